@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from schemas.answers import Answer
+    from schemas.answers import Answer, Evidence
     from schemas.errors import AlmanacError
     from schemas.settings import Settings
     from tasks.ask.asker import Asker
@@ -32,17 +32,23 @@ if TYPE_CHECKING:
     from tasks.show import EntityPage
     from warehouse.editions import Edition
 
-__all__ = ["Almanac", "AlmanacError", "open"]
+__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "open"]
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import the error when it is needed, so that importing this package stays light."""
-        if name != "AlmanacError":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from schemas.errors import AlmanacError
+        """Import an exported class when it is needed, so that importing this package is light."""
+        from schemas import answers, errors
 
-        return AlmanacError
+        if name == "EntityPage":
+            from tasks import show
+
+            return show.EntityPage
+        if name in ("Answer", "Evidence"):
+            return getattr(answers, name)
+        if name == "AlmanacError":
+            return errors.AlmanacError
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
@@ -132,7 +138,7 @@ class Almanac:
         route, the graph or an edition of that day does not exist, if another value cannot be, and
         if the question is empty or too long.
         """
-        from flows.jobs import keep_answers
+        from flows.commands.ask import keep_answers
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
@@ -198,14 +204,15 @@ class Almanac:
         report. The refresh stops if more than the share `max_delete` of a source's documents is
         gone; without it, the settings' share applies.
         """
+        from schemas.settings import changed_settings
         from tasks.refresh import refresh
 
         _check_share("max_delete", max_delete)
         several = [sources] if isinstance(sources, str | Path) else sources
+        changes = {} if max_delete is None else {"publish.max_delete": max_delete}
         with self._in_words():
-            return refresh(
-                self.home, [str(source) for source in several], self.settings, max_delete=max_delete
-            )
+            settings = changed_settings(self.settings, changes)
+            return refresh(self.home, [str(source) for source in several], settings)
 
     def _edition(self, edition: str | None = None, as_of: "date | None" = None) -> "Edition":
         """Return this edition, that of a day, or the current one; raise AlmanacError if none."""

@@ -34,7 +34,8 @@ from tasks.paths.path import Path
 from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import Choose, Rules, begin, choose_at_random, walk_all
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
-from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_policy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
 
 ENCODER = "static"
 SEED = 0

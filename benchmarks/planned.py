@@ -13,7 +13,7 @@ from warehouse.home import Home
 def planned_requests(folder: Path, source: Path, settings: Settings) -> list[Request]:
     """Return the requests of a first refresh of the source; the folder becomes a home."""
     home, run = Home(folder), RunReport(run_id="plan")
-    work = Refresh(home, settings, run, max_delete=1.0, sources=[str(source)])
+    work = Refresh(home, settings, run, sources=[str(source)])
     read_sources(work)
     split_texts(work)
     return list(requests_for(home, settings.engine, work.pending().passages))

@@ -21,8 +21,9 @@ from benchmarks.command import run_command
 from benchmarks.killed import SERVER, kill_command, left_in, play_rounds
 from tasks.graphs.graph import Graph
 from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import save_policy
-from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from tasks.paths.policy.train import Episodes, train_policy
 from warehouse import durable
 
 NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8

@@ -7,7 +7,7 @@ from typing import Any
 
 from flows import progress, terminal
 from flows.__main__ import explain
-from flows.home import home_of
+from flows.home import home_in
 from tasks.progress import Report
 from warehouse.home import Home
 
@@ -33,10 +33,16 @@ def run_as_command(
     show: Callable[[dict[str, Any]], None],
 ) -> int:
     """Run a study in the home that is named and print its result; return the exit code."""
+    folder = Path(arguments.home)
     try:
         with progress.shown() as report:
-            result = study(home_of(arguments), report)
+            result = study(home_in(folder), report)
     except Exception as error:
-        return explain(error, arguments)
-    terminal.show_result(result, show, as_json=arguments.json)
+        return explain(error, folder)
+    (terminal.show_json if arguments.json else show)(result)
     return 0
+
+
+def listed(names: str | None) -> list[str]:
+    """Return the names in a list with commas, none for None."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]

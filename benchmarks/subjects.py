@@ -24,7 +24,7 @@ from scipy.stats import spearmanr
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from recipes.linking_worlds import World, chinese, freebase, medical
-from tasks.evaluate.gates.candidates import Candidate
+from tasks.evaluate.gates.candidates import CandidateGate
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
 from tasks.evaluate.gates.outcomes import outcomes_of
 from tasks.gates.gate import Gate, make_gate
@@ -169,8 +169,8 @@ def mirage() -> dict[str, Any]:
         questions = replace(outcomes.questions, popularity=values)
         figures[rule] = {"subject is known": round(float(np.mean(~np.isnan(values))), 3)}
         make = partial(_gate, "popularity")
-        candidates.append(Candidate(rule, make, replace(outcomes, questions=questions)))
-    candidates.append(Candidate("random", partial(_gate, "random"), outcomes))
+        candidates.append(CandidateGate(rule, make, replace(outcomes, questions=questions)))
+    candidates.append(CandidateGate("random", partial(_gate, "random"), outcomes))
     report = compare_gates("mirage", candidates, GateMeasurement()).report
     for gate in [report, *report["baselines"]]:
         areas = {k: round(v, 4) for k, v in gate["metrics"].items() if k.startswith("area_over_r")}

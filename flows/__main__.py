@@ -5,10 +5,16 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
 from flows.commands import COMMANDS
+from flows.parsing import CommandParser, add_shared_options, command_of
+from flows.retired import moved
+
+if TYPE_CHECKING:
+    from flows.jobs import Call, Job
 
 INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
 
@@ -18,13 +24,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Libraries make hundreds of thousands of objects that stay: looking through them for garbage
     # every 700 was a tenth of the time of short commands.
     gc.set_threshold(20_000)
-    # As defaults of the parser they would overwrite the options given before the command.
-    unset = argparse.Namespace(home=None, json=False, debug=False)
-    arguments = build_parser().parse_args(argv, unset)
+    arguments = build_parser().parse_args(moved(sys.argv[1:] if argv is None else argv))
     try:
-        _refuse_broken_text(arguments)
-        command = import_module(f".commands.{arguments.module}", __package__)
-        return int(command.run(arguments))
+        from flows.jobs import Call
+
+        call = Call(_do, arguments.json, arguments.debug, arguments.prefect)
+        return command_of(arguments).run(call)
     except BrokenPipeError:
         # The reader of the output, such as `head`, has enough; flushing at exit must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -36,26 +41,33 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(arguments)
         if arguments.debug:
             raise
-        return explain(error, arguments)
+        return explain(error, arguments.model.home_folder(arguments.home))
+
+
+def _do(job: "Job", call: "Call") -> Any:
+    from flows.orchestration import run_job
+
+    return run_job(job, call)
 
 
 def _stopped(arguments: argparse.Namespace) -> int:
     """Say that the user stopped the command, and of a job what becomes of it; return 1."""
+    from flows.jobs import Job
+
     kept = " Finished work is kept, and the next run continues from there."
-    terminal.say("Stopped." + (kept if hasattr(arguments, "prefect") else ""))
+    terminal.say("Stopped." + (kept if issubclass(arguments.model, Job) else ""))
     return 1
 
 
-def explain(error: Exception, arguments: argparse.Namespace) -> int:
-    """Print an error in plain words; return the exit code."""
-    from flows.home import folder_of
+def explain(error: Exception, home: Path) -> int:
+    """Print an error of work on a home in plain words; return the exit code."""
     from schemas.errors import AlmanacError
     from warehouse.disk_errors import refusal_in_words
 
     if isinstance(error, AlmanacError):
         terminal.say(str(error))
         return error.exit_code
-    words = refusal_in_words(error, folder_of(arguments))
+    words = refusal_in_words(error, home)
     if words is not None:
         terminal.say(words)
         return 1
@@ -66,49 +78,23 @@ def explain(error: Exception, arguments: argparse.Namespace) -> int:
     return 1
 
 
-def _refuse_broken_text(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for arguments that are not UTF-8; only paths to read may be any bytes."""
-    from schemas.errors import UsageError
-
-    for name, value in vars(arguments).items():
-        for text in value if isinstance(value, list) else [value]:
-            if not isinstance(text, str):
-                continue
-            if "\0" in text:
-                raise UsageError(f"The value of {name} holds a NUL character.")
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                if name not in ("home", "examples", "sources"):
-                    raise UsageError(f"The value of {name} is not UTF-8 text.") from None
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    shared = shared_options()
+def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; only if it is to be `whole`, all is loaded."""
     parser = argparse.ArgumentParser(
         prog="almanac",
         description="Keep a knowledge base up to date with texts; ask it, and query it in SQL.",
-        parents=[shared],
         allow_abbrev=False,
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module, add in COMMANDS.items():
-        add(commands, shared, module)
-    return parser
-
-
-def shared_options() -> argparse.ArgumentParser:
-    """Return the options that may stand before or after the command."""
-    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    shared.add_argument(
-        "--home",
-        metavar="DIR",
-        help="the almanac's folder (ALMANAC_HOME, else ./almanac-home; of demo ./demo-home)",
+    add_shared_options(parser)
+    parser.set_defaults(home=None, json=False, debug=False, prefect=False)
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
     )
-    shared.add_argument("--json", action="store_true", help="print one JSON value and nothing else")
-    shared.add_argument("--debug", action="store_true", help="show where an error comes from")
-    return shared
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, command=name, help=what, description=what)
+        if whole:
+            command.fill()
+    return parser
 
 
 if __name__ == "__main__":

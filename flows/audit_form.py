@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from flows.sql_output import no_formula
+from flows.commands.sql import no_formula
 from schemas.errors import UsageError
 from schemas.verdicts import Judgement
 

@@ -24,12 +24,36 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from flows import evaluations, expert_jobs, jobs, path_jobs
+from flows import terminal
+from flows.commands.answer import AnswerQuestions
+from flows.commands.audit import AuditFacts
+from flows.commands.calibrate_gate import CalibrateGate
+from flows.commands.evaluate import EvaluateAnswers
+from flows.commands.gates import EvaluateGates
+from flows.commands.import_graph import ImportGraph
+from flows.commands.learn import LearnFromQuestions
+from flows.commands.refresh import RefreshKnowledge
+from flows.commands.train_experts import TrainExperts
+from flows.commands.train_paths import TrainPaths
+from flows.commands.verbalize import Verbalize
 from flows.jobs import Job, Runner
 from schemas.settings import Settings
 from tasks.extract.batches import FEW_BATCHES, dask_options, worker_pool
 from tasks.progress import Report, RunStage, Warn
 
+JOBS: tuple[type[Job], ...] = (
+    RefreshKnowledge,
+    ImportGraph,
+    Verbalize,
+    TrainExperts,
+    TrainPaths,
+    CalibrateGate,
+    LearnFromQuestions,
+    AnswerQuestions,
+    AuditFacts,
+    EvaluateAnswers,
+    EvaluateGates,
+)
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]
 LOGGED_TIMES = 10  # progress lines per stage in Prefect's log
@@ -81,7 +105,9 @@ def _run(job: Job) -> Any:
     result = attempt()
     try:
         create_markdown_artifact(
-            key=job.flow_name, markdown=job.as_markdown(result), description=job.outcome
+            key=job.flow_name,
+            markdown=terminal.as_markdown(job.shown(result)),
+            description=job.outcome,
         )
     except Exception as problem:
         warn(_failure(problem))
@@ -90,30 +116,15 @@ def _run(job: Job) -> Any:
 
 _commanded: ContextVar[tuple["Attempt", Warn] | None] = ContextVar("commanded", default=None)
 
-refresh_knowledge = _flow(jobs.RefreshKnowledge)
-import_graph = _flow(jobs.ImportGraph)
-verbalize = _flow(expert_jobs.Verbalize)
-train_experts = _flow(expert_jobs.TrainExperts)
-train_paths = _flow(path_jobs.TrainPaths)
-calibrate_gate = _flow(jobs.CalibrateGate)
-learn_from_questions = _flow(jobs.LearnFromQuestions)
-answer_questions = _flow(jobs.AnswerQuestions)
-audit_facts = _flow(jobs.AuditFacts)
-evaluate_answers = _flow(evaluations.EvaluateAnswers)
-evaluate_gates = _flow(evaluations.EvaluateGates)
-FLOWS: dict[type[Job], Flow[..., Any]] = {
-    jobs.RefreshKnowledge: refresh_knowledge,
-    jobs.ImportGraph: import_graph,
-    expert_jobs.Verbalize: verbalize,
-    expert_jobs.TrainExperts: train_experts,
-    path_jobs.TrainPaths: train_paths,
-    jobs.CalibrateGate: calibrate_gate,
-    jobs.LearnFromQuestions: learn_from_questions,
-    jobs.AnswerQuestions: answer_questions,
-    jobs.AuditFacts: audit_facts,
-    evaluations.EvaluateAnswers: evaluate_answers,
-    evaluations.EvaluateGates: evaluate_gates,
-}
+FLOWS = {job: _flow(job) for job in JOBS}
+
+
+def __getattr__(name: str) -> Flow[..., Any]:
+    """Return the flow of a name, such as `refresh_knowledge`, as the entrypoints have it."""
+    for built in FLOWS.values():
+        if built.name.replace("-", "_") == name:
+            return built
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache

@@ -1,6 +1,5 @@
 """The home that a command works on, its settings, and the edition to read."""
 
-import argparse
 import os
 import re
 from datetime import date
@@ -15,16 +14,6 @@ from warehouse.home import Home
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 UNUSABLE = frozenset("?\\")  # DuckDB takes what follows ? for a query, and a backslash for /
-
-
-def folder_of(arguments: argparse.Namespace) -> Path:
-    """Return the folder named by --home, else by ALMANAC_HOME, else ./almanac-home."""
-    return Path(arguments.home or os.environ.get("ALMANAC_HOME") or "almanac-home")
-
-
-def home_of(arguments: argparse.Namespace) -> Home:
-    """Return the home in that folder; raise UsageError if the folder cannot be a home."""
-    return home_in(folder_of(arguments))
 
 
 def home_in(folder: Path) -> Home:

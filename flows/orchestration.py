@@ -8,7 +8,6 @@ The outcome is always the job's own: a server that does not start, fails or dies
 warning.
 """
 
-import argparse
 import os
 import signal
 import socket
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from flows import progress, terminal
-from flows.jobs import Job, Runner
+from flows.jobs import Call, Job, Runner
 from schemas.errors import AlmanacError
 from schemas.extras import missing_library
 
@@ -50,13 +49,13 @@ QUIET = {
 }
 
 
-def run_job(job: Job, arguments: argparse.Namespace) -> Any:
+def run_job(job: Job, call: Call) -> Any:
     """Run a job plainly or as a flow run, whichever is configured; return its result."""
     with progress.shown() as report, ExitStack() as server:
         runner = Runner(report, terminal.say)
-        if not (arguments.prefect or names_server()):
+        if not (call.prefect or names_server()):
             return job.work(runner)
-        configure(debug=arguments.debug)
+        configure(debug=call.debug)
         try:
             server.enter_context(served(job.home))
             from flows.deployed import run_as_flow

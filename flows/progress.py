@@ -3,7 +3,8 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from flows import terminal
 from tasks.progress import Report
@@ -14,15 +15,25 @@ LINE_SECONDS = 5.0
 @contextmanager
 def shown() -> Iterator[Report]:
     """Yield a report that writes to standard error."""
-    if sys.stderr.isatty():
-        with _bars() as report:
-            yield report
-    else:
-        yield _lines()
+    with ExitStack() as bars:
+        yield _bars(bars) if sys.stderr.isatty() else _lines()
 
 
-@contextmanager
-def _bars() -> Iterator[Report]:
+def _bars(shown: ExitStack) -> Report:
+    """Return a report of bars, which are drawn from the first report until `shown` is closed."""
+    bars: dict[str, Any] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        if not bars:
+            bars[""] = shown.enter_context(_progress())
+        if stage not in bars:
+            bars[stage] = bars[""].add_task(stage, total=total)
+        bars[""].update(bars[stage], completed=done, total=total)
+
+    return report
+
+
+def _progress() -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -33,22 +44,14 @@ def _bars() -> Iterator[Report]:
         TimeRemainingColumn,
     )
 
-    columns = (
+    return Progress(
         TextColumn("{task.description:>8}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        console=Console(stderr=True),
     )
-    bars = {}
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=total)
-            progress.update(bars[stage], completed=done, total=total)
-
-        yield report
 
 
 def _lines() -> Report:

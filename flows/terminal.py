@@ -7,8 +7,11 @@ reverse the reading direction; they are written out instead of being obeyed.
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -23,6 +26,56 @@ PLAIN_WIDTH = 200  # columns of a table that does not go to a terminal
 _HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG file with what it shows; a terminal shows none."""
+
+    title: str
+    path: Path
+
+
+class Aside(str):
+    """A line about the result that is no part of it, such as that there is none."""
+
+
+Shown = str | Table | Picture
+
+
+def print_shown(result: Iterable[Shown]) -> None:
+    """Print a result: lines and tables on standard output, asides on standard error."""
+    for part in result:
+        if isinstance(part, Table):
+            table(part.columns, part.rows)
+        elif isinstance(part, Aside):
+            say(part)
+        elif isinstance(part, str):
+            show(part)
+
+
+def as_markdown(result: Iterable[Shown]) -> str:
+    """Return a result as Markdown, with its pictures within."""
+    parts = []
+    for part in result:
+        if isinstance(part, Table):
+            lines = [f"| {' | '.join(map(_as_cell, row))} |" for row in (part.columns, *part.rows)]
+            lines.insert(1, "| --- " * len(part.columns) + "|")
+            parts.append("\n".join(lines))
+        elif isinstance(part, Picture):
+            picture = b64encode(part.path.read_bytes()).decode()
+            parts.append(f"![{part.title}](data:image/png;base64,{picture})")
+        else:
+            parts.append(one_line(part))
+    return "\n\n".join(parts)
 
 
 def harmless(text: str) -> str:
@@ -62,11 +115,6 @@ def show(text: str = "") -> None:
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
     print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json)))
-
-
-def show_result(result: Any, show_words: Callable[[Any], None], *, as_json: bool) -> None:
-    """Write a command's result to standard output, as JSON or by `show_words`."""
-    (show_json if as_json else show_words)(result)
 
 
 def table(

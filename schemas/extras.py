@@ -22,10 +22,10 @@ EXTRAS = {
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),
 }
-WINGS = {
-    "experts": ("tasks.experts", "tasks.train_experts", "tasks.ask.experts_route"),
-    "paths": ("tasks.paths", "tasks.train_paths", "tasks.ask.paths_route"),
-    "learn": ("tasks.gates", "tasks.programs", "tasks.questions", "tasks.evaluate"),
+WINGS = {  # modules below `tasks`
+    "experts": ("experts", "train_experts", "ask.experts_route"),
+    "paths": ("paths", "train_paths", "ask.paths_route"),
+    "learn": ("gates", "programs", "questions", "evaluate"),
 }
 
 
@@ -60,7 +60,7 @@ def _passed(error: BaseException, modules: tuple[str, ...]) -> bool:
     traceback = error.__traceback__
     while traceback:
         name = f".{traceback.tb_frame.f_globals.get('__name__')}."
-        if any(f".{module}." in name for module in modules):
+        if any(f".tasks.{module}." in name for module in modules):
             return True
         traceback = traceback.tb_next
     return False

@@ -1,12 +1,13 @@
 """Settings: immutable values, read from `settings.toml` in the home and the command line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from schemas.errors import UsageError
 from schemas.extras import MINILM
 from schemas.ontology import Ontology
 
@@ -70,7 +71,8 @@ class ModelSettings(_Settings):
     """The language model and the limits on its calls and cost."""
 
     name: str = Field(
-        "", description="The endpoint's model, or a local one by path, hub name, or `smollm2`."
+        "",
+        description="The endpoint's model, or a local one by path, hub name, or `smollm2` (none).",
     )
     base_url: str | None = Field(None, description="The endpoint; OPENAI_BASE_URL by default.")
     concurrency: int = Field(16, ge=1, le=1024, description="Concurrent calls.")
@@ -106,7 +108,7 @@ class ModelSettings(_Settings):
     prices: dict[str, Price] = Field(
         default_factory=dict, description="Prices by model; they override the built-in ones."
     )
-    budget: float | None = Field(None, ge=0, description="The most that a run may cost.")
+    budget: float | None = Field(None, ge=0, description="The most that a run may cost (no limit).")
     batch: bool = Field(False, description="Use the endpoint's Batch API.")
     batch_poll_seconds: float = Field(
         30.0, gt=0, description="Seconds between two looks at a batch's status."
@@ -121,7 +123,11 @@ class ModelSettings(_Settings):
 class EngineSettings(_Settings):
     """The engine that extracts, its model and its encoders."""
 
-    engine: Literal["rules", "openai", "transformers"] = "rules"
+    engine: Literal["rules", "openai", "transformers"] = Field(
+        "rules",
+        description="The embedded rules, a model behind OpenAI's API, or a local transformers "
+        "model.",
+    )
     model: ModelSettings = ModelSettings()
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
@@ -231,6 +237,9 @@ class PublishSettings(_Settings):
     max_shrink: float = Field(
         0.5, ge=0, le=1, description="Share of its rows that a fact table may lose."
     )
+    wait_seconds: float = Field(
+        0.0, ge=0, le=86_400, description="Seconds to wait for another run on this home."
+    )
     keep_editions: int = Field(5, ge=1, description="Number of editions that are always kept.")
     keep_days: float = Field(7.0, ge=0, description="Younger editions are kept too.")
 
@@ -301,8 +310,15 @@ class Settings(_Settings):
     workers: int = Field(2, ge=1, description="Processes that extract.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(
-        None, description="A running cluster; by default a local one is started."
+        None,
+        description="The address of a running Dask cluster, or `local` to start one (none).",
     )
+
+    @field_validator("dask_address")
+    @classmethod
+    def _of_a_running_cluster(cls, address: str | None) -> str | None:
+        """Return no address for `local`, which is what is started without one."""
+        return None if address == "local" else address
 
 
 def load_settings(home: Path, warn: Callable[[str], None] | None = None) -> Settings:
@@ -325,6 +341,31 @@ def load_settings(home: Path, warn: Callable[[str], None] | None = None) -> Sett
         return Settings.model_validate(values)
     except ValidationError as error:
         raise ValueError(_in_words(error)) from error
+
+
+def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Return the settings with other values of some, by their path, such as `engine.encoder`.
+
+    Raises UsageError if a value is invalid.
+    """
+    for path, value in changes.items():
+        try:
+            settings = _changed(settings, path.split("."), value)
+        except ValidationError as error:
+            words = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise UsageError(f"The setting {path} cannot be {value!r}: {words}.") from error
+    return settings
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def _changed(section: S, path: Sequence[str], value: Any) -> S:
+    name, *deeper = path
+    if deeper:
+        return section.model_copy(update={name: _changed(getattr(section, name), deeper, value)})
+    given = {known: getattr(section, known) for known in section.model_fields_set}
+    return type(section).model_validate({**given, name: value})
 
 
 def _in_words(error: ValidationError) -> str:

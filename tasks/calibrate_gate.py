@@ -57,7 +57,6 @@ def calibrate_gate(
     format: str = "jsonl",
     choice: GateChoice | None = None,
     seeding: Seeding | None = None,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> tuple[RunReport, dict[str, Any]]:
@@ -71,7 +70,7 @@ def calibrate_gate(
     benchmark = read_benchmark(questions, format).questions
     named = [q for q in benchmark if task in (q.task, q.dataset)]
     run, summaries = calibrate_gates(
-        home, {task: named or benchmark}, settings, choice, seeding, wait_seconds, report, run_stage
+        home, {task: named or benchmark}, settings, choice, seeding, report, run_stage
     )
     tasks = sorted({question.task for question in benchmark if question.task})
     if len(tasks) > 1 and not named:
@@ -88,7 +87,6 @@ def calibrate_gates(
     settings: Settings,
     choice: GateChoice | None = None,
     seeding: Seeding | None = None,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> tuple[RunReport, list[dict[str, Any]]]:
@@ -119,7 +117,7 @@ def calibrate_gates(
         }
 
     stages: Stages[Work] = (("calibrate", calibrate_all), *PUBLISHING)
-    with publishing_run(home, "calibrate_gate", wait_seconds) as run:
+    with publishing_run(home, "calibrate_gate", settings) as run:
         run_stages(Work(home, settings, run, report), stages, run_stage)
     return run, list(map(_summary, calibrations))
 
@@ -129,11 +127,10 @@ def remove_gate(
     task: str,
     settings: Settings,
     *,
-    wait_seconds: float = 0.0,
     report: Report = silent,
 ) -> RunReport:
     """Publish an edition without the gate of a task; raises UsageError if the task has none."""
-    with publishing_run(home, "calibrate_gate", wait_seconds) as run:
+    with publishing_run(home, "calibrate_gate", settings) as run:
         last = {row["task"]: row for row in home.journal.table(GateCalibration).to_pylist()}
         calibrated = [name for name, row in last.items() if row["action"] == "calibrate"]
         if task not in calibrated:
@@ -260,5 +257,7 @@ def _model_of(drawn: Sequence[BenchmarkQuestion], model: str | None) -> str | No
         others = f"only of {', '.join(models)}" if models else "nor of any other model"
         raise UsageError(f"The questions have no outcomes of {model!r}, {others}.")
     if model is None and len(models) > 1:
-        raise UsageError(f"Choose the model whose outcomes count: --outcomes-of {'|'.join(models)}")
+        raise UsageError(
+            f"Choose the model whose outcomes count: --set outcomes_of={'|'.join(models)}"
+        )
     return model or next(iter(models), None)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from schemas.errors import UsageError
 from schemas.operations import ModelCall
-from schemas.settings import EngineSettings, Settings
+from schemas.settings import EngineSettings, Settings, changed_settings
 from tasks.extract.by_model.engine import ModelEngine
 from tasks.extract.pending import shared_out
 from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
@@ -86,7 +86,8 @@ def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
         return _estimate(home, home, settings)
     with _scratch(home) as scratch:
         run = RunReport(run_id="estimate")
-        work = Refresh(scratch, settings, run, max_delete=1.0, sources=sources)
+        all_may_go = changed_settings(settings, {"publish.max_delete": 1.0})
+        work = Refresh(scratch, all_may_go, run, sources=sources)
         read_sources(work)
         split_texts(work)
         return _estimate(home, scratch, settings)

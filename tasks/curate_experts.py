@@ -37,7 +37,6 @@ def add_expert(
     description: str | None = None,
     parent: str | None = None,
     licence: str = "",
-    wait_seconds: float = 0.0,
     report: Report = silent,
 ) -> RunReport:
     """Check an expert that somebody contributed, and copy it into the home.
@@ -65,7 +64,7 @@ def add_expert(
         }
         return event("add", run.run_id, values)
 
-    return _publish(home, settings, make, wait_seconds, report)
+    return _publish(home, settings, make, report)
 
 
 def change_expert(
@@ -74,7 +73,6 @@ def change_expert(
     action: Action,
     settings: Settings,
     *,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     **changes: Any,
 ) -> RunReport:
@@ -97,17 +95,16 @@ def change_expert(
         check_parent(experts, name, changes.get("parent"))
         return event(action, run.run_id, {**experts[name], **changes})
 
-    return _publish(home, settings, make, wait_seconds, report)
+    return _publish(home, settings, make, report)
 
 
 def _publish(
     home: Home,
     settings: Settings,
     make: Callable[[Mapping[str, dict[str, Any]], RunReport], ExpertEvent],
-    wait_seconds: float,
     report: Report,
 ) -> RunReport:
-    with publishing_run(home, "curate_experts", wait_seconds) as run:
+    with publishing_run(home, "curate_experts", settings) as run:
         journal_events(home, [make(current_experts(home), run)])
         run_stages(Work(home, settings, run, report), PUBLISHING)
         remove_unused(home)

@@ -49,7 +49,6 @@ def import_graph(
     format: str = "auto",
     mapping: Path | None = None,
     languages: Sequence[str] = (),
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> RunReport:
@@ -60,7 +59,7 @@ def import_graph(
     """
     check_name(name)
     readings, language = plan(source, format, mapping, languages)
-    with publishing_run(home, "import_graph", wait_seconds) as run:
+    with publishing_run(home, "import_graph", settings) as run:
         work = _Import(
             home,
             settings,
@@ -80,11 +79,10 @@ def remove_graph(
     name: str,
     settings: Settings,
     *,
-    wait_seconds: float = 0.0,
     report: Report = silent,
 ) -> RunReport:
     """Publish an edition without this graph; raises UsageError if no graph has the name."""
-    with publishing_run(home, "import_graph", wait_seconds) as run:
+    with publishing_run(home, "import_graph", settings) as run:
         known = {graph["graph"]: graph for graph in list_graphs(home)}
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "none was imported"

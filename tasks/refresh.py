@@ -60,13 +60,12 @@ def read_sources(work: Refresh) -> None:
     """
     ontology = work.settings.engine.ontology
     check_gazetteer(work.home.journal, ontology.gazetteer if ontology else ())
-    max_delete = work.settings.publish.max_delete if work.max_delete is None else work.max_delete
     ingestions = [
         Ingestion(work.home, source, work.run.run_id, work.settings, sensitive=work.sensitive)
         for source in work.sources
     ]
     for ingestion in ingestions:
-        ingestion.check_listing(max_delete)
+        ingestion.check_listing()
     total, done = sum(len(ingestion.changed) for ingestion in ingestions), 0
     counts: Counter[str] = Counter()
     for ingestion in ingestions:
@@ -114,26 +113,24 @@ def refresh(
     sources: Sequence[str],
     settings: Settings,
     *,
-    max_delete: float | None = None,
     sensitive: bool = False,
-    wait_seconds: float = 0.0,
+    patience: float = 0.0,
     report: Report = silent,
     each: Each | None = None,
     run_stage: RunStage = run_plainly,
 ) -> RunReport:
     """Bring the almanac up to date with its sources and publish a new edition if it differs.
 
-    Waits up to `wait_seconds` for another run on this home. `each` decides where batches of
+    `each` decides where batches of
     passages are processed, `run_stage` how a stage is run; a stage that failed can be run again.
     Raises AlmanacError with a plain message; finished work is kept.
     """
-    with publishing_run(home, "refresh_knowledge", wait_seconds) as run:
+    with publishing_run(home, "refresh_knowledge", settings, patience) as run:
         work = Refresh(
             home,
             settings,
             run,
             report,
-            max_delete,
             sources=sources,
             sensitive=sensitive,
             each=each,

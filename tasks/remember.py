@@ -31,6 +31,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 FACTS = 50  # the most shown per note
+PATIENCE = 60.0  # seconds that a note waits for another run at least
 _FIRST_BYTES = 65_536
 # Chinese sentences have no spaces either.
 _WORD = rf"[^\s\u3000-\u303f{HAN_OR_KANA_CLASS}\uff00-\uffef]"
@@ -62,7 +63,6 @@ def remember(
     settings: Settings,
     *,
     sensitive: bool = False,
-    wait_seconds: float = 0.0,
     report: Report = silent,
 ) -> Remembered:
     """Read the notes, extract facts and publish; return the document and facts of this note.
@@ -74,7 +74,7 @@ def remember(
         [NOTES_SOURCE],
         settings,
         sensitive=sensitive,
-        wait_seconds=wait_seconds,
+        patience=PATIENCE,
         report=report,
     )
     edition = home.editions.current()

@@ -43,11 +43,15 @@ class RunReport:
 
 
 @contextmanager
-def publishing_run(home: Home, flow: str, wait_seconds: float) -> Iterator[RunReport]:
+def publishing_run(
+    home: Home, flow: str, settings: Settings, patience: float = 0.0
+) -> Iterator[RunReport]:
     """Yield the report of a run that may build and publish, holding the home's lease meanwhile.
 
-    Waits up to `wait_seconds` for another run's lease, then raises BusyError.
+    Waits for another run's lease for `publish.wait_seconds`, or for `patience` seconds if that is
+    longer; then raises BusyError.
     """
+    wait_seconds = max(settings.publish.wait_seconds, patience)
     run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}", flow=flow)
     with (
         refusals_in_words(home.path),
@@ -62,15 +66,13 @@ def publishing_run(home: Home, flow: str, wait_seconds: float) -> Iterator[RunRe
 class Work:
     """The state shared by the stages of a run.
 
-    `candidate` is the edition built for publication; None if nothing has changed. `max_delete` is
-    the share of documents that may be deleted; None means the share in the settings.
+    `candidate` is the edition built for publication; None if nothing has changed.
     """
 
     home: Home
     settings: Settings
     run: RunReport
     report: Report = silent
-    max_delete: float | None = None
     candidate: Edition | None = None
 
 

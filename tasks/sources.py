@@ -5,7 +5,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.observations import ContainerRead, Read, Scan
-from schemas.settings import Settings
+from schemas.settings import Settings, changed_settings
 from tasks.ingest.formats.inputs import Listing
 from tasks.ingest.formats.names import safe_uri
 from tasks.ingest.formats.sources import NOTES
@@ -62,7 +62,7 @@ def remove_source(
     if source not in known:
         listed = ", ".join(known) or "none"
         raise UsageError(f"There is no source {given!r}. The sources: {listed}.")
-    with publishing_run(home, "remove_source", wait_seconds=0.0) as run:
+    with publishing_run(home, "remove_source", settings) as run:
         files, inputs = _state(home)
         observations = Observations(home, run.run_id, Listing(source), "normal")
         removed = [row for row in inputs.get(source, {}).values() if row["outcome"] == "ingested"]
@@ -77,7 +77,8 @@ def remove_source(
                 f"the notes are still in {home.path / NOTES}; what is not deleted there is read "
                 "again with the next note"
             )
-        run_stages(Work(home, settings, run, report, max_delete=1.0), PUBLISHING)
+        all_may_go = changed_settings(settings, {"publish.max_delete": 1.0})
+        run_stages(Work(home, all_may_go, run, report), PUBLISHING)
     return run
 
 

@@ -97,7 +97,6 @@ def train_experts(
     graph: str | None = None,
     plan: TrainingPlan | None = None,
     about: About | None = None,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
     each: Each | None = None,
@@ -118,17 +117,14 @@ def train_experts(
     for name in names:
         check_name(name)
         check_parent(experts, name, about.parent)
-    sets = [
-        _fresh_set(home, name, graph, settings, wait_seconds, report)
-        for name in dict.fromkeys(names)
-    ]
+    sets = [_fresh_set(home, name, graph, settings, report) for name in dict.fromkeys(names)]
     trained: list[TrainedExpert] = []
     started = time.perf_counter()
     run_stage(
         "train", lambda: trained.extend(_train(home, sets, settings, plan, about, report, each))
     )
     seconds = round(time.perf_counter() - started, 3)
-    with publishing_run(home, "train_experts", max(wait_seconds, PATIENCE)) as run:
+    with publishing_run(home, "train_experts", settings, PATIENCE) as run:
         run.seconds["train"] = seconds
         run.counts["train"] = {
             "experts": len(trained),
@@ -172,7 +168,6 @@ def _fresh_set(
     name: str,
     graph: str | None,
     settings: Settings,
-    wait_seconds: float,
     report: Report,
 ) -> TextSet:
     """Return the current training texts under a name; make them if missing or out of date."""
@@ -194,7 +189,6 @@ def _fresh_set(
             graph=its_graph,
             expert=name,
             options=options,
-            wait_seconds=wait_seconds,
             report=report,
         )
     return text_set(home, name, graph)

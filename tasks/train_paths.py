@@ -20,8 +20,9 @@ from tasks.paths.path_graph import PathGraph, open_path_graph, policies_folder, 
 from tasks.paths.pictures import draw_training
 from tasks.paths.policy.demonstrations import FAR, distances_between
 from tasks.paths.policy.episodes import Choose, begin, choose_at_random, walk_all
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import PolicyManifest, load_policy, save_policy
-from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_policy
+from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.questions.question import Benchmark, BenchmarkQuestion
@@ -54,7 +55,6 @@ def train_paths(
     limit: int | None = None,
     encoder: str = "",
     plan: PolicyPlan | None = None,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> tuple[RunReport, dict[str, Any]]:
@@ -99,7 +99,7 @@ def train_paths(
         shutil.rmtree(aside)
     else:
         durable.replace(aside, folder)
-    with publishing_run(home, "train_paths", max(wait_seconds, PATIENCE)) as run:
+    with publishing_run(home, "train_paths", settings, PATIENCE) as run:
         run.counts["train"] = {"questions": training.questions, "pairs": len(training.sources)}
         vectors_by = paths.vectors.encoder_name
         row = _row(

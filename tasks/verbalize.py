@@ -55,7 +55,6 @@ def verbalize(
     expert: str | None = None,
     options: Options | None = None,
     rewrite: bool = False,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> RunReport:
@@ -70,7 +69,7 @@ def verbalize(
     edition = _edition_with(home, graph)
     if rewrite and settings.engine.engine == "rules":
         raise UsageError("Rewriting needs a language model: say --engine and --model.")
-    with publishing_run(home, "verbalize", wait_seconds) as run:
+    with publishing_run(home, "verbalize", settings) as run:
         work = _Verbalizing(
             home,
             settings,

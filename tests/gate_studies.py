@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.evaluate.gates.candidates import Candidate
+from tasks.evaluate.gates.candidates import CandidateGate
 from tasks.evaluate.gates.evaluate import GateResults
 from tasks.evaluate.gates.figures import with_interval
 from tasks.evaluate.gates.outcomes import Outcomes
@@ -24,10 +24,10 @@ KINDS = ("hardness_spearman", "hardness_pearson")
 # -- layers ---------------------------------------------------------------------------------------
 
 
-def layer_candidates(encoders: Sequence[Encoder], outcomes: Outcomes) -> list[Candidate]:
+def layer_candidates(encoders: Sequence[Encoder], outcomes: Outcomes) -> list[CandidateGate]:
     """Return Thrust over each layer of a model, the last first; there is an encoder per layer."""
     return [
-        Candidate(
+        CandidateGate(
             f"thrust layer {number}",
             _thrust,
             outcomes.with_vectors(encoder.encode(outcomes.questions.texts).astype(float)),

@@ -9,7 +9,7 @@ import asyncio
 import json
 import ssl
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
@@ -19,12 +19,12 @@ from uuid import uuid4
 
 import orjson
 
-from flows.commands import mock_endpoint_options
-from flows.commands.mock_endpoint import announce, options_of
+from flows.commands.mock_endpoint import announce
 from tasks.mock_endpoint.answers import Answer, Answers
 from tasks.mock_endpoint.batches import Batch, Batches, BatchLine, Results, result
 from tasks.mock_endpoint.chat import fraction
 from tasks.mock_endpoint.chat_request import ChatRequest
+from tasks.mock_endpoint.options import Options
 from tasks.mock_endpoint.replies import RefusedError
 from tasks.mock_endpoint.server import HOST, MockEndpoint, Routes, serve
 from tasks.models.tokens import estimate_tokens
@@ -35,21 +35,18 @@ from tests.schema_example import example_of
 def main() -> None:
     """Serve until a signal stops it; the first line says where."""
     parser = argparse.ArgumentParser(description=__doc__)
-    mock_endpoint_options(parser)
+    for name, field in Options.model_fields.items():
+        switch = field.annotation is bool
+        how: dict[str, Any] = {"action": "store_true"} if switch else {"default": field.default}
+        parser.add_argument(f"--{name.replace('_', '-')}", help=field.description, **how)
     parser.add_argument("--json", action="store_true", help="say where as JSON")
     parser.add_argument("--answers", type=Path, help="prepared answers, by hash of the messages")
-    parser.add_argument("--fault-first", type=int, help="faults for only the first N requests")
-    parser.add_argument(
-        "--late-seconds", type=float, default=30.0, help="how late a late answer is"
-    )
     parser.add_argument("--logprobs", choices=("top", "chosen", "ignored", "refused"))
     parser.add_argument("--obey", action="store_true", help="do whatever the texts say")
     parser.add_argument("--tls-self-signed", action="store_true", help="a certificate of its own")
     parser.add_argument("--batch-faults", type=json.loads, default={}, help="a JSON object")
     given = parser.parse_args()
-    options = replace(
-        options_of(given), fault_first=given.fault_first, late_seconds=given.late_seconds
-    )
+    options = Options(**{name: getattr(given, name) for name in Options.model_fields})
     routes = partial(
         FaultyRoutes,
         answers=FaultyAnswers(given.answers, obey=given.obey),

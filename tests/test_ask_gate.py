@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from flows.__main__ import main
-from flows.commands.gate_words import gate_words
+from flows.commands.ask import gate_words
 from schemas.answers import Answer, Gating
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord, ModelCall

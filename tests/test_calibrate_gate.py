@@ -291,7 +291,7 @@ def test_outcomes_of_several_models_want_one_named(
     home: Home, tmp_path: Path, hashed: None
 ) -> None:
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
-    with pytest.raises(UsageError, match=r"--outcomes-of large\|small"):
+    with pytest.raises(UsageError, match=r"--set outcomes_of=large\|small"):
         calibrate_gate(home, questions, PLAIN, task="t", choice=GateChoice("learned"))
     calibrate_gate(
         home,

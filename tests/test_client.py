@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import ModelCall
 from schemas.settings import ModelSettings, Price
-from tasks.models.call import Answer, CallError, Outcome, RawReply, Request, Sent
+from tasks.models.call import CallError, ModelAnswer, Outcome, RawReply, Request, Sent
 from tasks.models.client import ModelClient
 from tasks.models.limits import BudgetSpentError, EndpointError
 from tasks.models.measures import MeasuredAnswer
@@ -66,11 +66,11 @@ def home(tmp_path: Path) -> Home:
 
 def ask(
     home: Home, transport: ScriptedTransport, *requests: Request, **settings: Any
-) -> list[Answer]:
+) -> list[ModelAnswer]:
     """Ask all at once through one client and seal the ledger, as a run does."""
     client = ModelClient(transport, MODEL.model_copy(update=settings), home.ledger, "run")
 
-    async def all_at_once() -> list[Answer]:
+    async def all_at_once() -> list[ModelAnswer]:
         return await asyncio.gather(*(client.ask(r) for r in requests or (request(),)))
 
     try:
@@ -91,7 +91,7 @@ def outcomes(home: Home) -> list[str]:
 
 
 def test_a_good_reply_is_answered_and_accounted_for(home: Home) -> None:
-    assert ask(home, ScriptedTransport(GOOD)) == [Answer(RED, Outcome.OK)]
+    assert ask(home, ScriptedTransport(GOOD)) == [ModelAnswer(RED, Outcome.OK)]
     [call] = calls(home)
     assert (call["tokens_in"], call["tokens_out"], call["tokens_cached"]) == (100, 10, 40)
     assert call["cost"] == pytest.approx((100 * 1.0 + 10 * 2.0) / 1e6)
@@ -101,13 +101,15 @@ def test_a_good_reply_is_answered_and_accounted_for(home: Home) -> None:
 def test_what_was_answered_is_never_asked_again(home: Home) -> None:
     ask(home, ScriptedTransport(GOOD))
     silent = ScriptedTransport(CallError(Outcome.STOPPED, "must not be asked"))
-    assert ask(Home(home.path), silent) == [Answer(RED, Outcome.OK)]
+    assert ask(Home(home.path), silent) == [ModelAnswer(RED, Outcome.OK)]
     assert silent.sent == []
 
 
 def test_equal_requests_at_once_are_one_call(home: Home) -> None:
     transport = ScriptedTransport(GOOD)
-    assert ask(home, transport, *[request() for _ in range(5)]) == [Answer(RED, Outcome.OK)] * 5
+    assert (
+        ask(home, transport, *[request() for _ in range(5)]) == [ModelAnswer(RED, Outcome.OK)] * 5
+    )
     assert len(transport.sent) == 1
 
 
@@ -150,7 +152,7 @@ def test_a_second_empty_reply_is_believed_and_recorded_as_such(home: Home) -> No
 def test_another_endpoint_with_a_model_of_the_same_name_is_asked_anew(home: Home) -> None:
     ask(home, ScriptedTransport(raw_reply('{"colour": "blue"}'), endpoint="127.0.0.1:9"))
     transport = ScriptedTransport(GOOD)
-    assert ask(Home(home.path), transport) == [Answer(RED, Outcome.OK)]
+    assert ask(Home(home.path), transport) == [ModelAnswer(RED, Outcome.OK)]
     assert len(transport.sent) == 1
 
 
@@ -163,7 +165,7 @@ def test_replies_kept_without_an_endpoint_answer_for_the_endpoint_that_gave_them
         before.setattr(Request, "sha", lambda self, model, endpoint: sha(self, model, None))
         ask(home, ScriptedTransport(GOOD))
     transport = ScriptedTransport(GOOD, endpoint=endpoint)
-    assert ask(Home(home.path), transport) == [Answer(RED, Outcome.OK)]
+    assert ask(Home(home.path), transport) == [ModelAnswer(RED, Outcome.OK)]
     assert len(transport.sent) == calls_made
 
 

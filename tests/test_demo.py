@@ -41,7 +41,7 @@ def test_an_expert_is_trained_and_asked_alone(
 
 def test_the_help_names_the_home_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["demo", "--help"])
+        main(["--help"])
     assert f"of demo ./{demo.DEMO_HOME}" in " ".join(capsys.readouterr().out.split())
 
 

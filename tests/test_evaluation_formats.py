@@ -96,23 +96,6 @@ def test_nlpcc_mh_makes_its_graph_of_its_paths(tmp_path: Path) -> None:
         read_benchmark(file, "nlpcc-mh")
 
 
-def test_hotpotqa_has_its_paragraphs_and_the_titles_to_find(tmp_path: Path) -> None:
-    item = {
-        "_id": "x",
-        "question": "Who?",
-        "answer": "Ada",
-        "type": "bridge",
-        "supporting_facts": [["One", 0], ["One", 1], ["Two", 0]],
-        "context": [["One", ["A. ", "B."]], ["Two", ["C."]], ["Three", []]],
-    }
-    (tmp_path / "hotpotqa.json").write_text(json.dumps([item]))
-    (tmp_path / "hotpotqa_corpus.json").write_text("{}")
-    found = read_benchmark(tmp_path, "hotpotqa").questions[0]
-    assert found.gold == ("One", "Two")
-    assert found.context == (("One", "A. B."), ("Two", "C."), ("Three", ""))
-    assert (found.kind, found.scoring) == ("bridge", "text")
-
-
 def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
     template = "Who won the {} in the 2022 U.S. midterm elections?"
     district = template.format("32nd congressional district of Texas")

@@ -11,7 +11,7 @@ import pytest
 
 import almanac
 from flows.__main__ import main
-from flows.doctor import examine
+from flows.commands.doctor import examine
 from schemas.extras import EXTRAS, MINILM
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from warehouse.home import Home

@@ -1,6 +1,6 @@
 """What a gate decided is said in words."""
 
-from flows.commands.gate_words import gate_words
+from flows.commands.ask import gate_words
 from schemas.answers import Gating
 
 

@@ -297,8 +297,7 @@ def test_imports_are_no_changes_of_the_corpus_and_pass_its_gates(own_home: Path)
     reasons = failed_checks(
         without,
         with_graph,
-        PublishSettings(),
-        max_delete=0.0,
+        PublishSettings(max_delete=0.0),
         failed_share=0.0,
         golden=own_home / "absent.jsonl",
         ask=lambda edition, question: {},

@@ -81,7 +81,10 @@ def test_the_estimate_is_a_table_for_people(
         (["refresh", "here", "--model", "m", "--budget", "0"], "--model and --budget would"),
         (["refresh", "here", "--engine", "rules", "--concurrency", "4"], "Add --engine openai"),
         (["refresh", "here", "--engine", "transformers", "--model", "m", "--batch"], "local_batch"),
-        (["ask", "Where is Oslo?", "--base-url", "http://127.0.0.1:1/v1"], "--base-url would"),
+        (
+            ["ask", "Where is Oslo?", "--base-url", "http://127.0.0.1:1/v1"],
+            "engine.model.base_url would",
+        ),
         (["evaluate", "q", "--format", "jsonl", "--model", "m"], "Add --engine"),
         (["refresh", "here", *MODEL, "--base-url", "http://example.org/v1"], "unencrypted"),
         (["refresh", "here", "--engine", "openai", "--model", "odd", "--budget", "1"], "prices"),

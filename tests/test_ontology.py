@@ -10,9 +10,10 @@ import yaml
 import almanac
 import schemas
 from flows.__main__ import main
-from flows.doctor import examine
+from flows.commands.answer import AnswerQuestions
+from flows.commands.doctor import examine
+from flows.commands.refresh import RefreshKnowledge
 from flows.home import settings_of
-from flows.jobs import AnswerQuestions, RefreshKnowledge
 from schemas.errors import UsageError
 from schemas.knowledge import Misfit
 from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology

@@ -1,6 +1,5 @@
 """Where jobs are done: plainly where no Prefect server is named, and to their end if one fails."""
 
-import argparse
 import json
 import socket
 import subprocess
@@ -12,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from flows import doctor, orchestration
+from flows import orchestration
 from flows.__main__ import main
+from flows.commands import doctor
+from flows.commands.refresh import RefreshKnowledge
 from flows.deployed import BatchesAsTasks
-from flows.jobs import Job, RefreshKnowledge
+from flows.jobs import Call, Job
 from flows.orchestration import names_server, run_job
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import Settings
@@ -170,8 +171,7 @@ def test_a_server_that_cannot_be_started_is_a_warning(
 
     monkeypatch.setattr(orchestration, "configure", lambda **_: None)
     monkeypatch.setattr(orchestration, "_start", fail)
-    arguments = argparse.Namespace(prefect=True, debug=False)
-    assert run_job(Note(home=tmp_path), arguments) == "done"
+    assert run_job(Note(home=tmp_path), Call(run_job, prefect=True)) == "done"
     err = capsys.readouterr().err
     assert "Warning: no process can be started" in err
     assert "note: 1 of 1" in err
@@ -276,9 +276,9 @@ def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyP
 def test_a_wait_that_makes_no_sense_is_explained(
     wait: str, no_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["refresh", str(tmp_path), "--home", str(tmp_path), "--wait", wait])
-    assert "--wait" in capsys.readouterr().err
+    waiting = ["--set", f"publish.wait_seconds={wait}"]
+    assert main(["refresh", str(tmp_path), "--home", str(tmp_path), *waiting]) == 2
+    assert "The setting publish.wait_seconds cannot be" in capsys.readouterr().err
 
 
 def test_reading_is_retried_from_remote_sources_alone() -> None:

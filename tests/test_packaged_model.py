@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from flows.__main__ import main
-from flows.doctor import examine
+from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder

@@ -25,7 +25,8 @@ from tasks.paths.policy.episodes import (
     walk_all,
 )
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
-from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_policy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
 
 WIDTH = 16
 PLAN = PolicyPlan(hidden=(32, 64), batch=64, cloning_epochs=15, epochs=5, learning_rate=3e-3)

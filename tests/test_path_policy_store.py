@@ -10,6 +10,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import (
     CURVE,
     MANIFEST,
@@ -18,7 +19,7 @@ from tasks.paths.policy.store import (
     load_policy,
     save_policy,
 )
-from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
+from tasks.paths.policy.train import TrainedPolicy
 from warehouse.durable import sha256_file
 
 PLAN = PolicyPlan(hidden=(6, 5), relatedness=0.7)

@@ -12,7 +12,8 @@ from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.policy.beam import BeamOptions
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
-from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import TrainedPolicy
 
 TRIPLES = [
     ("saw", "used for", "cutting"),

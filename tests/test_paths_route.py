@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from flows.__main__ import build_parser, main
-from flows.commands.train_paths import show_arms
-from flows.path_jobs import TrainPaths, arms_as_markdown
+from flows.commands.train_paths import TrainPaths, arms_in_words
+from flows.parsing import command_of
 from schemas.answers import GraphPath
 from schemas.bandits import BanditDecision
 from schemas.errors import UsageError
@@ -35,8 +35,8 @@ from tasks.paths.bandit.linucb import BanditOptions, Rule
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import UnsafePolicyError
-from tasks.paths.policy.train import PolicyPlan
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
@@ -213,8 +213,9 @@ def test_a_bandit_follows_the_papers_rule_if_asked(
     without_bandits = shutil.ignore_patterns("live")
     home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
     options = ["--rule", rule, "--per-token", "0.001", "--home", str(home.path)]
-    arguments = build_parser().parse_args(["train-paths", str(MOONS), "--graph", "moons", *options])
-    job = TrainPaths.from_arguments(arguments)
+    words = ["train-paths", str(MOONS), "--graph", "moons", *options]
+    job = command_of(build_parser().parse_args(words))
+    assert isinstance(job, TrainPaths)
     costs = {"per_token": job.per_token, "per_second": job.per_second}
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2, rule=job.rule, **costs)
     bandit = bandit_of(home.live, "moons", NO_MODEL)
@@ -251,9 +252,7 @@ def test_without_a_model_only_questions_with_choices_teach_a_bandit(
     decisions = home.live.table(BanditDecision).num_rows
     nothing = learn_arms(home, open_ones, SETTINGS, graph="moons")
     assert "without a language model" in nothing["skipped"] and "arms" not in nothing
-    assert "questions with choices" in " ".join(arms_as_markdown(nothing))
-    show_arms(nothing)
-    assert "without a language model" in " ".join(capsys.readouterr().out.split())
+    assert "questions with choices" in " ".join(map(str, arms_in_words(nothing)))
     ask("Who discovered Titan?")
     assert home.live.table(BanditDecision).num_rows == decisions
 

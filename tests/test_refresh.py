@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import schemas
-from flows.commands.ask import show_answer
+from flows.commands.ask import answer_in_words
 from schemas.errors import AlmanacError, BusyError, HeldError
 from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
@@ -46,6 +46,8 @@ Polonium is a chemical element. It was discovered by Marie Curie in 1898.
 长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。
 """,
 }
+
+ALL_MAY_GO = PublishSettings(max_delete=1.0)
 
 
 @pytest.fixture
@@ -217,7 +219,7 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
         refresh(home, [str(source)], SETTINGS)
     assert home.journal.position == position
     assert len(rows(home, schemas.Document)) == 15
-    refresh(home, [str(source)], SETTINGS, max_delete=1.0)
+    refresh(home, [str(source)], SETTINGS.model_copy(update={"publish": ALL_MAY_GO}))
     assert len(rows(home, schemas.Document)) == 3
 
 
@@ -307,7 +309,7 @@ def test_files_of_the_same_bytes_are_one_document_whatever_their_names(home, tmp
     assert stored["zz.txt"]["duplicates"] == []
 
 
-def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path, capsys):
+def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
     folder = tmp_path / "corpus"
     folder.mkdir()
     pages = [["Paris is the capital of France."], [], ["Marie Curie was born in Warsaw."]]
@@ -322,8 +324,7 @@ def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path, capsys):
     with Asker(home, home.editions.current(), SETTINGS) as asker:
         answer = asker.answer("Where was Marie Curie born?")
     assert (answer.answer, answer.evidence[0].page) == ("Warsaw", 3)
-    show_answer(answer)
-    assert "— a.pdf, page 3\n" in capsys.readouterr().out
+    assert "  — a.pdf, page 3" in answer_in_words(answer)
 
 
 def test_two_homes_fed_alike_give_the_same_ids(home, source, tmp_path):
@@ -488,10 +489,7 @@ def test_a_run_that_died_is_closed_by_the_next(again):
 
 
 def test_the_result_does_not_depend_on_where_extraction_runs(home, source, tmp_path):
-    other, few = (
-        Home(tmp_path / "other"),
-        Settings(engine=EngineSettings(encoder="none"), workers=2, publish=PublishSettings()),
-    )
+    other, few = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": 2})
     from tasks.extract.batches import PoolOfWorkers, worker_pool
 
     refresh(home, [str(source)], SETTINGS)

@@ -255,9 +255,9 @@ class Canned(Web):
         self.value = value
 
     def fetch(self, calls: Any, until: float) -> list[Any]:
-        from tasks.programs.knowledge_bases.remote_call import Reply
+        from tasks.programs.knowledge_bases.remote_call import RemoteReply
 
-        return [Reply(self.value) for _ in calls]
+        return [RemoteReply(self.value) for _ in calls]
 
 
 @given(JSON)

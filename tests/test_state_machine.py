@@ -278,7 +278,7 @@ def test_any_order_of_changes_and_refreshes_agrees_with_the_model() -> None:
 
 def _refresh(home: str, source: str, wait: float, said: Any) -> None:
     try:
-        run = refresh(Home(Path(home)), [source], SETTINGS, wait_seconds=wait)
+        run = refresh(Home(Path(home)), [source], SETTINGS, patience=wait)
         said.put((os.getpid(), run.outcome, run.counts["extraction"]["passages"]))
     except BusyError as busy:
         said.put((os.getpid(), "busy", str(busy)))
@@ -334,7 +334,7 @@ def test_with_wait_both_work_one_after_the_other_and_nothing_is_done_twice(
 def test_one_that_waits_in_vain_says_who_holds_the_lease(source: Path, tmp_path: Path) -> None:
     started = time.monotonic()
     with lease(tmp_path / "home", "the-first"), pytest.raises(BusyError, match="the-first"):
-        refresh(Home(tmp_path / "home"), [str(source)], SETTINGS, wait_seconds=0.2)
+        refresh(Home(tmp_path / "home"), [str(source)], SETTINGS, patience=0.2)
     assert time.monotonic() - started < 5
 
 

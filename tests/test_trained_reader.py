@@ -24,7 +24,7 @@ from tasks.reader.coverage import Coverage
 from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
-from tasks.reader.texts import Part, Text, evidence_from
+from tasks.reader.texts import Text, TextPart, evidence_from
 from tasks.retrieval.index import build_index
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit
@@ -74,7 +74,7 @@ def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
     words = "harbour open    # opens the harbour gate\nharbour close    # shuts the harbour gate"
     cut = words.index("\n")
     parts = [
-        Part(start, end, evidence_from(words[start:end], "passage", None, 1.0))
+        TextPart(start, end, evidence_from(words[start:end], "passage", None, 1.0))
         for start, end in ((0, cut), (cut + 1, len(words)))
     ]
     texts = [Text(words, tuple(parts))]
@@ -89,7 +89,7 @@ def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
 
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
     texts = [
-        Text(words, (Part(0, len(words), evidence_from(words, "passage", None, 1.0)),))
+        Text(words, (TextPart(0, len(words), evidence_from(words, "passage", None, 1.0)),))
         for words in [
             *(f"Harbour {n} has a kitchen. {KITCHEN}" for n in range(READ[-1] + 3)),
             HARBOUR,
@@ -341,17 +341,15 @@ def test_where_words_are_not_sure_a_sentence_that_is_answers(passages: PassageRe
     assert answer_from(question, passages, reader, 0.9).answers == []
 
 
-def test_plain_output_says_how_sure_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    from flows.commands.ask import show_answer
+def test_plain_output_says_how_sure_it_is() -> None:
+    from flows.commands.ask import answer_in_words
 
     evidence = [Evidence(text=HARBOUR, kind="passage", uri="harbour.md", score=0.8)]
-    show_answer(
-        Answer(
-            question_id="q", question="When?", answer="1874", answers=["1874"], answerable=True,
-            route="text", probability=0.8, evidence=evidence, edition="1", seconds=0.1,
-        )
+    answer = Answer(
+        question_id="q", question="When?", answer="1874", answers=["1874"], answerable=True,
+        route="text", probability=0.8, evidence=evidence, edition="1", seconds=0.1,
     )  # fmt: skip
-    assert "1874  (sure to 80%)" in capsys.readouterr().out
+    assert next(answer_in_words(answer)) == "1874  (sure to 80%)"
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader) -> None:

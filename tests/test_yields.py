@@ -11,7 +11,6 @@ from schemas.settings import EngineSettings, Settings
 from tasks.extract.rules.layout import lay_out
 from tasks.publish.publish import ENOUGH_SENTENCES, low_yields, unnamed_speaker
 from tasks.refresh import refresh
-from tasks.run import RunReport
 from warehouse.home import Home
 
 SETTINGS = Settings(engine=EngineSettings(encoder="none"))
@@ -95,5 +94,5 @@ def test_a_source_of_which_little_was_understood_is_warned_of(row, words):
 def test_a_model_is_not_expected_to_give_statements():
     assert not list(low_yields([_row(100, 0, 50)], "openai"))
     rows = [_row(100, 0, 50), _row(100, 90, 50), _row(100, 0, 0)]
-    shown = [row[-2:] for row in yields(RunReport("r", yields=rows))]
+    shown = [row[-2:] for row in yields(rows)]
     assert shown == [("–", "50%"), ("90%", "50%"), ("0%", "0%")]

@@ -49,7 +49,11 @@ def _who_holds(holder: Path) -> str:
         who = orjson.loads(holder.read_bytes())
         return (
             f"Refresh {who['run_id']} has been running since {who['since']} "
-            f"(process {who['process']} on {who['host']}). Wait for it, or use --wait SECONDS."
+            f"(process {who['process']} on {who['host']}). Wait for it, or give "
+            "--set publish.wait_seconds=60."
         )
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
-        return "Another refresh has just begun on this home. Try again, or use --wait SECONDS."
+        return (
+            "Another refresh has just begun on this home. Try again, or give --set "
+            "publish.wait_seconds=60."
+        )

@@ -133,7 +133,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     connection.execute("set search_path = 'memory.main,edition.main'")
     create_asserted(connection)
     if request["live"]:
-        view = files("warehouse").joinpath("sql", "bandit_arms.sql")
+        view = files(__package__).joinpath("sql", "bandit_arms.sql")
         connection.execute(view.read_text(encoding="utf-8"))
     connection.execute("set TimeZone = 'UTC'")
     connection.execute("set enable_external_access = false")

@@ -29,9 +29,8 @@ from benchmarks.experts_study.report import (
     study_tables,
     write_report,
 )
-from benchmarks.study_command import run_as_command, study_parser
+from benchmarks.study_command import listed, run_as_command, study_parser
 from flows import terminal
-from flows.commands.parsing import listed
 from flows.home import edition_of, settings_of
 from tasks.progress import Report
 from tasks.questions.formats import read_benchmark

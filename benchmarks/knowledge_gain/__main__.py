@@ -17,10 +17,9 @@ from uuid import uuid4
 
 from benchmarks.knowledge_gain.asked_models import open_asked_model
 from benchmarks.knowledge_gain.measure import GainMeasurement, measure_gain
-from benchmarks.study_command import run_as_command, study_parser
+from benchmarks.study_command import listed, run_as_command, study_parser
 from benchmarks.study_pictures import draw_gain
 from flows import terminal
-from flows.commands.parsing import listed
 from flows.home import settings_of
 from tasks.evaluate.pictures import check_picture
 from tasks.progress import Report

@@ -1,69 +1,149 @@
-"""`almanac ask`: answers questions, with sources; it never starts a server."""
+"""`almanac ask`: answers one question, or one after another, with the sources of each answer."""
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import field_validator, model_validator
 
 from flows import terminal
-from flows.commands.gate_words import gate_words
-from flows.home import edition_of, home_of, reading_settings_of, settings_of
-from flows.jobs import keep_answers
-from flows.model_options import with_model_options
-from schemas.answers import Answer, Evidence
+from flows.jobs import MODEL, Call, Configured, finer, operand, option, switch
+from flows.terminal import Shown
+from schemas.answers import MIN_SCORE, Answer, Evidence, Gating
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
-from schemas.settings import Settings
-from tasks.ask.route import AskOptions
-from tasks.text.question import checked_question
-from warehouse.editions import Edition
-from warehouse.home import Home
+from schemas.settings import Settings, changed_settings
+
+if TYPE_CHECKING:
+    from tasks.ask.route import AskOptions
+    from warehouse.editions import Edition
+    from warehouse.home import Home
 
 QUOTED_CHARS = 300
 PATIENCE_SECONDS = 20.0  # of somebody who waits for an answer
 _DAY = len("2026-11-22")
 SHOWN_EVIDENCE = 5
 SHOWN_ANSWERS = 20
+CAUSES = {
+    "score": "knowledge was fetched",
+    "no_score": "without a score knowledge is always fetched",
+    "no_answer": "the model had no answer by itself, so knowledge was fetched after all",
+}
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Answer the question and, with -i, every question that is typed; record the answers."""
-    if not arguments.question and not arguments.interactive:
-        raise UsageError("Give a question, or -i to ask one after another.")
-    choices = arguments.choices
-    if choices and (arguments.interactive or len(choices) == 1):
-        raise UsageError("Give --choices at least twice, and one question instead of -i.")
-    if arguments.picture and arguments.interactive:
-        raise UsageError("Give --picture without -i: it shows the paths of one answer.")
-    if arguments.picture and Path(arguments.picture).suffix.lower() != ".svg":
-        raise UsageError(f"{arguments.picture} must end in .svg.")
-    home = home_of(arguments)
-    first = [checked_question(" ".join(arguments.question))] if arguments.question else []
-    typed = _typed_questions() if arguments.interactive else ()
-    settings, options = _impatient(gated_settings(home, arguments)), options_of(arguments)
-    edition = edition_of(home, arguments.edition, arguments.as_of)
-    unseen = arguments.interactive and not sys.stdin.isatty()  # nobody typed them here
-    with _asking(home, edition, settings, options) as answer_of:
-        for number, question in enumerate(chain(first, typed)):
-            answer = answer_of(question, choices)
-            if arguments.picture:
-                _draw(answer, Path(arguments.picture))
-            if not arguments.json:
-                if unseen:
-                    terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
-                show_answer(answer, explain=arguments.explain)
-                _show_other_values(home, answer)
-            elif arguments.interactive:  # one object per line
-                terminal.show(terminal.json_line(answer.model_dump_json()))
-            else:
-                terminal.show_json(answer.model_dump(mode="json"))
-    return 0
+class Asking(Configured):
+    """What decides how questions are answered, one or a file of them."""
+
+    shortcuts = MODEL
+
+    route: Literal["auto", "programs", "paths", "text", "experts", "none"] = option(
+        None,
+        "Answer by programs over graphs, by paths in a graph, from the texts, by "
+        "experts, by none of these, or by what fits.",
+        "auto",
+    )
+    graph: str | None = option("NAME", "Ask this graph alone, by programs or paths (all).", None)
+    expert: str | None = option("NAME", "Ask this expert alone (all).", None)
+    rounds: int = option("N", "Searches that a model may make per question, four at most.", 1, ge=1)
+    min_score: float = finer("Least probability of an answer from texts.", MIN_SCORE, ge=0, le=1)
+    as_of: date | None = option(
+        "DATE",
+        "The last edition that was built on this day (UTC) or before, such as "
+        "2026-03-31 (the current one).",
+        None,
+    )
+    edition: str | None = finer("An older edition, by its id.", None)
+
+    @model_validator(mode="after")
+    def _of_one_edition(self) -> "Asking":
+        """Refuse two ways to name an edition."""
+        if self.edition and self.as_of:
+            raise ValueError("--as-of and --set edition=ID both name an edition; give one")
+        return self
+
+    @property
+    def chosen_settings(self) -> Settings:
+        """The settings that apply; an ontology has no part in answers, so a bad one is no error."""
+        from flows.home import reading_settings_of
+
+        return self.settings or reading_settings_of(self.place)
+
+    @property
+    def ask_options(self) -> "AskOptions":
+        """These options, as routes read them."""
+        from tasks.ask.route import AskOptions
+
+        return AskOptions(self.route, self.graph, self.rounds, self.expert, self.min_score)
 
 
-def _show_other_values(home: Home, answer: Answer) -> None:
+class Ask(Asking):
+    """Answer a question, with sources."""
+
+    question: list[str] = operand("QUESTION", "The question, in quotes or without.", [])
+    interactive: bool = switch(
+        "Ask one question after another; with --json, one object per line.", also=("-i",)
+    )
+    choices: list[str] = option(
+        "CHOICE", "A choice, of which the answer is one; give it once per choice (any answer).", []
+    )
+    explain: bool = switch("Show the program, all evidence and the gate's choice.")
+    picture: str | None = option(
+        "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
+    )
+
+    @field_validator("picture")
+    @classmethod
+    def _is_svg(cls, picture: str | None) -> str | None:
+        """Refuse a name that promises another format."""
+        if picture and Path(picture).suffix.lower() != ".svg":
+            raise ValueError(f"{picture} must end in .svg")
+        return picture
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "Ask":
+        """Refuse calls in which an option has no meaning."""
+        if not self.question and not self.interactive:
+            raise ValueError("give a question, or -i to ask one after another")
+        if self.choices and (self.interactive or len(self.choices) == 1):
+            raise ValueError("give --choices at least twice, and one question instead of -i")
+        if self.picture and self.interactive:
+            raise ValueError("give --picture without -i: it shows the paths of one answer")
+        return self
+
+    def run(self, call: Call) -> int:
+        """Answer the question and, with -i, every question that is typed; record the answers."""
+        from flows.home import edition_of
+        from tasks.text.question import checked_question
+
+        home = self.place
+        first = [checked_question(" ".join(self.question))] if self.question else []
+        typed = _typed_questions() if self.interactive else ()
+        edition = edition_of(home, self.edition, self.as_of)
+        unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
+        settings = _impatient(self.chosen_settings)
+        with _asking(home, edition, settings, self.ask_options) as answer_of:
+            for number, question in enumerate(chain(first, typed)):
+                answer = answer_of(question, self.choices)
+                if self.picture:
+                    _draw(answer, Path(self.picture))
+                if not call.json:
+                    if unseen:
+                        terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
+                    terminal.print_shown(answer_in_words(answer, explain=self.explain))
+                    _show_other_values(home, answer)
+                elif self.interactive:  # one object per line
+                    terminal.show(terminal.json_line(answer.model_dump_json()))
+                else:
+                    terminal.show_json(answer.model_dump(mode="json"))
+        return 0
+
+
+def _show_other_values(home: "Home", answer: Answer) -> None:
     """Print what other texts say instead, as the table `conflicts` tells."""
     from tasks.ask.other_values import other_values
 
@@ -86,6 +166,8 @@ def _draw(answer: Answer, picture: Path) -> None:
 
 def _typed_questions() -> Iterator[str]:
     """Yield the questions that are typed, one per line, until an empty line or the end of input."""
+    from tasks.text.question import checked_question
+
     prompt = "? " if sys.stdin.isatty() else ""
     if prompt:
         terminal.say("Ask away; an empty line ends.")
@@ -102,15 +184,17 @@ def _typed_questions() -> Iterator[str]:
             terminal.say(str(error))
 
 
-def ask(home: Home, question: str, options: AskOptions | None = None) -> Answer:
+def ask(home: "Home", question: str, options: "AskOptions | None" = None) -> Answer:
     """Return the answer to a question, and record it among the live records."""
+    from flows.home import edition_of, reading_settings_of
+
     with _asking(home, edition_of(home, None), reading_settings_of(home), options) as answer_of:
         return answer_of(question, ())
 
 
 @contextmanager
 def _asking(
-    home: Home, edition: Edition, settings: Settings, options: AskOptions | None
+    home: "Home", edition: "Edition", settings: Settings, options: "AskOptions | None"
 ) -> Iterator[Callable[[str, Sequence[str]], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
@@ -132,81 +216,53 @@ def _asking(
         terminal.say(warning)
 
 
-def options_of(arguments: argparse.Namespace) -> AskOptions:
-    """Return the options of the command line that decide how questions are answered."""
-    chosen = {} if arguments.min_score is None else {"min_score": arguments.min_score}
-    return AskOptions(
-        arguments.route, arguments.graph, arguments.rounds, arguments.expert, **chosen
-    )
+def keep_answers(home: "Home", *answers: Answer) -> None:
+    """Record answers among the live records; warn if they cannot be written."""
+    from tasks.ask.keep_answers import record_answers
+    from warehouse.disk_errors import warned_of_refusals
 
-
-def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
-    """Return the settings, with the command line's model options in place of their own."""
-    return _with_model(settings_of(home), arguments)
-
-
-def _with_model(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    engine = with_model_options(settings.engine, arguments)
-    return settings.model_copy(update={"engine": engine})
+    with warned_of_refusals(home.path, "the answer was not recorded.", terminal.say):
+        record_answers(home, *answers)
 
 
 def _impatient(settings: Settings) -> Settings:
     """Return the settings, with less patience with an endpoint that answers nothing."""
-    model = settings.engine.model
-    patience = min(model.patience_seconds, PATIENCE_SECONDS)
-    model = model.model_copy(update={"patience_seconds": patience})
-    engine = settings.engine.model_copy(update={"model": model})
-    return settings.model_copy(update={"engine": engine})
+    patience = min(settings.engine.model.patience_seconds, PATIENCE_SECONDS)
+    return changed_settings(settings, {"engine.model.patience_seconds": patience})
 
 
-def gated_settings(home: Home, arguments: argparse.Namespace) -> Settings:
-    """Return the settings, with the command line's options in place of their own."""
-    settings = with_expert_mode(_with_model(reading_settings_of(home), arguments), arguments.mode)
-    options = {"task": arguments.task, "budget": arguments.gate_budget}
-    update = {name: value for name, value in options.items() if value is not None}
-    if update or arguments.no_gate:
-        update["use"] = not arguments.no_gate
-    return settings.model_copy(update={"gate": settings.gate.model_copy(update=update)})
-
-
-def with_expert_mode(settings: Settings, mode: str | None) -> Settings:
-    """Return the settings with the command line's mode of asking experts, if it names one."""
-    if mode is None:
-        return settings
-    return settings.model_copy(
-        update={"experts": settings.experts.model_copy(update={"mode": mode})}
-    )
-
-
-def show_answer(answer: Answer, *, explain: bool = False) -> None:
-    """Print the answer and its sources; `explain` adds other candidates, program and gate."""
+def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]:
+    """Yield the answer and its sources; `explain` adds other candidates, program and gate."""
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
-    terminal.show(_words(answer) + sure)
+    yield _words(answer) + sure
     if answer.evidence and not answer.answer:
-        terminal.show("The nearest passages:")
+        yield "The nearest passages:"
     shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
     for evidence in shown:
-        terminal.show(f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”")
-        terminal.show(f"  — {place_of(evidence)}")
+        yield f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
+        yield f"  — {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
-        terminal.show(f"  … and {len(answer.evidence) - len(shown)} more places (--explain).")
+        yield f"  … and {len(answer.evidence) - len(shown)} more places (--explain)."
     if explain:
-        if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
-            terminal.show(f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}")
-        elif not _is_set(answer) and answer.answers[1:]:
-            terminal.show(f"  also possible: {'; '.join(answer.answers[1:])}")
-        for evidence in answer.evidence:
-            terminal.show(f"  {_kind(evidence)}, score {evidence.score:.2f}")
-        for line in (answer.program or "").splitlines():
-            terminal.show(f"  | {line}")
-        for decision in answer.decisions:
-            terminal.show(f"  {expert_words(decision)}")
-        if answer.gating:
-            terminal.show(f"  {gate_words(answer.gating)}")
-        terminal.show(
-            f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
-            f"{answer.usage.calls} model calls, question {answer.question_id}"
-        )
+        yield from _explained(answer)
+
+
+def _explained(answer: Answer) -> Iterator[Shown]:
+    """Yield how an answer came about."""
+    if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
+        yield f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}"
+    elif not _is_set(answer) and answer.answers[1:]:
+        yield f"  also possible: {'; '.join(answer.answers[1:])}"
+    for evidence in answer.evidence:
+        yield f"  {_kind(evidence)}, score {evidence.score:.2f}"
+    yield from (f"  | {line}" for line in (answer.program or "").splitlines())
+    yield from (f"  {expert_words(decision)}" for decision in answer.decisions)
+    if answer.gating:
+        yield f"  {gate_words(answer.gating)}"
+    yield (
+        f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
+        f"{answer.usage.calls} model calls, question {answer.question_id}"
+    )
 
 
 def _words(answer: Answer) -> str:
@@ -263,3 +319,28 @@ def place_of(evidence: Evidence) -> str:
     date = (evidence.date or "")[:_DAY]
     written = map(terminal.one_line, (evidence.author or "", date))
     return ", ".join(filter(None, (place, page, *written)))
+
+
+def gate_words(gating: Gating) -> str:
+    """Return what the gate decided and why."""
+    if gating.cause == "no_score" and gating.task is None:
+        return "gate: it could not be asked, so knowledge was fetched"
+    if gating.task is None:
+        fetched = ", so knowledge was fetched" if gating.retrieve else ""
+        return f"gate: the question resembles no calibrated task{fetched}"
+    gate = (gating.gate or "").partition(" ")[0]
+    score = "no score" if gating.score is None else f"score {gating.score:.4g}"
+    line = f"gate {gate} of the task {gating.task}: {score}"
+    if gating.retrieve is None:
+        return f"{line}; there was nothing to decide"
+    line += "" if gating.threshold is None else f", threshold {gating.threshold:.4g}"
+    line += f", budget {gating.budget or 0:.0%}; "
+    if not gating.retrieve:
+        return f"{line}the model answered by itself"
+    if gating.cause == "current":
+        words = terminal.one_line(gating.words or "")
+        return f"{line}“{words}” asks for something current, so knowledge was fetched"
+    return line + CAUSES[gating.cause or "score"]
+
+
+COMMAND = Ask

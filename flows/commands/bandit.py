@@ -1,57 +1,61 @@
-"""`almanac bandit`: shows what a bandit has learned about its arms, or resets it."""
+"""`almanac bandit`: shows what a bandit has learned about its arms."""
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from flows import terminal
-from flows.home import home_of, settings_of
-from tasks.paths.bandit.bandit import bandit_of, reset_bandit
-from tasks.paths.bandit.off_policy import ArmOverview, overview
+from flows.jobs import Configured, Runner, option, switch
+from flows.terminal import Shown, Table
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Show the arms of a graph's bandit, or reset it and say so."""
-    home = home_of(arguments)
-    model = arguments.model
-    if model is None:
+class ShowBandit(Configured):
+    """Show what was learned of each way to phrase a graph's paths."""
+
+    graph: str = option("NAME", "The graph.")
+    model: str | None = option("NAME", "The model that answers (the one in the settings).", None)
+    reset: bool = switch("Begin anew; the records are kept.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Return the arms of the graph's bandit, or reset it."""
         from tasks.ask.path_reader import reader_name
+        from tasks.paths.bandit.bandit import bandit_of, reset_bandit
+        from tasks.paths.bandit.off_policy import overview
 
-        model = reader_name(settings_of(home))
-    bandit = bandit_of(home.live, arguments.graph, model)
-    rewards = int(bandit.learned.pulls.sum())
-    shown = {"graph": arguments.graph, "model": model, "rewards": rewards}
-    if arguments.reset:
-        reset_bandit(home.live, arguments.graph, model)
-        terminal.show_result({**shown, "reset": True}, _show_reset, as_json=arguments.json)
-    else:
+        home = self.place
+        model = self.model or reader_name(self.chosen_settings)
+        bandit = bandit_of(home.live, self.graph, model)
+        rewards = int(bandit.learned.pulls.sum())
+        found = {"graph": self.graph, "model": model, "rewards": rewards}
+        if self.reset:
+            reset_bandit(home.live, self.graph, model)
+            return {**found, "reset": True}
         arms = overview(bandit.plan.arms, bandit.plan.fallback, bandit.logged())
-        shown = {**shown, "trusted": not bandit.cautious, "arms": [asdict(a) for a in arms]}
-        terminal.show_result(shown, lambda shown: _show(shown, arms), as_json=arguments.json)
-    return 0
+        return {**found, "trusted": not bandit.cautious, "arms": [asdict(arm) for arm in arms]}
 
-
-def _show_reset(shown: dict[str, Any]) -> None:
-    terminal.show(
-        f"The bandit of the graph {shown['graph']} for the model {shown['model']} has begun anew; "
-        f"{shown['rewards']} rewards no longer count. Its decisions and rewards are still in the "
-        "tables bandit_decisions and bandit_rewards."
-    )
-
-
-def _show(shown: dict[str, Any], arms: list[ArmOverview]) -> None:
-    rows = [
-        [
-            f"{arm.arm} (usual)" if arm.usual else arm.arm,
-            arm.pulls,
-            None if arm.mean is None else f"{arm.mean:.3f}",
-            None
-            if arm.estimate is None
-            else f"{arm.estimate.value:.3f} [{arm.estimate.low:.3f}, {arm.estimate.high:.3f}]",
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield a table of the arms."""
+        if "reset" in result:
+            yield (
+                f"The bandit of the graph {result['graph']} for the model {result['model']} has "
+                f"begun anew; {result['rewards']} rewards no longer count. Its decisions and "
+                "rewards are still in the tables bandit_decisions and bandit_rewards."
+            )
+            return
+        rows = [
+            [
+                f"{arm['arm']} (usual)" if arm["usual"] else arm["arm"],
+                arm["pulls"],
+                None if arm["mean"] is None else f"{arm['mean']:.3f}",
+                None
+                if (estimate := arm["estimate"]) is None
+                else f"{estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]",
+            ]
+            for arm in result["arms"]
         ]
-        for arm in arms
-    ]
-    read_by = f"arm, read by {shown['model']}"
-    terminal.table([read_by, "rewards", "mean", "on all questions, 95 %"], rows)
-    if not shown["trusted"]:
-        terminal.show("Rewards are few yet, so that the usual arm is chosen most of the time.")
+        read_by = f"arm, read by {result['model']}"
+        yield Table([read_by, "rewards", "mean", "on all questions, 95 %"], rows)
+        if not result["trusted"]:
+            yield "Rewards are few yet, so that the usual arm is chosen most of the time."
+
+
+COMMAND = ShowBandit

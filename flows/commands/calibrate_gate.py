@@ -1,39 +1,79 @@
-"""`almanac calibrate-gate`: learns a task's gate from its questions."""
+"""`almanac calibrate-gate`: learns when a question of a task needs outside knowledge."""
 
-import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from flows import terminal
-from flows.commands.ask import asked_settings
-from flows.commands.refresh import show_report
-from flows.home import home_of
-from flows.jobs import CalibrateGate
-from flows.orchestration import run_job
+from flows.jobs import FORMAT, QUESTIONS, Run, Runner, finer, option
+from flows.terminal import Shown, Table
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Calibrate the gate, publish an edition with it and show its thresholds."""
-    job = CalibrateGate.from_arguments(
-        arguments,
-        settings=asked_settings(home_of(arguments), arguments),
-        options=_chosen(arguments, "variant", "clusters", "popularity_of"),
-        encoder={"name": arguments.encoder, **_chosen(arguments, "layer", "pooling")},
+class CalibrateGate(Run):
+    """Learn from a task's questions when outside knowledge is needed."""
+
+    flow_name = "calibrate-gate"
+    outcome = "What the calibration did"
+
+    questions: str = QUESTIONS
+    task: str = option(
+        "NAME",
+        "The task's name, whose gate is replaced; picks one where the file has several tasks.",
     )
-    report = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(report)
-        return 0
-    gate = report.pop("gate")
-    names = [name for name in gate if name != "thresholds"]
-    terminal.table(
-        [*names, *gate["thresholds"]],
-        [[gate[name] for name in names] + [f"{v:.4g}" for v in gate["thresholds"].values()]],
+    format: str = FORMAT
+    gate: str = option(
+        "NAME", "The gate: thrust, popularity, entropy, own_answer, learned …", "thrust"
     )
-    show_report(report)
-    return 0
+    seeds: int = finer("Questions drawn from the file.", 200, ge=1)
+    draw: int = finer("The random seed that draws them.", 42)
+    outcomes_of: str | None = finer(
+        "The model whose outcomes are used, if the file has several.", None
+    )
+    encoder: str = finer(
+        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
+        "minilm",
+    )
+    layer: int = finer("The layer of hidden states; the last by default.", -1)
+    pooling: str = finer("How hidden states are pooled.", "mean")
+    variant: str | None = finer("The variant of Thrust; by default the full one.", None)
+    clusters: int | None = finer("Clusters per class, for Thrust.", None, ge=1)
+    popularity_of: str | None = finer(
+        "The graph from which the gate `popularity` counts subjects.", None
+    )
+
+    @property
+    def calls_model(self) -> bool:
+        """Whether an endpoint makes the vectors."""
+        return self.encoder.startswith("endpoint:")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Calibrate and return the run, with the gate and its thresholds."""
+        from tasks.calibrate_gate import Seeding, calibrate_gate
+        from tasks.gates.calibrate import GateChoice
+        from tasks.models.encoders.choice import EncoderChoice
+
+        options = {name: getattr(self, name) for name in ("variant", "clusters", "popularity_of")}
+        encoder = EncoderChoice(self.encoder, self.layer, self.pooling)  # type: ignore[arg-type]
+        chosen = {name: value for name, value in options.items() if value is not None}
+        run, gate = calibrate_gate(
+            self.place,
+            Path(self.questions),
+            self.chosen_settings,
+            task=self.task,
+            format=self.format,
+            choice=GateChoice(self.gate, chosen, encoder),
+            seeding=Seeding(self.seeds, self.draw, self.outcomes_of),
+            report=runner.report,
+            run_stage=runner.run_stage,
+        )
+        return {**asdict(run), "gate": gate}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the gate with its thresholds, and the run."""
+        gate = {**result["gate"]}
+        thresholds = {name: f"{v:.4g}" for name, v in gate.pop("thresholds").items()}
+        yield Table([*gate, *thresholds], [[*gate.values(), *thresholds.values()]])
+        yield from super().shown(result)
 
 
-def _chosen(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return those of the options that the command line sets."""
-    options = {name: getattr(arguments, name) for name in names}
-    return {name: value for name, value in options.items() if value is not None}
+COMMAND = CalibrateGate

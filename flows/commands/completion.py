@@ -1,15 +1,28 @@
 """`almanac completion`: prints the script with which a shell completes commands and options."""
 
-import argparse
+from collections.abc import Iterator
+from typing import Literal
 
-from flows import terminal
+from flows.jobs import Command, Runner, operand
+from flows.terminal import Shown
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the script for the chosen shell."""
-    import shtab
+class Completion(Command):
+    """Print the completion script of a shell: eval "$(almanac completion bash)"."""
 
-    from flows.__main__ import build_parser
+    shell: Literal["bash", "zsh", "tcsh"] = operand(None, "The shell.")
 
-    terminal.show(shtab.complete(build_parser(), arguments.shell))
-    return 0
+    def work(self, runner: Runner) -> str:
+        """Return the script for the chosen shell."""
+        import shtab
+
+        from flows.__main__ import build_parser
+
+        return str(shtab.complete(build_parser(whole=True), self.shell))
+
+    def shown(self, result: str) -> Iterator[Shown]:
+        """Yield the script."""
+        yield result
+
+
+COMMAND = Completion

@@ -3,23 +3,24 @@
 With --expert it also trains an expert on a sample graph and asks it alone.
 """
 
-import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
-from flows.commands.ask import ask, show_answer
-from flows.commands.refresh import show_report
-from flows.expert_jobs import TrainExperts
-from flows.home import edition_of, home_of, settings_of
-from flows.jobs import ImportGraph, RefreshKnowledge
-from flows.orchestration import run_job
+from flows.commands.ask import answer_in_words, ask
+from flows.commands.import_graph import ImportGraph
+from flows.commands.refresh import RefreshKnowledge
+from flows.commands.train_experts import TrainExperts
+from flows.jobs import Call, Command, option, switch
+from flows.summary import run_in_words
+from flows.terminal import Shown, Table
 from schemas.errors import UsageError
-from tasks.ask.route import AskOptions
 from tasks.experts.training.plan import TrainingPlan
-from warehouse.home import Home
-from warehouse.sql_session import run_sql
+
+if TYPE_CHECKING:
+    from warehouse.home import Home
 
 DEMO_HOME = "demo-home"
 EXPERT = "moons"  # the sample graph, and the expert that is trained on it
@@ -47,53 +48,61 @@ LOOKS = {
 }
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Refresh from the sample corpus, show parts of the tables and ask three questions."""
-    arguments.home = arguments.home or DEMO_HOME
-    examples = _examples(arguments.examples)
-    home = home_of(arguments)
-    job = RefreshKnowledge.from_arguments(
-        arguments, sources=[str(examples / "corpus")], settings=settings_of(home)
+class Demo(Command):
+    """Refresh from the sample corpus and ask questions."""
+
+    examples: str | None = option(
+        "DIR", "The folder with corpus/ and questions.jsonl (examples/ of the checkout).", None
     )
-    report = run_job(job, arguments)
-    questions = _questions(examples)
-    answers = [ask(home, question) for question in questions]
-    trained = _train_expert(home, examples, arguments) if arguments.expert else None
-    if trained is not None:
-        answers.append(ask(home, EXPERT_QUESTION, AskOptions(expert=EXPERT)))
-    if arguments.json:
-        shown = [answer.model_dump(mode="json") for answer in answers]
-        expert = {} if trained is None else {"expert": trained}
-        terminal.show_json({"refresh": report, **expert, "answers": shown})
+    expert: bool = switch(
+        "Also train a small language model on a sample graph for a minute, and ask it alone."
+    )
+
+    @classmethod
+    def home_folder(cls, given: str | None) -> Path:
+        """Return the folder given, else one of the demo's own."""
+        return Path(given or DEMO_HOME)
+
+    def run(self, call: Call) -> int:
+        """Refresh from the sample corpus, show parts of the tables and ask three questions."""
+        from tasks.ask.route import AskOptions
+
+        examples, home = _examples(self.examples), self.place
+        report = call.do(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
+        questions = _questions(examples)
+        answers = [ask(home, question) for question in questions]
+        result = {"refresh": report}
+        if self.expert:
+            result["expert"] = self._train_expert(examples, call)
+            answers.append(ask(home, EXPERT_QUESTION, AskOptions(expert=EXPERT)))
+        if call.json:
+            shown = [answer.model_dump(mode="json") for answer in answers]
+            terminal.show_json({**result, "answers": shown})
+            return 0
+        terminal.print_shown(run_in_words(report))
+        terminal.print_shown(_look_around(home))
+        for place, answer in enumerate(answers):
+            of_expert = place == len(questions)
+            option = f" --expert {EXPERT}" if of_expert else ""
+            quoted = json.dumps(answer.question, ensure_ascii=False)
+            terminal.show(f"\n$ almanac ask {quoted}{option}")
+            terminal.print_shown(answer_in_words(answer, explain=of_expert))
+        terminal.show(
+            f"\nThe almanac is in {home.path}. Ask and query it yourself, for example:\n"
+            f'  almanac --home {home.path} ask "Who designed the ship Fram?"\n'
+            f'  almanac --home {home.path} sql "select * from entities limit 10"'
+        )
         return 0
-    show_report(report)
-    _look_around(home)
-    for place, answer in enumerate(answers):
-        of_expert = place == len(questions)
-        option = f" --expert {EXPERT}" if of_expert else ""
-        quoted = json.dumps(answer.question, ensure_ascii=False)
-        terminal.show(f"\n$ almanac ask {quoted}{option}")
-        show_answer(answer, explain=of_expert)
-    terminal.show(
-        f"\nThe almanac is in {home.path}. Ask and query it yourself, for example:\n"
-        f'  almanac --home {home.path} ask "Who designed the ship Fram?"\n'
-        f'  almanac --home {home.path} sql "select * from entities limit 10"'
-    )
-    return 0
 
+    def _train_expert(self, examples: Path, call: Call) -> dict[str, Any]:
+        """Import the sample graph and train an expert on it for a minute; return its summary."""
 
-def _train_expert(home: Home, examples: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Import the sample graph and train an expert on it for a minute; return its summary."""
-    settings = settings_of(home)
-    graph = examples / "graphs" / f"{EXPERT}.tsv"
-    run_job(
-        ImportGraph.from_arguments(arguments, source=str(graph), name=EXPERT, settings=settings),
-        arguments,
-    )
-    plan = TrainingPlan(minutes=EXPERT_MINUTES)
-    job = TrainExperts.from_arguments(arguments, names=[EXPERT], settings=settings, plan=plan)
-    trained: dict[str, Any] = run_job(job, arguments)["experts"][0]
-    return trained
+        graph = examples / "graphs" / f"{EXPERT}.tsv"
+        call.do(ImportGraph(home=self.home, source=str(graph), name=EXPERT), call)
+        plan = TrainingPlan(minutes=EXPERT_MINUTES)
+        job = TrainExperts(home=self.home, names=[EXPERT], plan=plan)
+        trained: dict[str, Any] = call.do(job, call)["experts"][0]
+        return trained
 
 
 def _examples(given: str | None) -> Path:
@@ -113,11 +122,17 @@ def _questions(examples: Path) -> list[str]:
     return [by_id[wanted] for wanted in QUESTIONS]
 
 
-def _look_around(home: Home) -> None:
+def _look_around(home: "Home") -> Iterator[Shown]:
+    from flows.home import edition_of
+    from warehouse.sql_session import run_sql
+
     edition = edition_of(home, None)
     for title, query in LOOKS.items():
         result = run_sql(edition.database, {}, query)
         rows = list(result.rows())
-        terminal.show(f"\n{title}:{'' if rows else ' none.'}")
+        yield f"\n{title}:{'' if rows else ' none.'}"
         if rows:
-            terminal.table(result.columns, rows)
+            yield Table(result.columns, rows)
+
+
+COMMAND = Demo

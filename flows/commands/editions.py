@@ -1,135 +1,186 @@
 """`almanac editions`: lists, compares, publishes and prunes editions; it starts no server."""
 
-import argparse
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
-from flows.home import home_of, reading_settings_of
-from schemas import Document, Entity, Triple
+from flows.jobs import Call, Command, Configured, Runner, operand, option, switch
+from flows.summary import rows_of
+from flows.terminal import Aside, Shown
 from schemas.errors import DamageError, UsageError
-from warehouse.comparison import compare
-from warehouse.editions import Edition, Editions
-from warehouse.home import Home
-from warehouse.lease import lease
+
+if TYPE_CHECKING:
+    from warehouse.editions import Edition
+    from warehouse.home import Home
 
 SHOWN = 10  # differences of one kind
 ALL = 1_000_000
 LONGEST_LINE = 300  # characters
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen action."""
-    action = {
-        "list": _list,
-        "diff": _diff,
-        "rollback": _rollback,
-        "publish": _publish,
-        "prune": _prune,
-    }[arguments.action]
-    home = home_of(arguments)
-    if arguments.action != "list" and not home.exists:
-        raise UsageError(f"There is no almanac in {home.path}; name its folder with --home.")
-    action(home, arguments)
-    return 0
+class ListEditions(Command):
+    """List the editions."""
+
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the editions, the oldest first."""
+        from schemas import Document, Entity, Triple
+
+        editions = self.place.editions
+        return [
+            {
+                "edition": edition.id,
+                "state": editions.state(edition),
+                "built_at": edition.manifest["built_at"],
+                "parent": edition.manifest["parent"],
+                "documents": edition.rows(Document),
+                "entities": edition.rows(Entity),
+                "triples": edition.rows(Triple),
+            }
+            for edition in editions.all()
+        ]
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table, and since when publishing is held."""
+        yield from super().shown(result)
+        hold = self.place.editions.pointer()["hold"] if result else None
+        if hold:
+            yield (
+                f"Publishing has been held since {hold['since']}: {hold['reason']}. "
+                "`almanac editions publish` ends that."
+            )
+        if not result:
+            yield Aside("There are no editions yet.")
 
 
-def _list(home: Home, arguments: argparse.Namespace) -> None:
-    editions = home.editions
-    rows = [_described(editions, edition) for edition in editions.all()]
-    if arguments.json:
-        terminal.show_json(rows)
-        return
-    if not rows:
-        terminal.say("There are no editions yet.")
-        return
-    terminal.table(list(rows[0]), [list(row.values()) for row in rows])
-    hold = editions.pointer()["hold"]
-    if hold:
-        terminal.show(
-            f"Publishing has been held since {hold['since']}: {hold['reason']}. "
-            "`almanac editions publish` ends that."
+class _OfAnAlmanac(Configured):
+    """An action that needs an almanac."""
+
+    @property
+    def present(self) -> "Home":
+        """The home; raises UsageError if there is none."""
+        if not self.place.exists:
+            raise UsageError(
+                f"There is no almanac in {self.place.path}; name its folder with --home."
+            )
+        return self.place
+
+
+class DiffEditions(_OfAnAlmanac):
+    """Show what differs between two editions."""
+
+    old: str | None = operand("OLD", "An edition (the new one's parent).", None)
+    new: str | None = operand("NEW", "A later edition (the newest).", None)
+
+    def run(self, call: Call) -> int:
+        """Compare and print; people see only some examples of each difference."""
+        self.print(self._compared(ALL if call.json else SHOWN), call)
+        return 0
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Return the differences of each table, with all of their examples."""
+        return self._compared(ALL)
+
+    def _compared(self, examples: int) -> dict[str, Any]:
+        from warehouse.comparison import compare
+
+        old, new = self._editions()
+        with old.pinned(), new.pinned():
+            tables = [difference.as_dict() for difference in compare(old, new, examples)]
+        return {"old": old.id, "new": new.id, "tables": tables}
+
+    def _editions(self) -> "tuple[Edition, Edition]":
+        """Return the editions to compare: by default the newest and the one it was made from."""
+        editions = self.present.editions
+        known = editions.all()
+        if not known:
+            raise UsageError("There are no editions to compare yet.")
+        new = editions.open(self.new) if self.new else known[-1]
+        if self.old:
+            return editions.open(self.old), new
+        if not new.manifest["parent"]:
+            raise UsageError(
+                f"Edition {new.id} is the first, so there is nothing to compare it with."
+            )
+        return editions.open(new.manifest["parent"]), new
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield how many rows differ, and examples; a changed fact is neither added nor gone."""
+        yield f"From {result['old']} to {result['new']}:"
+        tables = [
+            {**d, "added": d["added"] - d["changed"], "gone": d["gone"] - d["changed"]}
+            for d in result["tables"]
+        ]
+        yield rows_of(("table", "before", "after", "changed", "added", "gone"), tables)
+        for table in tables:
+            for what in ("changed", "added", "gone"):
+                texts = table[f"examples_{what}"]
+                if texts:
+                    yield f"\n{table['table']}, {what}:"
+                yield from (f"  {terminal.one_line(text)[:LONGEST_LINE]}" for text in texts)
+                if texts and table[what] > len(texts):
+                    yield f"  … and {table[what] - len(texts)} more (--json lists all)"
+
+
+class _Move(_OfAnAlmanac):
+    """A change of the edition that is current."""
+
+    edition: str | None = operand("ID", "An edition (the newest).", None)
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield which edition is current, and whether refreshes publish."""
+        yield f"Edition {result['edition']} is current" + (
+            ". Refreshes build new editions but do not publish them until `almanac editions "
+            "publish`."
+            if result["hold"]
+            else "; refreshes publish again."
         )
 
-
-def _described(editions: Editions, edition: Edition) -> dict[str, Any]:
-    return {
-        "edition": edition.id,
-        "state": editions.state(edition),
-        "built_at": edition.manifest["built_at"],
-        "parent": edition.manifest["parent"],
-        "documents": edition.rows(Document),
-        "entities": edition.rows(Entity),
-        "triples": edition.rows(Triple),
-    }
+    def moved(self) -> dict[str, Any]:
+        """Return which edition is current now, and why publishing is held if it is."""
+        pointer = self.present.editions.pointer()
+        return {"edition": pointer["edition"], "hold": pointer["hold"]}
 
 
-def _diff(home: Home, arguments: argparse.Namespace) -> None:
-    old, new = _two_editions(home, arguments)
-    with old.pinned(), new.pinned():
-        differences = compare(old, new, examples=ALL if arguments.json else SHOWN)
-    if arguments.json:
-        tables = [difference.as_dict() for difference in differences]
-        terminal.show_json({"old": old.id, "new": new.id, "tables": tables})
-        return
-    terminal.show(f"From {old.id} to {new.id}:")
-    terminal.table(
-        ["table", "before", "after", "changed", "added", "gone"],
-        [
-            [d.table, d.before, d.after, d.changed_in_all]
-            + [d.added_in_all - d.changed_in_all, d.gone_in_all - d.changed_in_all]
-            for d in differences
-        ],
-    )
-    for d in differences:
-        _show_examples(d.table, "changed", d.changed, d.changed_in_all)
-        _show_examples(d.table, "added", d.added, d.added_in_all - d.changed_in_all)
-        _show_examples(d.table, "gone", d.gone, d.gone_in_all - d.changed_in_all)
+class RollBack(_Move):
+    """Make an earlier edition current and stop publishing new ones."""
+
+    edition: str | None = operand("ID", "An earlier edition (the previous one).", None)
+    reason: str = option("WORDS", "The reason to record.", "rolled back")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Make the edition current and hold publishing."""
+        from warehouse.lease import lease
+
+        editions = self.present.editions
+        with lease(self.place.path, "editions rollback"):
+            edition = editions.open(self.edition) if self.edition else editions.one_before()
+            if edition is None:
+                raise UsageError("There is no earlier published edition to go back to.")
+            _refuse_if_damaged(edition)
+            editions.roll_back(edition, hold=self.reason)
+        return self.moved()
 
 
-def _show_examples(table: str, what: str, texts: list[str], in_all: int) -> None:
-    if not texts:
-        return
-    terminal.show(f"\n{table}, {what}:")
-    for text in texts:
-        terminal.show(f"  {terminal.one_line(text)[:LONGEST_LINE]}")
-    if in_all > len(texts):
-        terminal.show(f"  … and {in_all - len(texts)} more (--json lists all)")
+class Publish(_Move):
+    """Make an edition current that was held back, or end a rollback's hold."""
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Make the edition current and end a hold."""
+        from warehouse.lease import lease
+
+        editions = self.present.editions
+        with lease(self.place.path, "editions publish"):
+            known = editions.all()
+            if not known:
+                raise UsageError("There are no editions to publish yet.")
+            edition = editions.open(self.edition) if self.edition else known[-1]
+            _refuse_if_damaged(edition)
+            editions.publish(edition)
+            editions.release()
+        return self.moved()
 
 
-def _two_editions(home: Home, arguments: argparse.Namespace) -> tuple[Edition, Edition]:
-    """Return the editions to compare: by default the newest one and the one it was made from."""
-    editions = home.editions.all()
-    if not editions:
-        raise UsageError("There are no editions to compare yet.")
-    new = home.editions.open(arguments.new) if arguments.new else editions[-1]
-    if arguments.old:
-        return home.editions.open(arguments.old), new
-    if not new.manifest["parent"]:
-        raise UsageError(f"Edition {new.id} is the first, so there is nothing to compare it with.")
-    return home.editions.open(new.manifest["parent"]), new
-
-
-def _rollback(home: Home, arguments: argparse.Namespace) -> None:
-    with lease(home.path, "editions rollback"):
-        edition = home.editions.open(arguments.edition) if arguments.edition else _one_before(home)
-        _refuse_if_damaged(edition)
-        home.editions.roll_back(edition, hold=arguments.reason)
-    _say_current(
-        home,
-        arguments,
-        f"Edition {edition.id} is current. Refreshes build new editions but do not publish them "
-        "until `almanac editions publish`.",
-    )
-
-
-def _one_before(home: Home) -> Edition:
-    edition = home.editions.one_before()
-    if edition is None:
-        raise UsageError("There is no earlier published edition to go back to.")
-    return edition
-
-
-def _refuse_if_damaged(edition: Edition) -> None:
+def _refuse_if_damaged(edition: "Edition") -> None:
     """Raise DamageError for an edition that nobody could read if it were current."""
     damaged = edition.damaged()
     if damaged:
@@ -139,39 +190,43 @@ def _refuse_if_damaged(edition: Edition) -> None:
         )
 
 
-def _publish(home: Home, arguments: argparse.Namespace) -> None:
-    with lease(home.path, "editions publish"):
-        editions = home.editions.all()
-        if not editions:
-            raise UsageError("There are no editions to publish yet.")
-        edition = home.editions.open(arguments.edition) if arguments.edition else editions[-1]
-        _refuse_if_damaged(edition)
-        home.editions.publish(edition)
-        home.editions.release()
-    _say_current(home, arguments, f"Edition {edition.id} is current; refreshes publish again.")
+class Prune(_OfAnAlmanac):
+    """Remove old editions."""
+
+    keep: int | None = option(
+        "N", "Keep the last N editions (publish.keep_editions in settings.toml).", None, ge=1
+    )
+    days: float | None = option(
+        "DAYS", "Keep editions younger than this (publish.keep_days in settings.toml).", None, ge=0
+    )
+    dry_run: bool = switch("Only list what would be removed.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Remove the editions and return their ids."""
+        from flows.home import reading_settings_of
+        from warehouse.lease import lease
+
+        home, keep, days = self.present, self.keep, self.days
+        settings = (self.settings or reading_settings_of(home)).publish
+        if keep is None and days is None:
+            keep, days = settings.keep_editions, settings.keep_days
+        with lease(home.path, "editions prune"):
+            # Where only one limit is given, it decides alone.
+            removed = home.editions.prune(
+                keep=1 if keep is None else keep, days=days or 0.0, dry_run=self.dry_run
+            )
+        return {"removed": [edition.id for edition in removed], "dry_run": self.dry_run}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the ids of what is or would be removed."""
+        ids, would = result["removed"], "would be " if self.dry_run else ""
+        yield f"{len(ids)} {would}removed" + (f": {', '.join(ids)}" if ids else ".")
 
 
-def _prune(home: Home, arguments: argparse.Namespace) -> None:
-    settings = reading_settings_of(home).publish
-    keep, days = arguments.keep, arguments.days
-    if keep is None and days is None:
-        keep, days = settings.keep_editions, settings.keep_days
-    with lease(home.path, "editions prune"):
-        # Where only one limit is given, it decides alone.
-        removed = home.editions.prune(
-            keep=1 if keep is None else keep, days=days or 0.0, dry_run=arguments.dry_run
-        )
-    ids = [edition.id for edition in removed]
-    if arguments.json:
-        terminal.show_json({"removed": ids, "dry_run": arguments.dry_run})
-    else:
-        would = "would be removed" if arguments.dry_run else "removed"
-        terminal.show(f"{len(ids)} {would}" + (f": {', '.join(ids)}" if ids else "."))
-
-
-def _say_current(home: Home, arguments: argparse.Namespace, words: str) -> None:
-    if arguments.json:
-        pointer = home.editions.pointer()
-        terminal.show_json({"edition": pointer["edition"], "hold": pointer["hold"]})
-    else:
-        terminal.show(words)
+COMMAND = {
+    "list": ListEditions,
+    "diff": DiffEditions,
+    "rollback": RollBack,
+    "publish": Publish,
+    "prune": Prune,
+}

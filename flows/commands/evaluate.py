@@ -1,90 +1,91 @@
 """`almanac evaluate`: measures a route on a benchmark, in comparison with baselines."""
 
-import argparse
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from flows import terminal
-from flows.commands import evaluate_gates
-from flows.commands.ask import asked_settings, with_expert_mode
-from flows.commands.question_parsers import STUDIES
-from flows.evaluations import EvaluateAnswers, EvaluateGates, Evaluation
-from flows.home import home_of
-from flows.orchestration import run_job
-from schemas.errors import UsageError
-
-ANSWERS = ""
-JOBS: dict[str, type[Evaluation]] = {  # by the option that chooses what is measured
-    ANSWERS: EvaluateAnswers,
-    "gate": EvaluateGates,
-}
+from flows.jobs import MODEL, QUESTIONS, Job, Runner, finer, option, switch
+from flows.terminal import Shown, Table
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Measure answers or gates, and show the figures."""
-    _refuse_studies(arguments)
-    _refuse_unread_options(arguments, ANSWERS if arguments.gate is None else "gate")
-    settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
-    if arguments.gate is not None:
-        return evaluate_gates.run(arguments, settings)
-    job = EvaluateAnswers.from_arguments(
-        arguments,
-        baselines=_baselines(arguments.baselines),
-        settings=settings,
+class Evaluation(Job):
+    """A job that measures something on labelled questions and returns the figures."""
+
+    questions: str = QUESTIONS
+    format: str = option(
+        "NAME", "metaqa, hotpotqa, boolq, mirage, jsonl …; an unknown name lists all."
     )
-    terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
-    return 0
+    limit: int | None = option(
+        "N", "Use the first N of a seeded shuffle (all questions).", None, ge=1
+    )
 
 
-def _refuse_studies(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for an option of a study, with the command to write instead."""
-    for option, name in STUDIES.items():
-        if getattr(arguments, option) not in (None, False):
-            raise UsageError(
-                f"`evaluate` has no --{option} any more: in a checkout of the repository, write "
-                f"`python -m benchmarks.{name} QUESTIONS --format NAME --home DIR`."
-            )
+class EvaluateAnswers(Evaluation):
+    """Measure answers on a benchmark, in comparison with simple baselines."""
 
+    flow_name = "evaluate-answers"
+    outcome = "What was measured"
+    shortcuts = MODEL
 
-def _refuse_unread_options(arguments: argparse.Namespace, measured: str) -> None:
-    """Raise UsageError for an option that is set but not read by what is measured."""
-    for name in dict.fromkeys(name for job in JOBS.values() for name in job.model_fields):
-        defaults = {
-            option: job.model_fields[name].default
-            for option, job in JOBS.items()
-            if name in job.model_fields
-        }
-        value = getattr(arguments, name, None)
-        if measured in defaults or value is None or value in defaults.values():
-            continue
-        if ANSWERS in defaults:
-            raise UsageError(f"{_option(measured)} does not read {_option(name)}.")
-        raise UsageError(f"{_option(name)} needs {' or '.join(map(_option, defaults))}.")
+    route: str = option("NAME", "The route to measure.", "auto")
+    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    learn: bool = switch("Learn nothing, and measure on all questions.", True)
+    out: str | None = option(
+        "FILE", "Write every answer and its figures to this file (none).", None
+    )
+    expert: str | None = finer("Measure this expert alone.", None)
+    zero_shot: bool = finer("Measure before learning, too.")
+    baselines: list[str] | None = finer(
+        "bm25, embedding, spe (the default, for at most 2000 questions), or none; with "
+        "a model also model, recitation, generated_knowledge, generate_then_read and "
+        "retrieve_then_read.",
+        None,
+    )
 
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Measure and return the figures."""
+        from tasks.evaluate.baselines.choose import BASELINES
+        from tasks.evaluate.evaluate import Measurement, evaluate
+        from tasks.evaluate.systems import system_for
 
-def _option(name: str) -> str:
-    return "--no-learn" if name == "learn" else f"--{name.replace('_', '-')}"
+        settings = self.chosen_settings
+        measurement = Measurement(
+            graph=self.graph,
+            limit=self.limit,
+            learn=self.learn,
+            zero_shot=self.zero_shot,
+            baselines=list(BASELINES) if self.baselines is None else self.baselines,
+            answers=Path(self.out) if self.out else None,
+        )
+        system = system_for(
+            self.route, settings, self.place, learned=not self.learn, expert=self.expert
+        )
+        return evaluate(
+            self.place,
+            Path(self.questions),
+            self.format,
+            system,
+            settings,
+            measurement,
+            runner.report,
+            runner.warn,
+        )
 
-
-def _baselines(names: str | None) -> list[str] | None:
-    """Return the baselines that the command line names; None means the default ones."""
-    return None if names is None else [n for n in names.split(",") if n not in ("", "none")]
-
-
-def show(figures: dict[str, Any]) -> None:
-    """Print the figures of all systems, then those of the system's groups."""
-    systems = [figures, *figures["baselines"]]
-    names = [name for name in figures["metrics"] if f"{name}_low" in figures["metrics"]]
-    rows: list[list[Any]] = [
-        row for system in systems for row in _rows(system, "all", system, names)
-    ]
-    for system in systems:
-        for group, parts in system["by"].items():
-            for value, part in parts.items():
-                rows += _rows(system, f"{group} {value}", part, names)
-    terminal.table([f"{figures['dataset']}: system", "questions", "items", *names], rows)
-    for stage, share in figures.get("stages", {}).items():
-        terminal.show(f"{stage}: {share:.3f} of the questions passed this stage.")
-    terminal.show(f"Learned from {figures['learned_from']} questions.")
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the figures of all systems, then those of the system's groups."""
+        systems = [result, *result["baselines"]]
+        names = [name for name in result["metrics"] if f"{name}_low" in result["metrics"]]
+        rows: list[list[Any]] = [
+            row for system in systems for row in _rows(system, "all", system, names)
+        ]
+        for system in systems:
+            for group, parts in system["by"].items():
+                for value, part in parts.items():
+                    rows += _rows(system, f"{group} {value}", part, names)
+        yield Table([f"{result['dataset']}: system", "questions", "items", *names], rows)
+        for stage, share in result.get("stages", {}).items():
+            yield f"{stage}: {share:.3f} of the questions passed this stage."
+        yield f"Learned from {result['learned_from']} questions."
 
 
 def _rows(
@@ -98,3 +99,6 @@ def _rows(
         [system["system"], questions, items, *(metrics.get(name) for name in names)]
         for questions, items, metrics in measured
     ]
+
+
+COMMAND = EvaluateAnswers

@@ -1,53 +1,150 @@
 """`almanac experts`: lists, adds, describes, removes and quarantines experts."""
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from flows import progress, terminal
-from flows.commands.refresh import show_report
-from flows.home import home_of, settings_of
-from schemas.errors import UsageError
-from schemas.learning import Expert
-from warehouse.home import Home
+from pydantic import model_validator
+
+from flows.jobs import Command, Publication, Runner, operand, option
+from flows.terminal import Aside, Shown, Table
+
+if TYPE_CHECKING:
+    from warehouse.home import Home
 
 _SHOWN = ("expert", "status", "architecture", "parameters", "perplexity", "stale", "description")
+EXPERT = operand("NAME", "The expert.")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the experts of the current edition, or change one and publish an edition with that."""
-    from tasks.curate_experts import add_expert, change_expert
+class ListExperts(Command):
+    """List the experts."""
 
-    home = home_of(arguments)
-    if arguments.action == "list":
-        _show(list_experts(home), arguments.json)
-        return 0
-    settings = settings_of(home)
-    given = {
-        name: getattr(arguments, name)
-        for name in ("description", "parent", "licence", "reason")
-        if getattr(arguments, name, None) is not None
-    }
-    if arguments.action == "describe" and not given:
-        raise UsageError("Say what to change: --description, --parent or --licence.")
-    with progress.shown() as report:
-        if arguments.action == "add":
-            folder = Path(arguments.folder)
-            result = add_expert(home, folder, arguments.name, settings, report=report, **given)
-        else:
-            action = arguments.action
-            result = change_expert(home, arguments.name, action, settings, report=report, **given)
-    terminal.show_result(asdict(result), show_report, as_json=arguments.json)
-    return 0
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the experts of the current edition."""
+        return list_experts(self.place)
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table in which an expert stands below the one that contains it."""
+        if not result:
+            yield Aside("There is no expert yet; `almanac train-experts NAME` trains one.")
+            return
+        rows = [
+            [
+                "  " * expert["depth"] + expert["expert"],
+                *(f"{v:.4g}" if isinstance(v, float) else v for v in map(expert.get, _SHOWN[1:])),
+            ]
+            for expert in result
+        ]
+        yield Table(_SHOWN, rows)
 
 
-def list_experts(home: Home) -> list[dict[str, Any]]:
+class _About(Publication):
+    """What people say about an expert."""
+
+    description: str | None = option("WORDS", "What the expert knows about (its name).", None)
+    parent: str | None = option("NAME", "The expert whose field contains its own (none).", None)
+    licence: str | None = option("NAME", "The licence of its weights (unknown).", None)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What is said."""
+        names = ("description", "parent", "licence")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+class AddExpert(_About):
+    """Add an expert that somebody contributed, once its files were checked."""
+
+    folder: str = operand("FOLDER", "Its folder, with safetensors weights.")
+    name: str = option("NAME", "Its name; replaces an expert of that name.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Add it and return the run."""
+        from tasks.curate_experts import add_expert
+
+        run = add_expert(
+            self.place,
+            Path(self.folder),
+            self.name,
+            self.chosen_settings,
+            report=runner.report,
+            **self.about,
+        )
+        return asdict(run)
+
+
+class _Change(Publication):
+    """A change of one expert."""
+
+    action: ClassVar[Literal["describe", "remove", "quarantine", "restore"]]
+    name: str = EXPERT
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What is said about the expert."""
+        return {}
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Change it and return the run."""
+        from tasks.curate_experts import change_expert
+
+        run = change_expert(
+            self.place,
+            self.name,
+            self.action,
+            self.chosen_settings,
+            report=runner.report,
+            **self.about,
+        )
+        return asdict(run)
+
+
+class DescribeExpert(_About, _Change):
+    """Say what an expert knows about."""
+
+    action = "describe"
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "DescribeExpert":
+        """Refuse a call that changes nothing."""
+        if not self.about:
+            raise ValueError("say what to change: --description, --parent or --licence")
+        return self
+
+
+class RemoveExpert(_Change):
+    """Remove an expert."""
+
+    action = "remove"
+
+
+class QuarantineExpert(_Change):
+    """Let nobody ask an expert until it is restored."""
+
+    action = "quarantine"
+    reason: str | None = option("WORDS", "The reason to record (none).", None)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The reason, if there is one."""
+        return {} if self.reason is None else {"reason": self.reason}
+
+
+class RestoreExpert(_Change):
+    """Let an expert in quarantine be asked again."""
+
+    action = "restore"
+
+
+def list_experts(home: "Home") -> list[dict[str, Any]]:
     """Return the experts of the current edition; those that belong to another follow it."""
+    from schemas.learning import Expert as Row
+
     if home.editions.current() is None:
         return []
     with home.editions.reading() as edition:
-        rows = edition.table(Expert).to_pylist() if edition.rows(Expert) else []
+        rows = edition.table(Row).to_pylist() if edition.rows(Row) else []
     known = {row["expert"] for row in rows}
     ordered: list[dict[str, Any]] = []
 
@@ -62,17 +159,11 @@ def list_experts(home: Home) -> list[dict[str, Any]]:
     return ordered
 
 
-def _show(experts: list[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        terminal.show_json(experts)
-    elif experts:
-        rows = [
-            [
-                "  " * expert["depth"] + expert["expert"],
-                *(f"{v:.4g}" if isinstance(v, float) else v for v in map(expert.get, _SHOWN[1:])),
-            ]
-            for expert in experts
-        ]
-        terminal.table(_SHOWN, rows)
-    else:
-        terminal.say("There is no expert yet; `almanac train-experts NAME` trains one.")
+COMMAND = {
+    "list": ListExperts,
+    "add": AddExpert,
+    "describe": DescribeExpert,
+    "remove": RemoveExpert,
+    "quarantine": QuarantineExpert,
+    "restore": RestoreExpert,
+}

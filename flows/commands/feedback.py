@@ -1,30 +1,42 @@
 """`almanac feedback`: says how right an answer was."""
 
-import argparse
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
-from flows import terminal
-from flows.home import home_of
-from tasks.feedback import note_feedback
+from pydantic import Field
+
+from flows.jobs import Command, Runner, operand, option
+from flows.terminal import Shown
 
 LEARNED = {
     "counted": "Thanks. The bandit that chose how the graph was phrased has learned from it.",
     "repeated": "Thanks. It is kept; the bandit had learned from this question before.",
     "unknown": "Thanks. It is kept beside the answer.",
 }
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Record the feedback and print whether a bandit learned from it."""
-    home = home_of(arguments)
-    correct = {"right": 1.0, "wrong": 0.0}.get(arguments.verdict)
-    outcome = note_feedback(
-        home,
-        arguments.question_id,
-        float(arguments.verdict) if correct is None else correct,
-        arguments.words,
+class Feedback(Command):
+    """Say how right an answer was."""
+
+    question_id: str = operand("QUESTION_ID", "As `ask --explain` shows it.")
+    verdict: Share | Literal["right", "wrong"] = operand(
+        "VERDICT", "right, wrong, or a share from 0 to 1."
     )
-    if arguments.json:
-        terminal.show_json({"question_id": arguments.question_id, "bandit": outcome})
-    else:
-        terminal.show(LEARNED[outcome])
-    return 0
+    words: str | None = option("WORDS", "A comment, kept beside the answer (none).", None)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Record the feedback; return whether a bandit learned from it."""
+        from tasks.feedback import note_feedback
+
+        named = {"right": 1.0, "wrong": 0.0}
+        correct = named[self.verdict] if isinstance(self.verdict, str) else self.verdict
+        outcome = note_feedback(self.place, self.question_id, correct, self.words)
+        return {"question_id": self.question_id, "bandit": outcome}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield thanks."""
+        yield LEARNED[result["bandit"]]
+
+
+COMMAND = Feedback

@@ -1,32 +1,46 @@
 """`almanac graphs`: lists and removes imported graphs."""
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
-from flows import progress, terminal
-from flows.commands.refresh import show_report
-from flows.home import home_of, settings_of
+from flows.jobs import Command, Publication, Runner, operand
+from flows.terminal import Aside, Shown
 
-_SHOWN = ("graph", "triples", "rejected", "format", "language", "source", "imported_at")
+COLUMNS = ("graph", "triples", "rejected", "format", "language", "source", "imported_at")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the imported graphs, or remove one."""
-    from tasks.import_graph import list_graphs, remove_graph
+class ListGraphs(Command):
+    """List the imported graphs."""
 
-    home = home_of(arguments)
-    if arguments.action == "remove":
-        with progress.shown() as report:
-            run = asdict(remove_graph(home, arguments.name, settings_of(home), report=report))
-        terminal.show_result(run, show_report, as_json=arguments.json)
-        return 0
-    graphs = [{column: graph[column] for column in _SHOWN} for graph in list_graphs(home)]
-    if arguments.json:
-        terminal.show_json(graphs)
-    elif graphs:
-        terminal.table(_SHOWN, [list(graph.values()) for graph in graphs])
-    else:
-        terminal.say(
-            "No graph has been imported yet; `almanac import-graph FILE --name NAME` imports one."
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the imported graphs."""
+        from tasks.import_graph import list_graphs
+
+        return [{column: graph[column] for column in COLUMNS} for graph in list_graphs(self.place)]
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table, or that there is none."""
+        yield from super().shown(result)
+        if not result:
+            yield Aside(
+                "No graph has been imported yet; `almanac import-graph FILE --name NAME` imports "
+                "one."
+            )
+
+
+class RemoveGraph(Publication):
+    """Remove a graph and publish an edition without it."""
+
+    name: str = operand("NAME", "The graph's name.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Remove the graph and return the run."""
+        from tasks.import_graph import remove_graph
+
+        return asdict(
+            remove_graph(self.place, self.name, self.chosen_settings, report=runner.report)
         )
-    return 0
+
+
+COMMAND = {"list": ListGraphs, "remove": RemoveGraph}

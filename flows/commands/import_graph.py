@@ -1,28 +1,44 @@
-"""`almanac import-graph`: imports a graph from a file."""
+"""`almanac import-graph`: reads a graph that others made."""
 
-import argparse
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Literal
 
-from flows import terminal
-from flows.commands.refresh import show_report, without_vectors
-from flows.home import home_of, settings_of
-from flows.jobs import ImportGraph
-from flows.orchestration import run_job
-from tasks.graphs.formats.formats import plan
-from tasks.import_graph import check_name
+from flows.jobs import Run, Runner, operand, option
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Import the file and show the run's summary."""
-    settings = settings_of(home_of(arguments))
-    job = ImportGraph.from_arguments(
-        arguments,
-        source=arguments.file,
-        languages=arguments.language or [],
-        wait_seconds=arguments.wait,
-        settings=without_vectors(settings) if arguments.no_vectors else settings,
+class ImportGraph(Run):
+    """Import a graph that others made and publish an edition with it."""
+
+    flow_name = "import-graph"
+    outcome = "What the import did"
+
+    source: str = operand("FILE", "The file, or the folder with the files of a mapping.")
+    name: str = option("NAME", "The graph's name; replaces an earlier graph with this name.")
+    format: Literal[
+        "auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet", "conceptnet", "wikidata", "nlpcc"
+    ] = option(None, "The file's format, guessed by default.", "auto")
+    mapping: str | None = option("FILE", "YAML that describes another format (none).", None)
+    languages: list[str] = option(
+        "CODE", "Keep names in this language only; may be repeated (all).", [], name="--language"
     )
-    check_name(job.name)  # errors are reported before anything starts
-    plan(Path(job.source), job.format, Path(job.mapping) if job.mapping else None, job.languages)
-    terminal.show_result(run_job(job, arguments), show_report, as_json=arguments.json)
-    return 0
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Import and return the run."""
+        from tasks.import_graph import import_graph
+
+        run = import_graph(
+            self.place,
+            Path(self.source),
+            self.chosen_settings,
+            name=self.name,
+            format=self.format,
+            mapping=Path(self.mapping) if self.mapping else None,
+            languages=self.languages,
+            report=runner.report,
+            run_stage=runner.run_stage,
+        )
+        return asdict(run)
+
+
+COMMAND = ImportGraph

@@ -1,42 +1,80 @@
-"""`almanac learn`: trains planners and gates on questions with answers."""
+"""`almanac learn`: learns from questions with answers."""
 
-import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from flows import terminal
-from flows.commands.train_paths import show_arms, show_policy
-from flows.jobs import LearnFromQuestions
-from flows.orchestration import run_job
+from flows.commands.train_paths import arms_in_words, policy_in_words
+from flows.jobs import FORMAT, Job, Runner, operand, option, switch
+from flows.summary import rows_of
+from flows.terminal import Shown
+
+TABLES = {  # of each kind of thing that is learned: its columns, and what it changes
+    "planner": (
+        ("graph", "questions", "new", "explained", "paths", "tried", "right"),
+        "From now on, `almanac ask --graph NAME` plans its searches with this.",
+    ),
+    "gate": (
+        ("task", "gate", "encoder", "seeds", "classes", "clusters"),
+        "From now on, `almanac ask` with a model asks these gates before it searches.",
+    ),
+    "needs": (
+        ("model", "asked", "right", "examples"),
+        "From now on, these examples show the model when it needs to ask an expert.",
+    ),
+}
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Train planners and gates on the questions, and show how good they are."""
-    job = LearnFromQuestions.from_arguments(arguments, gates=arguments.gate)
-    learned = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(learned)
-        return 0
-    planners = [item for item in learned if item["learned"] == "planner"]
-    if planners:
-        names = ["graph", "questions", "new", "explained", "paths"]
-        if any(planner["tried"] for planner in planners):
-            names += ["tried", "right"]
-        terminal.table(names, [[item[name] for name in names] for item in planners])
-        terminal.show("From now on, `almanac ask --graph NAME` plans its searches with this.")
-    gates = [item for item in learned if item["learned"] == "gate"]
-    if gates:
-        names = ["task", "gate", "encoder", "seeds", "classes", "clusters"]
-        terminal.table(names, [[item[name] for name in names] for item in gates])
-        terminal.show(
-            "From now on, `almanac ask` with a model asks these gates before it searches."
+class LearnFromQuestions(Job):
+    """Learn from questions with answers how to search a graph."""
+
+    flow_name = "learn-from-questions"
+    outcome = "What was learned"
+
+    questions: str | list[str] = operand(
+        "QUESTIONS", "Files of questions, or folders with several."
+    )
+    format: str = FORMAT
+    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    gates: bool = switch(
+        "Calibrate a gate for each task of 50 questions or more, too.", name="--gate"
+    )
+    experts: bool = switch(
+        "Ask the model the questions alone, too, so that it knows better when to ask experts."
+    )
+    paths: bool = switch("Learn which paths of --graph matter, too, and how to phrase them.")
+    replace: bool = switch("Forget what was learned for the graph before.")
+
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Learn and return what was learned, as `tasks.learn.learn` does."""
+        from tasks.learn import learn
+
+        paths = [self.questions] if isinstance(self.questions, str) else self.questions
+        return learn(
+            self.place,
+            [Path(path) for path in paths],
+            self.format,
+            self.chosen_settings,
+            self.graph,
+            gates=self.gates,
+            experts=self.experts,
+            paths=self.paths,
+            replace=self.replace,
+            report=runner.report,
         )
-    needs = [item for item in learned if item["learned"] == "needs"]
-    if needs:
-        names = ["model", "asked", "right", "examples"]
-        terminal.table(names, [[item[name] for name in names] for item in needs])
-        terminal.show("From now on, these examples show the model when it needs to ask an expert.")
-    for item in learned:
-        if item["learned"] == "policy":
-            show_policy({name: value for name, value in item.items() if name != "learned"})
-        if item["learned"] == "arms":
-            show_arms(item)
-    return 0
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table for each kind of thing that was learned."""
+        for kind, (columns, changes) in TABLES.items():
+            items = [item for item in result if item["learned"] == kind]
+            if items:
+                yield rows_of(columns, items)
+                yield changes
+        for item in result:
+            if item["learned"] == "policy":
+                yield from policy_in_words({n: v for n, v in item.items() if n != "learned"})
+            if item["learned"] == "arms":
+                yield from arms_in_words(item)
+
+
+COMMAND = LearnFromQuestions

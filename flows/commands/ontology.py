@@ -1,12 +1,13 @@
 """`almanac ontology`: proposes an ontology from an edition, and lists facts that do not fit one."""
 
-import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from flows import terminal
-from flows.home import edition_of, home_of
+from flows.jobs import Command, Runner, finer, operand, option
+from flows.terminal import Aside, Shown, Table
 from schemas.errors import UsageError
-from schemas.ontology import Ontology
+from schemas.ontology import ONTOLOGY_FILE
 
 _SHOWN = ("triples", "what does not fit", "relation", "such as")
 _REASONS = {
@@ -20,34 +21,40 @@ _REASONS = {
 _MOST_SHOWN = 40
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print or write a proposal, or show what does not fit."""
-    if arguments.action == "suggest":
-        return _suggest(arguments)
-    return _check(arguments)
+class Suggest(Command):
+    """Propose kinds and relations."""
+
+    out: str | None = option("FILE", "Write a new file (printed instead).", None)
+    most: int = finer("Most relations of the proposal.", 100, ge=1)
+    edition: str | None = finer("An older edition, by its id.", None)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Return the proposal, and write it if a file is named."""
+        from flows.home import edition_of
+        from tasks.ontology.check import suggestion
+
+        proposal = suggestion(edition_of(self.place, self.edition), self.most)
+        if self.out is not None:
+            path = Path(self.out)
+            _write_new(path, _as_yaml(proposal))
+            runner.warn(
+                f"Proposed {len(proposal['relations'])} relations in {path}. Correct it, and save "
+                "it as ontology.yaml in the home; `almanac ontology check` says what does not fit "
+                "it."
+            )
+        return proposal
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the proposal as YAML if it was not written."""
+        if self.out is None:
+            yield _as_yaml(result).rstrip()
 
 
-def _suggest(arguments: argparse.Namespace) -> int:
+def _as_yaml(proposal: dict[str, Any]) -> str:
+    """Return YAML from which a reader gets back what is shown: no line within a name is folded."""
     import yaml
 
-    from tasks.ontology.check import suggestion
-
-    edition = edition_of(home_of(arguments), arguments.edition)
-    proposal = suggestion(edition, arguments.most)
-    # A reader of YAML must get back what is shown, so that lines are not folded in names.
-    text = yaml.safe_dump(proposal, sort_keys=False, allow_unicode=True, width=1000)
-    if arguments.out is not None:
-        path = Path(arguments.out)
-        _write_new(path, text)
-        terminal.say(
-            f"Proposed {len(proposal['relations'])} relations in {path}. Correct it, and save it "
-            "as ontology.yaml in the home; `almanac ontology check` says what does not fit it."
-        )
-    if arguments.json:
-        terminal.show_json(proposal)
-    elif arguments.out is None:
-        terminal.show(text.rstrip())
-    return 0
+    return yaml.safe_dump(proposal, sort_keys=False, allow_unicode=True, width=1000)
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -60,41 +67,48 @@ def _write_new(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _check(arguments: argparse.Namespace) -> int:
-    from schemas.ontology import ONTOLOGY_FILE
-    from tasks.ontology.check import misfits
-    from tasks.ontology.read import read_ontology
-    from tasks.publish.apply_ontology import check_gazetteer
+class Check(Command):
+    """Say what does not fit."""
 
-    home = home_of(arguments)
-    path = Path(arguments.file) if arguments.file else home.path / ONTOLOGY_FILE
-    if not path.exists():
-        raise UsageError(
-            f"There is no {path}; `almanac ontology suggest --out {path}` proposes one."
+    file: str | None = operand("FILE", "The ontology (ontology.yaml in the home).", None)
+    edition: str | None = finer("An older edition, by its id.", None)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Return the groups of triples that do not fit the ontology."""
+        from flows.home import edition_of
+        from tasks.ontology.check import misfits
+        from tasks.ontology.read import read_ontology
+        from tasks.publish.apply_ontology import check_gazetteer
+
+        home = self.place
+        path = Path(self.file) if self.file else home.path / ONTOLOGY_FILE
+        if not path.exists():
+            raise UsageError(
+                f"There is no {path}; `almanac ontology suggest --out {path}` proposes one."
+            )
+        ontology = read_ontology(path)
+        edition = edition_of(home, self.edition)
+        check_gazetteer(home.journal, ontology.gazetteer)
+        runner.warn(
+            f"{path}: {len(ontology.kinds)} kinds, {len(ontology.relations)} relations, mode "
+            f"{ontology.mode}."
         )
-    ontology = read_ontology(path)
-    edition = edition_of(home, arguments.edition)
-    check_gazetteer(home.journal, ontology.gazetteer)
-    rows = misfits(edition, ontology)
-    if arguments.json:
-        terminal.show_json({"ontology": str(path), "edition": edition.id, "misfits": rows})
-        return 0
-    terminal.say(_in_words(path, ontology))
-    if not rows:
-        terminal.say(f"All triples of edition {edition.id} fit it.")
-        return 0
-    shown = [
-        [row["triples"], _REASONS[row["reason"]], row["relation"], row["example"]]
-        for row in rows[:_MOST_SHOWN]
-    ]
-    terminal.table(_SHOWN, shown)
-    if len(rows) > len(shown):
-        terminal.say(f"{len(rows) - len(shown)} rarer ones are not shown; --json shows all.")
-    return 0
+        misfitting = misfits(edition, ontology)
+        return {"ontology": str(path), "edition": edition.id, "misfits": misfitting}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the commonest misfits."""
+        rows = result["misfits"]
+        if not rows:
+            yield Aside(f"All triples of edition {result['edition']} fit it.")
+            return
+        shown = [
+            [row["triples"], _REASONS[row["reason"]], row["relation"], row["example"]]
+            for row in rows[:_MOST_SHOWN]
+        ]
+        yield Table(_SHOWN, shown)
+        if len(rows) > len(shown):
+            yield Aside(f"{len(rows) - len(shown)} rarer ones are not shown; --json shows all.")
 
 
-def _in_words(path: Path, ontology: Ontology) -> str:
-    return (
-        f"{path}: {len(ontology.kinds)} kinds, {len(ontology.relations)} relations, "
-        f"mode {ontology.mode}."
-    )
+COMMAND = {"check": Check, "suggest": Suggest}

@@ -1,67 +1,197 @@
 """`almanac override`: records and lists people's corrections."""
 
-import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow.compute as pc
+from pydantic import model_validator
 
 from flows import terminal
-from flows.home import edition_of, home_of
-from schemas.documents import Document
+from flows.jobs import Call, Command, Runner, operand, option, switch
+from flows.terminal import Aside, Shown, Table
 from schemas.errors import AlmanacError, UsageError
-from schemas.knowledge import Alias
-from tasks.audit import find_facts
-from tasks.text.names import normalise_name
-from warehouse.editions import Edition
-from warehouse.home import Home
-from warehouse.lease import lease
-from warehouse.overrides import find_entity, make_override, overrides_in_force, portray
+
+if TYPE_CHECKING:
+    from warehouse.editions import Edition
+    from warehouse.home import Home
 
 SHOWN_CHARS = 160  # of a fact
 SHOWN_NAMES = 10
+ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique.")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Journal a correction, or list those in force."""
-    home = home_of(arguments)
-    if arguments.action == "list":
-        rows = overrides_in_force(home)
-        if arguments.json:
-            terminal.show_json(rows)
-        elif rows:
-            words = _rejected_facts(home, rows)
-            shown = [[*row.values(), words.get(row["subject"])] for row in rows]
-            terminal.table([*rows[0], "fact"], shown)
-        else:
-            terminal.say("No corrections are in force.")
-        return 0
-    edition = edition_of(home, None)
-    if arguments.action == "merge":
-        _show_both(edition, arguments)
-    if arguments.action == "split":
-        _check_split(edition, arguments.subject, arguments.object)
-    with lease(home.path, f"override {arguments.action}"):
-        override = make_override(
-            home,
-            edition,
-            arguments.action,
-            arguments.subject,
-            getattr(arguments, "object", None),
-            arguments.reason,
-            getattr(arguments, "name", None),
-            inverse=getattr(arguments, "inverse", None),
+class ListOverrides(Command):
+    """List the corrections in force."""
+
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the corrections in force."""
+        from warehouse.overrides import overrides_in_force
+
+        return overrides_in_force(self.place)
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table, with the words of rejected facts."""
+        if not result:
+            yield Aside("No corrections are in force.")
+            return
+        words = _rejected_facts(self.place, result)
+        yield Table(
+            [*result[0], "fact"], [[*row.values(), words.get(row["subject"])] for row in result]
         )
-    if arguments.json:
-        terminal.show_json(override.model_dump(mode="json"))
-    else:
-        terminal.show(f"Noted as {override.override_id}; the next refresh honours it.")
-    return 0
 
 
-def _rejected_facts(home: Home, rows: Iterable[dict[str, Any]]) -> dict[str, str]:
+class _Correction(Command):
+    """A correction, which every later edition applies."""
+
+    action: ClassVar[str]
+    subject: str = ENTITY
+    reason: str | None = option("WORDS", "The reason to record (none).", None)
+
+    def check(self, edition: "Edition") -> None:
+        """Raise UsageError if the correction makes no sense in the current edition."""
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Record the correction and return it."""
+        from flows.home import edition_of
+        from warehouse.lease import lease
+        from warehouse.overrides import make_override
+
+        home, edition = self.place, edition_of(self.place, None)
+        self.check(edition)
+        with lease(home.path, f"override {self.action}"):
+            override = make_override(
+                home,
+                edition,
+                self.action,
+                self.subject,
+                getattr(self, "object", None),
+                self.reason,
+                getattr(self, "name", None),
+                inverse=getattr(self, "inverse", None),
+            )
+        return override.model_dump(mode="json")
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the correction's id."""
+        yield f"Noted as {result['override_id']}; the next refresh honours it."
+
+
+class Merge(_Correction):
+    """Merge two entities into one."""
+
+    action = "merge"
+    object: str = operand("OBJECT", "The entity that remains, by id or unique name.")
+    name: str | None = option(
+        "NAME", "The name of the merged entity (the one that most texts use).", None
+    )
+
+    def run(self, call: Call) -> int:
+        """Show the two entities first, and warn if their kinds differ."""
+        from flows.home import edition_of
+        from warehouse.overrides import find_entity, portray
+
+        edition = edition_of(self.place, None)
+        both = [
+            portray(edition, find_entity(edition, id_or_name))
+            for id_or_name in (self.subject, self.object)
+        ]
+        if not call.json:
+            terminal.print_shown(self._portraits(both))
+        kinds = [entity["kind"] for entity in both]
+        if kinds[0] != kinds[1] and not {None, "", "unknown"} & set(kinds):
+            terminal.say(
+                f"Warning: {both[0]['name']} is a {kinds[0]} and {both[1]['name']} a {kinds[1]}. "
+                "If they are two, take the correction back with `almanac override withdraw ID`."
+            )
+        return super().run(call)
+
+    def _portraits(self, both: list[dict[str, Any]]) -> Iterator[Shown]:
+        for entity, role in zip(both, ("goes", "stays"), strict=True):
+            yield (
+                f"{entity['name']} ({entity['kind'] or 'kind unknown'}, {entity['entity_id']}), "
+                f"which {role}: {entity['facts']} facts"
+            )
+            for words in filter(None, [entity["description"], *entity["examples"]]):
+                yield f"  {terminal.one_line(words)[:SHOWN_CHARS]}"
+        if not self.name and both[0]["name"] != both[1]["name"]:
+            yield "It will be called as most texts call it; --name chooses another name."
+
+
+class Split(_Correction):
+    """Split an entity in two."""
+
+    action = "split"
+    object: str = operand(
+        "OBJECT", "The name, or the id of the document, that means the other entity."
+    )
+
+    def check(self, edition: "Edition") -> None:
+        """Raise UsageError if nothing can be split off by this name or document."""
+        import pyarrow.compute as pc
+
+        from schemas import Alias, Document
+        from tasks.text.names import normalise_name
+        from warehouse.overrides import find_entity
+
+        aliases = edition.table(Alias)
+        entity_id = find_entity(edition, self.subject)
+        names = aliases.filter(pc.equal(aliases["entity_id"], entity_id))["alias"].to_pylist()
+        documents = edition.table(Document)["document_id"]
+        if normalise_name(self.object) in map(normalise_name, names):
+            return
+        if not pc.any(pc.equal(documents, self.object)).as_py():
+            raise UsageError(
+                f"{self.object!r} is no document's id and no name of this entity, whose names are: "
+                f"{'; '.join(names[:SHOWN_NAMES])}."
+            )
+
+
+class Reject(_Correction):
+    """Reject a wrong fact."""
+
+    action = "reject"
+    subject: str = operand("SUBJECT", "The fact's id.")
+
+
+class Exclude(_Correction):
+    """Exclude a document or a run."""
+
+    action = "exclude"
+    subject: str = operand("SUBJECT", "The id of the document or the run.")
+
+
+class NameRelation(_Correction):
+    """Say which relation a wording means."""
+
+    action = "relation"
+    subject: str = operand(
+        "SUBJECT", "The relation as texts state it; all tenses and modifiers of it follow."
+    )
+    object: str | None = option(
+        "RELATION", "The relation it means (none: give --apart).", None, name="--as"
+    )
+    apart: bool = switch("It is one by itself.")
+    inverse: bool = switch("The wording says it from the tail to the head.")
+
+    @model_validator(mode="after")
+    def _says_what(self) -> "NameRelation":
+        """Refuse a call that says neither or both."""
+        if self.apart == (self.object is not None):
+            raise ValueError("give either --as RELATION or --apart")
+        return self
+
+
+class Withdraw(_Correction):
+    """Withdraw a correction."""
+
+    action = "withdraw"
+    subject: str = operand("SUBJECT", "The correction's id.")
+
+
+def _rejected_facts(home: "Home", rows: Iterable[dict[str, Any]]) -> dict[str, str]:
     """Return the words of rejected facts by id; only editions before the rejection have them."""
+    from tasks.audit import find_facts
+
     wanted = {row["subject"] for row in rows if row["action"] == "reject"}
     words: dict[str, str] = {}
     for edition in reversed(home.editions.all()):
@@ -72,40 +202,12 @@ def _rejected_facts(home: Home, rows: Iterable[dict[str, Any]]) -> dict[str, str
     return words
 
 
-def _check_split(edition: Edition, subject: str, other: str) -> None:
-    """Raise UsageError if nothing of the entity can be split off by this name or document."""
-    entity_id = find_entity(edition, subject)
-    aliases = edition.table(Alias)
-    names = aliases.filter(pc.equal(aliases["entity_id"], entity_id))["alias"].to_pylist()
-    documents = edition.table(Document)["document_id"]
-    if normalise_name(other) in map(normalise_name, names):
-        return
-    if not pc.any(pc.equal(documents, other)).as_py():
-        raise UsageError(
-            f"{other!r} is no document's id and no name of this entity, whose names are: "
-            f"{'; '.join(names[:SHOWN_NAMES])}."
-        )
-
-
-def _show_both(edition: Edition, arguments: argparse.Namespace) -> None:
-    """Show the two entities to merge, and warn if their kinds differ."""
-    both = [
-        portray(edition, find_entity(edition, id_or_name))
-        for id_or_name in (arguments.subject, arguments.object)
-    ]
-    if not arguments.json:
-        for entity, role in zip(both, ("goes", "stays"), strict=True):
-            terminal.show(
-                f"{entity['name']} ({entity['kind'] or 'kind unknown'}, {entity['entity_id']}), "
-                f"which {role}: {entity['facts']} facts"
-            )
-            for words in filter(None, [entity["description"], *entity["examples"]]):
-                terminal.show(f"  {terminal.one_line(words)[:SHOWN_CHARS]}")
-    kinds = [entity["kind"] for entity in both]
-    if kinds[0] != kinds[1] and not {None, "", "unknown"} & set(kinds):
-        terminal.say(
-            f"Warning: {both[0]['name']} is a {kinds[0]} and {both[1]['name']} a {kinds[1]}. If "
-            "they are two, take the correction back with `almanac override withdraw ID`."
-        )
-    if not arguments.json and not arguments.name and both[0]["name"] != both[1]["name"]:
-        terminal.show("It will be called as most texts call it; --name chooses another name.")
+COMMAND = {
+    "list": ListOverrides,
+    "merge": Merge,
+    "split": Split,
+    "reject": Reject,
+    "exclude": Exclude,
+    "relation": NameRelation,
+    "withdraw": Withdraw,
+}

@@ -1,67 +1,60 @@
-"""`almanac refresh`: reads sources, extracts from them, and publishes an edition."""
+"""`almanac refresh`: reads what is new in the sources, extracts, and publishes."""
 
-import argparse
+from dataclasses import asdict
 from typing import Any
 
-from flows import terminal
-from flows.home import home_of, settings_of
-from flows.jobs import RefreshKnowledge
-from flows.model_options import check_model, with_model_options
-from flows.orchestration import run_job
-from flows.summary import YIELD_COLUMNS, counted, headline, yields
-from schemas.settings import Settings
-from tasks.ingest.formats.url_secrets import hide_secrets
-from tasks.run import RunReport
+from pydantic import field_validator
+
+from flows.jobs import MODEL, Run, Runner, Shortcut, operand, switch
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Bring the home up to date with the sources and show the run's summary."""
-    home = home_of(arguments)
-    settings = with_options(settings_of(home), arguments)
-    check_model(home, settings.engine)
-    job = RefreshKnowledge.from_arguments(
-        arguments,
-        sources=hide_secrets(arguments.sources),
-        settings=settings,
-        wait_seconds=arguments.wait,
-    )
-    terminal.show_result(run_job(job, arguments), show_report, as_json=arguments.json)
-    return 0
+class RefreshKnowledge(Run):
+    """Read what is new in the sources, extract, and publish a new edition if it differs."""
+
+    flow_name = "refresh-knowledge"
+    outcome = "What the refresh did"
+    shortcuts = MODEL | {
+        "--concurrency": Shortcut("settings.engine.model.concurrency", "N"),
+        "--budget": Shortcut("settings.engine.model.budget", "MONEY"),
+        "--batch": Shortcut("settings.engine.model.batch"),
+        "--workers": Shortcut("settings.workers", "N"),
+        "--dask": Shortcut("settings.dask_address", "ADDRESS", (("settings.runner", "dask"),)),
+        "--max-delete": Shortcut("settings.publish.max_delete", "SHARE"),
+    }
+
+    sources: list[str] = operand("SOURCE", "Files, folders, globs or URLs.")
+    sensitive: bool = switch("Mark these documents as sensitive.")
+
+    @field_validator("sources")
+    @classmethod
+    def _without_secrets(cls, sources: list[str]) -> list[str]:
+        """Keep the passwords of URLs in this process, out of all records."""
+        from tasks.ingest.formats.url_secrets import hide_secrets
+
+        return hide_secrets(sources)
+
+    @property
+    def retried(self) -> frozenset[str]:
+        """The reading stage if a source is remote, as it may recover; a mistyped path does not."""
+        return frozenset({"read"} if any("://" in source for source in self.sources) else ())
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Refresh and return the run."""
+        from tasks.extract.batches import check_engine
+        from tasks.refresh import refresh
+
+        settings = self.chosen_settings
+        check_engine(self.place, settings.engine)
+        run = refresh(
+            self.place,
+            self.sources,
+            settings,
+            sensitive=self.sensitive,
+            report=runner.report,
+            each=runner.each,
+            run_stage=runner.run_stage,
+        )
+        return asdict(run)
 
 
-def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    """Return the settings, with options of the command line in place of their own values."""
-    engine = with_model_options(settings.engine, arguments)
-    persons = {"speaker": arguments.speaker, "audience": arguments.audience}
-    engine = engine.model_copy(update={k: v for k, v in persons.items() if v is not None})
-    changes: dict[str, Any] = {"engine": engine}
-    if arguments.workers:
-        changes.update(workers=arguments.workers)
-    if arguments.dask:
-        address = None if arguments.dask == "local" else arguments.dask
-        changes.update(runner="dask", dask_address=address)
-    settings = settings.model_copy(update=changes)
-    return without_vectors(settings) if arguments.no_vectors else settings
-
-
-def without_vectors(settings: Settings) -> Settings:
-    """Return the settings without an encoder, so that search uses words alone."""
-    engine = settings.engine.model_copy(update={"encoder": "none"})
-    return settings.model_copy(update={"engine": engine})
-
-
-def show_report(report: dict[str, Any]) -> None:
-    """Print the summary of a run."""
-    run = RunReport(**report)
-    counts = list(counted(run))
-    if counts:
-        terminal.table(["stage", "what", "number"], counts)
-    if run.yields:
-        terminal.table(YIELD_COLUMNS, yields(run))
-    seconds = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in run.seconds.items())
-    terminal.show(f"Time: {seconds}.")
-    if "calls" in run.counts:
-        terminal.show("Cost: unknown." if run.cost is None else f"Cost: {run.cost:.4f}.")
-    for note in run.notes:
-        terminal.show(f"Note: {note}.")
-    terminal.show(headline(run))
+COMMAND = RefreshKnowledge

@@ -1,29 +1,39 @@
 """`almanac search`: finds the passages and notes that match some words best."""
 
-import argparse
+from collections.abc import Iterator
+from typing import Any
 
 from flows import terminal
-from flows.home import edition_of, home_of, reading_settings_of
+from flows.jobs import EDITION, Configured, Runner, operand, option
 
 QUOTED_CHARS = 400
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Show the best passages and notes with their sources."""
-    from tasks.search import search
+class Search(Configured):
+    """Find passages and notes by words and meaning."""
 
-    home = home_of(arguments)
-    settings = reading_settings_of(home).engine
-    with edition_of(home, arguments.edition).pinned() as edition:
-        hits = search(edition, " ".join(arguments.words), settings, limit=arguments.limit)
-    if arguments.json:
-        terminal.show_json(hits)
-        return 0
-    for hit in hits:
-        terminal.show(f"{hit['score']:.2f}  {hit['kind']}: {terminal.one_line(hit['title'])}")
-        terminal.show(f"      {terminal.quoted(hit['text'], QUOTED_CHARS)}")
-        place = terminal.one_line(hit["uri"] or hit["document_id"] or "")
-        terminal.show(f"      — {place}, characters {hit['span_start']} to {hit['span_end']}")
-    if not hits:
-        terminal.show("Nothing in the edition matches these words.")
-    return 0
+    words: list[str] = operand("WORDS", "What to search for.")
+    limit: int = option("N", "Show N passages and N notes.", 5, ge=1)
+    edition: str | None = EDITION
+
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the best passages and notes with their sources."""
+        from flows.home import edition_of, reading_settings_of
+        from tasks.search import search
+
+        settings = self.settings or reading_settings_of(self.place)
+        with edition_of(self.place, self.edition).pinned() as edition:
+            return search(edition, " ".join(self.words), settings.engine, limit=self.limit)
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[terminal.Shown]:
+        """Yield each hit in three lines."""
+        for hit in result:
+            yield f"{hit['score']:.2f}  {hit['kind']}: {terminal.one_line(hit['title'])}"
+            yield f"      {terminal.quoted(hit['text'], QUOTED_CHARS)}"
+            place = terminal.one_line(hit["uri"] or hit["document_id"] or "")
+            yield f"      — {place}, characters {hit['span_start']} to {hit['span_end']}"
+        if not result:
+            yield "Nothing in the edition matches these words."
+
+
+COMMAND = Search

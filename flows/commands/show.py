@@ -1,50 +1,60 @@
 """`almanac show`: shows everything that is known about one entity."""
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from flows import terminal
-from flows.home import edition_of, home_of
+from flows.jobs import EDITION, Command, Runner, operand, option, switch
+from flows.terminal import Shown, Table, one_line
 
 SHOWN = 20  # rows of each kind
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Show the entity's page."""
-    from tasks.show import EntityPage, show_entity
+class Show(Command):
+    """Show everything known about one entity."""
 
-    home = home_of(arguments)
-    with edition_of(home, arguments.edition).pinned() as edition:
-        page: EntityPage = show_entity(edition, " ".join(arguments.entity), arguments.graph)
-    if arguments.json:
-        terminal.show_json(asdict(page))
-    else:
-        _show(page, None if arguments.all else SHOWN)
-    return 0
+    entity: list[str] = operand("ENTITY", "Its name, an alias, or its id.")
+    graph: str | None = option(
+        "NAME", "Look in this graph only; `corpus` is your texts (all graphs).", None
+    )
+    all: bool = switch("Show every fact, not only the first 20.")
+    edition: str | None = EDITION
 
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Return the entity's page."""
+        from flows.home import edition_of
+        from tasks.show import show_entity
 
-def _show(page: Any, most: int | None) -> None:
-    """Print the entity's description, then the facts about it, each row with its source."""
-    mentions = f"{_counted(page.mentions, 'mention')} in {_counted(page.documents, 'document')}"
-    terminal.show(terminal.one_line(f"{page.name} ({page.kind}), {page.entity_id}"))
-    terminal.show(f"graph {page.graph}, {mentions}")
-    if page.aliases:
-        listed = [terminal.one_line(alias) for alias in page.aliases]
-        terminal.show(f"also called: {_listed(listed, most)}")
-    if page.description:
-        terminal.show(terminal.one_line(page.description))
-    facts = [[row["head"], row["relation"], row["tail"], *_source(row)] for row in page.facts]
-    facts += [
-        [row["head"], row["relation"], row["tail"], *_source(row)] for row in page.facts_as_tail
-    ]
-    _table(["head", "relation", "tail", "confidence", "source"], facts, most)
-    statements = [[row["statement"], *_source(row)] for row in page.statements]
-    _table(["statement", "confidence", "source"], statements, most)
-    notes = [[row["text"], *_source(row)] for row in page.descriptions]
-    _table(["description", "confidence", "source"], notes, most)
-    notes = [[row["aspect"], row["text"], *_source(row)] for row in page.aspects]
-    _table(["aspect", "note", "confidence", "source"], notes, most)
+        with edition_of(self.place, self.edition).pinned() as edition:
+            return asdict(show_entity(edition, " ".join(self.entity), self.graph))
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the entity's description, then the facts about it, each with its source."""
+        most = None if self.all else SHOWN
+        mentions = _counted(result["mentions"], "mention")
+        documents = _counted(result["documents"], "document")
+        yield one_line(f"{result['name']} ({result['kind']}), {result['entity_id']}")
+        yield f"graph {result['graph']}, {mentions} in {documents}"
+        if result["aliases"]:
+            yield f"also called: {_listed(list(map(one_line, result['aliases'])), most)}"
+        if result["description"]:
+            yield one_line(result["description"])
+        tables = {
+            ("head", "relation", "tail"): result["facts"] + result["facts_as_tail"],
+            ("statement",): result["statements"],
+            ("description",): result["descriptions"],
+            ("aspect", "note"): result["aspects"],
+        }
+        for columns, rows in tables.items():
+            if rows:
+                cells = [
+                    [*(row.get(c, row.get("text")) for c in columns), *_source(row)]
+                    for row in rows[:most]
+                ]
+                yield ""
+                yield Table([*columns, "confidence", "source"], cells)
+            if most is not None and len(rows) > most:
+                yield f"and {len(rows) - most} more (--all)"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -56,15 +66,9 @@ def _source(row: dict[str, Any]) -> list[Any]:
     return [round(row["confidence"], 2), row["uri"] or row.get("graph", "")]
 
 
-def _table(columns: list[str], rows: list[list[Any]], most: int | None) -> None:
-    if not rows:
-        return
-    terminal.show()
-    terminal.table(columns, rows[:most])
-    if most is not None and len(rows) > most:
-        terminal.show(f"and {len(rows) - most} more (--all)")
-
-
 def _listed(names: list[str], most: int | None) -> str:
     more = 0 if most is None else max(0, len(names) - most)
     return "; ".join(names[:most]) + (f"; and {more} more" if more else "")
+
+
+COMMAND = Show

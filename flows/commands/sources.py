@@ -1,30 +1,39 @@
 """`almanac sources`: lists and removes sources."""
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
-from flows import progress, terminal
-from flows.commands.refresh import show_report
-from flows.home import home_of, settings_of
-
-_SHOWN = ("source", "files", "documents", "refused", "sensitivity", "complete", "scanned_at")
+from flows.jobs import Command, Publication, Runner, operand
+from flows.terminal import Aside, Shown
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the sources, or remove one with all its documents."""
-    from tasks.sources import list_sources, remove_source
+class ListSources(Command):
+    """List the sources."""
 
-    home = home_of(arguments)
-    if arguments.action == "remove":
-        with progress.shown() as report:
-            run = remove_source(home, arguments.source, settings_of(home), report)
-        terminal.show_result(asdict(run), show_report, as_json=arguments.json)
-        return 0
-    sources = list_sources(home)
-    if arguments.json:
-        terminal.show_json(sources)
-    elif sources:
-        terminal.table(_SHOWN, [[row[column] for column in _SHOWN] for row in sources])
-    else:
-        terminal.say("Nothing has been read yet; `almanac refresh SOURCE` reads a source.")
-    return 0
+    def work(self, runner: Runner) -> list[dict[str, Any]]:
+        """Return the sources that hold anything."""
+        from tasks.sources import list_sources
+
+        return list_sources(self.place)
+
+    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
+        """Yield a table, or that there is none."""
+        yield from super().shown(result)
+        if not result:
+            yield Aside("Nothing has been read yet; `almanac refresh SOURCE` reads a source.")
+
+
+class RemoveSource(Publication):
+    """Remove a source's documents and publish an edition without them."""
+
+    source: str = operand("SOURCE", "Its name in `almanac sources list`.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Remove the source and return the run."""
+        from tasks.sources import remove_source
+
+        return asdict(remove_source(self.place, self.source, self.chosen_settings, runner.report))
+
+
+COMMAND = {"list": ListSources, "remove": RemoveSource}

@@ -1,32 +1,132 @@
-"""`almanac sql`: runs one read-only query on a pinned edition."""
+"""`almanac sql`: one read-only query on a pinned edition, as a table, or as JSON or CSV."""
 
-import argparse
+import csv
+import itertools
+import json
 import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from warehouse.sql_process import SqlProcess
+from flows import terminal
+from flows.jobs import EDITION, Call, Configured, operand, option
+
+if TYPE_CHECKING:
+    from warehouse.sql_process import SqlProcess
+    from warehouse.sql_session import SqlResult
+
+ROWS_SHOWN = 500
+CELL_CHARS = 200
+ANY_WIDTH = 1_000_000  # of a table that no terminal bounds
+PLAN = ("explain_key", "explain_value")  # the columns of a query's plan
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the query's result."""
-    process = SqlProcess()  # started first: it loads DuckDB while this process loads the rest
-    try:
-        return _run(arguments, process)
-    finally:
-        process.end()
+class Sql(Configured):
+    """Run one read-only query on an edition."""
+
+    query: str = operand("QUERY", "SQL, or - to read it from standard input.")
+    format: Literal["table", "json", "csv"] = option(
+        None,
+        "Format of the result. CSV puts a ' before texts that a spreadsheet would "
+        "evaluate as a formula: those that begin with = + - @, a tab or a line break.",
+        "table",
+    )
+    edition: str | None = EDITION
+
+    def run(self, call: Call) -> int:
+        """Print the query's result."""
+        from warehouse.sql_process import SqlProcess
+
+        process = SqlProcess()  # started first: it loads DuckDB while this process loads the rest
+        try:
+            write(self._result(process), "json" if call.json else self.format)
+        finally:
+            process.end()
+        return 0
+
+    def _result(self, process: "SqlProcess") -> "SqlResult":
+        """Return the query's result, from the process that runs it."""
+        from flows.home import edition_of, reading_settings_of
+        from warehouse.editions import DUCKDB_FILE
+        from warehouse.sql_session import live_parts, run_sql
+
+        query = sys.stdin.read() if self.query == "-" else self.query
+        home, edition = self.place, edition_of(self.place, self.edition)
+        settings = self.settings or reading_settings_of(home)
+        live = live_parts(home.live, query)
+        with edition.pinned():
+            edition.check(DUCKDB_FILE)
+            return run_sql(edition.database, live, query, settings.sql, process)
 
 
-def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
-    from flows import sql_output
-    from flows.home import edition_of, home_of, reading_settings_of
-    from warehouse.editions import DUCKDB_FILE
-    from warehouse.sql_session import live_parts, run_sql
+def write(result: "SqlResult", output_format: str) -> None:
+    """Write the result to standard output."""
+    {"table": _write_table, "json": _write_json, "csv": _write_csv}[output_format](
+        result, sys.stdout
+    )
 
-    query = sys.stdin.read() if arguments.query == "-" else arguments.query
-    home = home_of(arguments)
-    edition = edition_of(home, arguments.edition)
-    live = live_parts(home.live, query)
-    with edition.pinned():
-        edition.check(DUCKDB_FILE)
-        result = run_sql(edition.database, live, query, reading_settings_of(home).sql, process)
-    sql_output.write(result, "json" if arguments.json else arguments.format)
-    return 0
+
+def _write_json(result: "SqlResult", out: TextIO) -> None:
+    """Write one array of row objects, one row per line."""
+    out.write("[")
+    for number, row in enumerate(result.rows()):
+        out.write(",\n" if number else "\n")
+        record = dict(zip(result.columns, row, strict=True))
+        out.write(terminal.json_line(json.dumps(record, ensure_ascii=False)))
+    out.write("\n]\n" if result.row_count else "]\n")
+
+
+def _write_csv(result: "SqlResult", out: TextIO) -> None:
+    """Write RFC 4180 CSV without formulas; on a terminal control characters are escaped."""
+    clean = terminal.harmless if out.isatty() else str
+    # Before Python 3.13 a carriage return is quoted only if it is part of the line terminator.
+    lines = SimpleNamespace(write=lambda line: out.write(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(lines, lineterminator="\r\n")
+    writer.writerow([clean(no_formula(column)) for column in result.columns])
+    for row in result.rows():
+        writer.writerow([clean(no_formula(value)) for value in row])
+
+
+def no_formula(value: Any) -> str:
+    """Return a cell that no spreadsheet evaluates: a text that could be a formula begins with '.
+
+    Numbers stay numbers, even negative ones.
+    """
+    text = _as_text(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
+
+
+def _write_table(result: "SqlResult", out: TextIO) -> None:
+    """Print the first rows, with long cells cut, and the number of all rows; a plan as it is."""
+    if result.columns == PLAN:
+        for _, plan in result.rows():
+            terminal.show(plan)
+        return
+    first = list(itertools.islice(result.rows(), ROWS_SHOWN))
+    cells = [[_as_cell(value) for value in row] for row in first]
+    terminal.table(result.columns, cells, out, ANY_WIDTH)
+    long_cells = any(len(_as_text(value)) > CELL_CHARS for row in first for value in row)
+    rows = f"{result.row_count} row{'' if result.row_count == 1 else 's'}"
+    if result.row_count > ROWS_SHOWN:
+        rows += f"; the first {ROWS_SHOWN} are shown, --format csv prints all"
+    terminal.show(rows)
+    if long_cells:
+        terminal.show("Some texts are cut; --format csv prints them whole.")
+
+
+def _as_cell(value: Any) -> Any:
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    text = _as_text(value)
+    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+COMMAND = Sql

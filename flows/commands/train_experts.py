@@ -1,37 +1,69 @@
-"""`almanac train-experts`: trains experts on their texts."""
+"""`almanac train-experts`: trains language models on training texts."""
 
-import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
-from flows import terminal
-from flows.commands.refresh import show_report
-from flows.expert_jobs import TrainExperts
-from flows.home import home_of, settings_of
-from flows.jobs import plan_of
-from flows.orchestration import run_job
+from flows.jobs import Run, Runner, Shortcut, finer, operand, option
+from flows.terminal import Picture, Shown, Table
 from tasks.experts.training.plan import TrainingPlan
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Train experts, publish an edition with them, and show a summary of each."""
-    settings = settings_of(home_of(arguments))
-    if arguments.workers:
-        settings = settings.model_copy(update={"workers": arguments.workers})
-    job = TrainExperts.from_arguments(
-        arguments,
-        settings=settings,
-        plan=plan_of(arguments, TrainingPlan),
-        wait_seconds=arguments.wait,
+class TrainExperts(Run):
+    """Train language models on training texts and publish an edition with them."""
+
+    flow_name = "train-experts"
+    outcome = "What the training did"
+    batch_name = "train expert"
+    batches_per_task = 1
+    shortcuts = {
+        "--base": Shortcut("plan.base", "NAME"),
+        "--method": Shortcut("plan.method"),
+        "--minutes": Shortcut("plan.minutes", "M"),
+        "--workers": Shortcut("settings.workers", "N"),
+    }
+
+    names: list[str] = operand(
+        "NAME", "The experts: the names of their sets of texts.", min_length=1
     )
-    report = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(report)
-        return 0
-    experts = report.pop("experts")
-    shown = [name for name in experts[0] if name != "picture"]
-    terminal.table(shown, [[_shown(expert[name]) for name in shown] for expert in experts])
-    show_report(report)
-    return 0
+    graph: str | None = option(
+        "NAME", "The graph of their texts, which are made if there are none (all).", None
+    )
+    plan: TrainingPlan = finer("How they are trained.", TrainingPlan())
+    description: str | None = finer("What the expert knows about.", None)
+    parent: str | None = finer("The expert whose field contains theirs.", None)
+    licence: str | None = finer("The licence of their weights.", None)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Train and return the run, with a summary of each expert."""
+        from tasks.train_experts import About, train_experts
+
+        run, experts = train_experts(
+            self.place,
+            self.names,
+            self.chosen_settings,
+            graph=self.graph,
+            plan=self.plan,
+            about=About(self.description, self.parent, self.licence),
+            report=runner.report,
+            run_stage=runner.run_stage,
+            each=runner.each,
+        )
+        return {**asdict(run), "experts": experts}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the experts, the picture of each training, and the run."""
+        experts = result["experts"]
+        columns = [name for name in experts[0] if name != "picture"]
+        rows = [[_rounded(expert[name]) for name in columns] for expert in experts]
+        yield Table(columns, rows)
+        for expert in experts:
+            yield Picture(f"Expert {expert['expert']}", self.place.path / expert["picture"])
+        yield from super().shown(result)
 
 
-def _shown(value: object) -> object:
+def _rounded(value: object) -> object:
     return f"{value:.4g}" if isinstance(value, float) else value
+
+
+COMMAND = TrainExperts

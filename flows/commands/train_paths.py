@@ -1,49 +1,99 @@
-"""`almanac train-paths`: learns from questions how to walk a graph, and how to phrase it."""
+"""`almanac train-paths`: learns to find paths in a graph, and how to phrase them."""
 
-import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from flows import terminal
-from flows.commands.ask import asked_settings
-from flows.commands.refresh import show_report
-from flows.home import home_of
-from flows.jobs import plan_of
-from flows.orchestration import run_job
-from flows.path_jobs import TrainPaths
-from tasks.paths.policy.train import PolicyPlan
+from flows.jobs import FORMAT, MODEL, QUESTIONS, Run, Runner, finer, option
+from flows.terminal import Picture, Shown, Table
+from tasks.paths.bandit.linucb import Rule
+from tasks.paths.policy.plan import PolicyPlan
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Train, publish an edition with the policy, and show how often it arrives."""
-    settings = asked_settings(home_of(arguments), arguments)
-    job = TrainPaths.from_arguments(
-        arguments,
-        settings=settings,
-        plan=plan_of(arguments, PolicyPlan),
-        wait_seconds=arguments.wait,
+class TrainPaths(Run):
+    """Learn from questions which paths of a graph matter, and how to phrase them."""
+
+    flow_name = "train-paths"
+    outcome = "What the training did"
+    shortcuts = MODEL
+
+    questions: str = QUESTIONS
+    graph: str = option("NAME", "The graph that the questions are about.")
+    format: str = FORMAT
+    limit: int | None = option("N", "Train on so many of the questions (all).", None, ge=1)
+    encoder: str = finer(
+        "What makes vectors: minilm, static, or a sentence encoder; by default chosen "
+        "by the graph's size.",
+        "",
     )
-    report = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(report)
-        return 0
-    policy, bandit = report.pop("policy"), report.pop("bandit")
-    show_policy(policy)
-    if bandit is not None:
-        show_arms(bandit)
-    show_report(report)
-    return 0
+    plan: PolicyPlan = finer("How the policy is trained.", PolicyPlan())
+    arms: int = finer(
+        "Questions that the answering model is asked, to learn how to phrase paths.", 200, ge=0
+    )
+    rule: Rule = finer(
+        "How the bandit chooses: sampling, or the paper's confidence bound, perhaps "
+        "with nonnegative weights (bound, nonnegative).",
+        "sampling",
+    )
+    per_token: float = finer("What a token takes from a reward of 1.", 0.0, ge=0)
+    per_second: float = finer("What a second takes from a reward of 1.", 0.0, ge=0)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Train and return the run, with the policy and what the bandit learned."""
+        from tasks.learn_arms import learn_arms
+        from tasks.questions.formats import read_benchmark
+        from tasks.train_paths import train_paths, training_questions
+
+        settings = self.chosen_settings
+        questions = training_questions(read_benchmark(Path(self.questions), self.format))
+        run, policy = train_paths(
+            self.place,
+            questions,
+            settings,
+            graph=self.graph,
+            limit=self.limit,
+            encoder=self.encoder,
+            plan=self.plan,
+            report=runner.report,
+            run_stage=runner.run_stage,
+        )
+        bandit = None
+        if self.arms:
+            bandit = learn_arms(
+                self.place,
+                questions,
+                settings,
+                graph=self.graph,
+                count=self.arms,
+                rule=self.rule,
+                per_token=self.per_token,
+                per_second=self.per_second,
+                report=runner.report,
+            )
+        return {**asdict(run), "policy": policy, "bandit": bandit}
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the policy, its reward curve, the arms, and the run."""
+        yield from policy_in_words(result["policy"])
+        yield Picture(f"Policy {self.graph}", self.place.path / result["policy"]["picture"])
+        if result["bandit"] is not None:
+            yield from arms_in_words(result["bandit"])
+        yield from super().shown(result)
 
 
-def show_policy(policy: dict[str, Any]) -> None:
-    """Print what is known of a policy."""
-    rows = [[name.replace("_", " "), value] for name, value in policy.items()]
-    terminal.table(["policy", ""], rows)
+def policy_in_words(policy: Mapping[str, Any]) -> Iterator[Shown]:
+    """Yield what is known of a policy."""
+    yield Table(["policy", ""], [[name.replace("_", " "), v] for name, v in policy.items()])
 
 
-def show_arms(bandit: dict[str, Any]) -> None:
-    """Print how often a bandit chose each arm, and how often it was right, or why it did not."""
+def arms_in_words(bandit: Mapping[str, Any]) -> Iterator[Shown]:
+    """Yield how often a bandit chose each arm, and how often it was right, or why it did not."""
     if "skipped" in bandit:
-        terminal.show(bandit["skipped"])
+        yield bandit["skipped"]
         return
     rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
-    terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
+    yield Table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
+
+
+COMMAND = TrainPaths

@@ -28,7 +28,7 @@ NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class PathReading:
     """An answer, empty if there is none, the extracted part of the graph, and its wording."""
 
     answer: str
@@ -136,7 +136,7 @@ class PathReader:
         choices: Sequence[str],
         conversation: Conversation | None,
         around: Extracted | None = None,
-    ) -> Reading:
+    ) -> PathReading:
         """Return a question's answer, one of its choices if there are any.
 
         `around` is the question's subgraph, if it is known.
@@ -153,7 +153,7 @@ class PathReader:
             )
         else:
             answer = self.nearest(arm, grounded, choices, extracted)
-        return Reading(answer, extracted, phrased)
+        return PathReading(answer, extracted, phrased)
 
 
 def nearest_choice(

@@ -11,7 +11,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, Reading, reader_name
+from tasks.ask.path_reader import PathReader, PathReading, reader_name
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.bandit import Bandit, open_bandit
@@ -153,7 +153,7 @@ def _named(grounded: GroundedQuestion) -> tuple[int, int]:
     return sum(len(nodes) > 0 for nodes in grounded.targets), len(grounded.sources)
 
 
-def _evidence(name: str, reader: PathReader, reading: Reading, question: str) -> list[Evidence]:
+def _evidence(name: str, reader: PathReader, reading: PathReading, question: str) -> list[Evidence]:
     """Return the paths, best first; edges of a strategy that does not walk are paths of one edge.
 
     At most `MOST_EVIDENCE` are returned. Paths are scored by their relatedness or, without rewards,

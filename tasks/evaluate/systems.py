@@ -1,6 +1,7 @@
 """The systems that `--route` can measure, by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemas.answers import Answer
 from schemas.errors import UsageError
@@ -52,23 +53,6 @@ class AutoAnswerer:
         ]
 
 
-class ExpertsAnswerer(BenchmarkAnswerer):
-    """Answers with experts only, as `ask --route experts` does."""
-
-    def __init__(
-        self, edition: Edition, settings: Settings, home: Home, expert: str | None = None
-    ) -> None:
-        """Ask all experts of an edition, or one by its name."""
-        self._edition, self._settings, self._home = edition, settings, home
-        self._options = AskOptions("experts", expert=expert)
-        self.name = f"experts {expert}" if expert else "experts"
-
-    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
-        """Return the best answer to each question; one of its choices, if it has any."""
-        answers = _asked(self._home, self._edition, self._settings, questions, self._options)
-        return [Prediction(answer.answers, {"answer": answer.answerable}) for answer in answers]
-
-
 def _asked(
     home: Home,
     edition: Edition,
@@ -82,22 +66,26 @@ def _asked(
 
 
 class RouteAnswerer(BenchmarkAnswerer):
-    """Answers from the graph that a question names, as `ask --route ROUTE` does."""
+    """Answers as `ask` does by a route, from the graph that a question names.
+
+    Experts are asked whatever graph a question names.
+    """
 
     def __init__(
-        self, edition: Edition, settings: Settings, home: Home, route: str, name: str
+        self, edition: Edition, settings: Settings, home: Home, options: AskOptions, name: str
     ) -> None:
-        """Take an edition with graphs; `name` is the system's name in tables."""
+        """Take the route's options; `name` is the system's name in tables."""
         self._edition, self._settings, self._home = edition, settings, home
-        self._route, self.name = route, name
+        self._options, self.name = options, name
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
         predictions = [Prediction()] * len(questions)
-        for graph in dict.fromkeys(question.graph for question in questions):
-            places = [n for n, question in enumerate(questions) if question.graph == graph]
+        graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
+        for graph in dict.fromkeys(graphs):
+            places = [place for place, other in enumerate(graphs) if other == graph]
+            options = replace(self._options, graph=graph or None)
             some = [questions[place] for place in places]
-            options = AskOptions(self._route, graph or None)
             answers = _asked(self._home, self._edition, self._settings, some, options)
             for place, answer in zip(places, answers, strict=True):
                 predictions[place] = Prediction(answer.answers, {"answer": answer.answerable})
@@ -140,15 +128,14 @@ def system_for(
         raise UsageError(f"There is no route {route!r}. The routes: {', '.join(ROUTES)}.")
     if expert is not None and route != "experts":
         raise UsageError(f"The route {route} asks no experts; use --route experts.")
+    engine = settings.engine
     if route == "text":
-        return lambda edition: TextAnswerer(edition, settings.engine)
-    if route == "experts":
-        return lambda edition: ExpertsAnswerer(edition, settings, home, expert)
-    if route == "paths":
-        return lambda edition: RouteAnswerer(edition, settings, home, route, route)
-    if settings.engine.engine != "rules":  # the model writes programs, not the planner
-        name = f"{route} {settings.engine.model.name}"
-        return lambda edition: RouteAnswerer(edition, settings, home, route, name)
+        return lambda edition: TextAnswerer(edition, engine)
+    if route in ("experts", "paths") or engine.engine != "rules":  # a model writes programs
+        name = f"experts {expert}" if expert else route
+        name = name if route in ("experts", "paths") else f"{route} {engine.model.name}"
+        options = AskOptions(route, expert=expert)
+        return lambda edition: RouteAnswerer(edition, settings, home, options, name)
     if route == "programs":
         return lambda edition: ProgramAnswerer(edition, home if learned else None)
     return lambda edition: AutoAnswerer(edition, settings, home, learned=learned)

@@ -36,6 +36,7 @@ from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
 from tasks.extract.extracted import Extracted
 from tasks.progress import Each
+from warehouse.home import Home
 
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
 EMBEDDED = {"english_pipeline", "speaker", "audience", "ontology"}  # its settings
@@ -77,6 +78,16 @@ def identity(settings: EngineSettings) -> tuple[str, str]:
     from tasks.extract.by_model import engine as by_model
 
     return settings.engine, by_model.identity(settings)
+
+
+def check_engine(home: Home, settings: EngineSettings) -> None:
+    """Raise now what the settings of a model would raise once a run has begun."""
+    if settings.engine == "rules":
+        return
+    from tasks.models.transports import open_client
+
+    identity(settings)
+    open_client(home, settings, "check")
 
 
 def engine_for_sensitive(settings: EngineSettings) -> EngineSettings:

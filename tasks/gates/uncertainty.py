@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
-from tasks.models.call import Answer, Request
+from tasks.models.call import ModelAnswer, Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.plain_answers import INSTRUCTION, ROOM
 from tasks.models.stream import stream
@@ -68,7 +68,7 @@ def short_answers(
     """
     client = open_client(home, settings, run_id)
 
-    async def ask(text: str) -> tuple[str, Answer]:
+    async def ask(text: str) -> tuple[str, ModelAnswer]:
         return text, await client.ask(uncertainty_request(text, sensitive=sensitive))
 
     replies: dict[str, MeasuredAnswer | None] = {}

@@ -89,23 +89,24 @@ class Ingestion:
             return []
         return sorted(self.known.fingerprints.keys() - {i.container for i in self.listing.items})
 
-    def check_listing(self, max_delete: float) -> None:
+    def check_listing(self) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
 
         Raises AlmanacError when nothing could be listed, or nothing ever matched; HeldError when
-        more than the share `max_delete` of its documents, and more than `publish.free_deletions`,
-        would be deleted.
+        more than the share `publish.max_delete` of its documents, and more of them than
+        `publish.free_deletions`, would be deleted.
         """
         if not self.listing.complete and not len(self.listing.items):
             raise AlmanacError(f"{self.listing.error}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
             raise AlmanacError(f"Nothing matches {self.source}, so nothing was read.")
         ingested = sum(row["outcome"] == "ingested" for row in self.known.inputs.values())
+        allowed = self.settings.publish.max_delete
         going = sum(len(self.known.ingested_from(container)) for container in self.gone)
-        if going > self.settings.publish.free_deletions and going > max_delete * ingested:
+        if going > self.settings.publish.free_deletions and going > allowed * ingested:
             raise HeldError(
                 f"{going} of {ingested} documents of {self.source} are gone, more than the "
-                f"{max_delete:.0%} that --max-delete allows. Nothing was changed. If that is "
+                f"{allowed:.0%} that --max-delete allows. Nothing was changed. If that is "
                 f"meant, refresh again with --max-delete 1."
             )
 

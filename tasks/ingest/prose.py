@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from tasks.text.excerpt import Excerpt, Part
+from tasks.text.excerpt import Excerpt, ExcerptPart
 
 # What follows a link's label: its address, also one with parentheses, or the name of one.
 LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
@@ -51,13 +51,13 @@ def line_of_words(block: str) -> str:
     return " ".join(words_of(block).text.split())
 
 
-def _decoded(excerpt: Excerpt) -> Iterator[Part]:
+def _decoded(excerpt: Excerpt) -> Iterator[ExcerptPart]:
     """Yield the parts of an excerpt with its character references decoded."""
     place = 0
     for match in _CHARACTER.finditer(excerpt.text):
         yield from excerpt.parts(place, match.start())
         source, _ = excerpt.in_source(*match.span())
-        yield Part(unescape(match[0]), source, stands_there=False)
+        yield ExcerptPart(unescape(match[0]), source, stands_there=False)
         place = match.end()
     yield from excerpt.parts(place, len(excerpt.text))
 

@@ -1,22 +1,32 @@
 """The options of a mock endpoint."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field
 
-@dataclass(frozen=True, slots=True)
-class Options:
+
+class Options(BaseModel):
     """How an endpoint behaves; by default it answers at once and makes no mistakes."""
 
-    port: int = 0  # 0: any free one
-    latency: float = 0.0  # seconds from a request's arrival to its answer
-    faults: Path | None = None
-    fault_share: float = 1.0  # share of requests that meet a fault at their first attempt
-    fault_first: int | None = None  # only this number of requests do, the first to arrive
-    late_seconds: float = 30.0  # how late a late answer is
-    seed: int = 0
-    ledger: Path | None = None
-    requests_per_minute: float | None = None
-    plain: bool = False  # refuse response_format
-    json_only: bool = False  # refuse JSON schemas, but not JSON mode
-    batch_seconds: float = 1.0  # from order to results
+    model_config = ConfigDict(frozen=True)
+
+    port: int = Field(0, description="Its port; 0 is any free one.")
+    latency: float = Field(0.0, ge=0, description="Delay of every reply in seconds.")
+    requests_per_minute: float | None = Field(
+        None, ge=0, description="Reply 429 to requests above this (no limit)."
+    )
+    ledger: Path | None = Field(
+        None, description="Record every request and reply in this file (none)."
+    )
+    faults: Path | None = Field(
+        None, description="Faults to inject, one JSON object per line (none)."
+    )
+    fault_share: float = Field(1.0, ge=0, le=1, description="Share of first attempts with a fault.")
+    fault_first: int | None = Field(
+        None, description="Only so many requests, the first to arrive, meet a fault."
+    )
+    late_seconds: float = Field(30.0, ge=0, description="How late a late answer is.")
+    seed: int = Field(0, description="The random seed of the faults.")
+    plain: bool = Field(False, description="Refuse response_format.")
+    json_only: bool = Field(False, description="Refuse JSON schemas, but not JSON mode.")
+    batch_seconds: float = Field(1.0, ge=0, description="Duration of a batch.")

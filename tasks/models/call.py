@@ -131,7 +131,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """The result of a request: a reply that passed all checks, or why there is none.
 
     `spent` counts the calls, tokens in and tokens out of all tries, and is empty for a reply from

@@ -26,9 +26,9 @@ from schemas.observations import ModelReply
 from schemas.operations import ModelCall
 from schemas.settings import ModelSettings, Price
 from tasks.models.call import (
-    Answer,
     CallError,
     Message,
+    ModelAnswer,
     Outcome,
     RawReply,
     Request,
@@ -89,7 +89,7 @@ class ModelClient:
         # A local model that was too slow for a text will be too slow again.
         self._tried_again = TRIED_AGAIN - ({Outcome.TIMED_OUT} if here else set())
         self._thinking = 0  # tokens for the reasoning of a model that reasons before it replies
-        self._flying: dict[str, asyncio.Future[Answer]] = {}
+        self._flying: dict[str, asyncio.Future[ModelAnswer]] = {}
         if settings.budget is not None and self.price is None:
             raise UsageError(
                 f"A budget needs prices, and those of {settings.name} are not known. Set "
@@ -106,7 +106,7 @@ class ModelClient:
         """What all calls have cost; None if that of one is not known."""
         return None if self.counts["calls of unknown cost"] else self.budget.spent
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: Request) -> ModelAnswer:
         """Return the reply to a request, from the ledger if it was answered before.
 
         Raises AlmanacError if no further call of this run can succeed or is allowed.
@@ -116,7 +116,7 @@ class ModelClient:
         known = known_reply(self.ledger, request, self.settings.name, endpoint)
         if known is not None:
             self.counts["known"] += 1
-            return Answer(request.reply.model_validate_json(known), Outcome.OK)
+            return ModelAnswer(request.reply.model_validate_json(known), Outcome.OK)
         if sha in self._flying:
             shared = await asyncio.shield(self._flying[sha])
             return replace(shared, spent=Counter())  # counted for the first caller
@@ -141,14 +141,14 @@ class ModelClient:
         finally:
             del self._flying[sha]
 
-    async def _ask(self, pending: _Pending) -> Answer:
+    async def _ask(self, pending: _Pending) -> ModelAnswer:
         """Send until a reply passes its checks or the second try has failed too."""
         tried: set[Outcome] = set()
         while True:
             try:
                 raw, row = await self._reach(pending)
             except CallError as error:
-                return Answer(None, error.outcome, error.detail, pending.spent)
+                return ModelAnswer(None, error.outcome, error.detail, pending.spent)
             # A batch's calls are known by their bodies, which must be the same in the next run.
             if self._reasons(raw) and not self.batch:
                 self._thinking = self.settings.reply_tokens
@@ -159,10 +159,10 @@ class ModelClient:
                 if outcome is Outcome.OK and tried & SHOWN:
                     outcome = Outcome.REPAIRED
                 await self._keep(pending, row, outcome, validated.reply)
-                return Answer(validated.reply, outcome, spent=pending.spent)
+                return ModelAnswer(validated.reply, outcome, spent=pending.spent)
             self._note(pending, row, validated.outcome, validated.detail)
             if validated.outcome in tried or not _prepare_second_try(pending, raw, validated):
-                return Answer(None, validated.outcome, validated.detail, pending.spent)
+                return ModelAnswer(None, validated.outcome, validated.detail, pending.spent)
             if self._reasons(raw):
                 enough = pending.request.most_tokens + self.settings.reply_tokens
                 pending.room = max(pending.room, enough)
@@ -380,9 +380,9 @@ class BlockingClient:
         self._thread.join()
         self._loop.close()
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> ModelAnswer:
         """Return the answer to a request; raise AlmanacError as `ModelClient.ask` does."""
-        answer: Answer = self._wait(self.client.ask(request))
+        answer: ModelAnswer = self._wait(self.client.ask(request))
         return answer
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:

@@ -63,7 +63,7 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-class Row:
+class ConstrainedReply:
     """One reply being generated: its grammar, its maximum length and how it ended."""
 
     def __init__(self, matcher: Any, room: int) -> None:
@@ -91,7 +91,9 @@ class Row:
 class Constraint:
     """Chooses the likeliest token that each row's grammar allows."""
 
-    def __init__(self, rows: Sequence[Row], grammars: Grammars, ends: Sequence[int]) -> None:
+    def __init__(
+        self, rows: Sequence[ConstrainedReply], grammars: Grammars, ends: Sequence[int]
+    ) -> None:
         """Begin one batch; a row whose grammar allows nothing ends with the first of `ends`."""
         from llguidance.numpy import allocate_token_bitmask
 

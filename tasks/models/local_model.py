@@ -13,7 +13,7 @@ import numpy as np
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
-from tasks.models.constrained import Constraint, Grammars, Row
+from tasks.models.constrained import ConstrainedReply, Constraint, Grammars
 from tasks.models.decoding import decode
 from tasks.models.likelihood import Choices, log_likelihoods
 from tasks.models.loaded_model import LoadedModel, load_model
@@ -118,7 +118,7 @@ class LocalModel:
         """Answer a batch; fail the requests that get no answer."""
         loaded, grammars = self._ready()
         going: list[_Waiting] = []
-        rows: list[Row] = []
+        rows: list[ConstrainedReply] = []
         plain: list[_Waiting] = []
         for request in batch:
             if not request.reply.set_running_or_notify_cancel():
@@ -129,7 +129,7 @@ class LocalModel:
             try:
                 request.prompt = loaded.prompt(request.sent.messages)
                 room = _room(loaded, len(request.prompt), request.sent.most_tokens)
-                rows.append(Row(_matcher(grammars, request.sent), room))
+                rows.append(ConstrainedReply(_matcher(grammars, request.sent), room))
                 going.append(request)
             except CallError as error:
                 request.reply.set_exception(error)
@@ -201,7 +201,7 @@ class LocalModel:
             self._prefixes = SharedPrefixes(self._loaded)
         return self._loaded, self._grammars
 
-    def _generate(self, batch: list[_Waiting], rows: list[Row]) -> None:
+    def _generate(self, batch: list[_Waiting], rows: list[ConstrainedReply]) -> None:
         """Generate the replies; if memory runs out, halve the batch size from then on."""
         try:
             self._generate_once(batch, rows)
@@ -219,7 +219,7 @@ class LocalModel:
             self._batch = min(self._batch, half)
             for part in (slice(0, half), slice(half, None)):
                 fresh = [
-                    Row(_matcher(self._ready()[1], request.sent), row.room)
+                    ConstrainedReply(_matcher(self._ready()[1], request.sent), row.room)
                     for request, row in zip(batch[part], rows[part], strict=True)
                 ]
                 self._generate_once(batch[part], fresh)
@@ -232,7 +232,7 @@ class LocalModel:
                 "model."
             ) from error
 
-    def _generate_once(self, batch: list[_Waiting], rows: list[Row]) -> None:
+    def _generate_once(self, batch: list[_Waiting], rows: list[ConstrainedReply]) -> None:
         """Generate the replies to a batch and deliver them."""
         loaded, grammars = self._ready()
         prompts = [request.prompt or [] for request in batch]
@@ -258,7 +258,9 @@ class LocalModel:
         why = "the model has been closed" if self._closed else f"no whole reply in {seconds} s"
         return CallError(Outcome.TIMED_OUT, why)
 
-    def _deliver(self, request: _Waiting, row: Row, tokens: list[int], cached: int) -> None:
+    def _deliver(
+        self, request: _Waiting, row: ConstrainedReply, tokens: list[int], cached: int
+    ) -> None:
         """Give a request its reply, or the reason why it has none."""
         loaded, grammars = self._ready()
         reply_tokens = tokens[:-1] if tokens[-1] in loaded.ends else tokens

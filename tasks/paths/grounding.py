@@ -38,7 +38,7 @@ _NONE: Nodes = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NamedRun:
     """A run of words that names nodes; `whole` if the rest of the text has only function words.
 
     `edges` is the highest degree of the nodes.
@@ -52,7 +52,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _WordRun:
     """A run of words that may be a name, with the key of their stems, 0 in Chinese.
 
     A `fallback` counts only in a text that names nothing else.
@@ -65,7 +65,7 @@ class _Run:
     stems: int
     fallback: bool = False
 
-    def inside(self, other: Mention) -> bool:
+    def inside(self, other: NamedRun) -> bool:
         longer = other.last - other.first > self.last - self.first
         return longer and other.first <= self.first and self.last <= other.last
 
@@ -123,7 +123,7 @@ class Grounder:
         for place, nodes in zip(unnamed, found, strict=True):
             sources[place] = _without(nodes, np.concatenate([_NONE, *targets[place]]))
 
-    def mentions(self, texts: Sequence[str]) -> list[list[Mention]]:
+    def mentions(self, texts: Sequence[str]) -> list[list[NamedRun]]:
         """Return the mentions in each text, from left to right.
 
         A name inside a longer one counts only if its node has more edges: "map" in "treasure map"
@@ -138,7 +138,7 @@ class Grounder:
         places = iter(np.concatenate([exact, alike]).T.tolist())
         found = []
         for own in runs:
-            kept: list[Mention] = []
+            kept: list[NamedRun] = []
             sure = False
             for run, (low, high, first, last) in zip(own, places, strict=False):
                 if (low == high and first == last) or (run.fallback and sure):
@@ -147,7 +147,7 @@ class Grounder:
                 nodes = self._bearers(slice(low, high), slice(first, last))
                 edges = int(self._degrees[nodes].max())
                 if not any(run.inside(other) and edges <= other.edges for other in kept):
-                    kept.append(Mention(run.first, run.last, run.whole, nodes, edges))
+                    kept.append(NamedRun(run.first, run.last, run.whole, nodes, edges))
             found.append(sorted(kept, key=lambda mention: mention.first))
         return found
 
@@ -176,7 +176,7 @@ class Grounder:
         return [row[row >= 0].astype(np.int32) for row in nodes]
 
 
-def _runs(text: str) -> list[_Run]:
+def _runs(text: str) -> list[_WordRun]:
     """Return the runs of a text that may be names, the longest first, fallbacks last."""
     units = [(match.start(), match.end()) for match in _UNIT.finditer(text)]
     words = [text[start:end] for start, end in units]
@@ -204,7 +204,7 @@ def _runs(text: str) -> list[_Run]:
                 valid = 0 < meant <= LONGEST_CONCEPT and length <= _LONGEST_RUN
             if valid or length == len(units):
                 part_of_word = length == 1 and is_han[first] and start not in alone
-                runs.append(_Run(first, last, whole, name, key, part_of_word))
+                runs.append(_WordRun(first, last, whole, name, key, part_of_word))
     return sorted(runs, key=lambda run: (run.fallback, run.first - run.last))
 
 
@@ -226,11 +226,11 @@ def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.stack([np.searchsorted(keys, wanted, side) for side in ("left", "right")])
 
 
-def _whole(mentions: Iterable[Mention]) -> list[Mention]:
+def _whole(mentions: Iterable[NamedRun]) -> list[NamedRun]:
     return [mention for mention in mentions if mention.whole]
 
 
-def _nodes(mentions: Iterable[Mention]) -> Nodes:
+def _nodes(mentions: Iterable[NamedRun]) -> Nodes:
     """Return the distinct nodes of mentions, in their order."""
     nodes = np.concatenate([_NONE, *(mention.nodes for mention in mentions)])
     _, first = np.unique(nodes, return_index=True)

@@ -12,7 +12,7 @@ LONGEST_ALIAS = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """One call of a program: its arguments, and the sources of its result."""
 
     function: str

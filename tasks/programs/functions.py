@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tasks.models.encoders.load import Encoder
-from tasks.programs.calls import MOST_ALIASES, Call, read_aliases
+from tasks.programs.calls import MOST_ALIASES, FunctionCall, read_aliases
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
 from tasks.programs.knowledge_bases.statements import STATEMENT
@@ -45,7 +45,7 @@ class Functions:
     ) -> None:
         """Make the functions for one run of a program; they remember what they returned."""
         self.messages: list[str] = []
-        self.calls: list[Call] = []
+        self.calls: list[FunctionCall] = []
         self._kb, self._encoder = kb, encoder
         # The relation that each wording of an edition expresses, including people's corrections.
         self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
@@ -236,7 +236,7 @@ class Functions:
         """
         relations = (name for entity in entities for name in self._entities.relations(entity))
         self.calls.append(
-            Call(
+            FunctionCall(
                 function,
                 tuple(entities),
                 tuple(facts),

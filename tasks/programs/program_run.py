@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from tasks.models.encoders.load import Encoder
-from tasks.programs.calls import Call
+from tasks.programs.calls import FunctionCall
 from tasks.programs.entities import Chooser
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
@@ -29,7 +29,7 @@ class ProgramRun:
     graph: str
     messages: list[str]
     result: Any
-    calls: list[Call]
+    calls: list[FunctionCall]
     error: str | None
     answers: list[str] = field(default_factory=list)
 

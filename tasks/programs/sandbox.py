@@ -37,7 +37,7 @@ STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
 
 
 @dataclass(slots=True)
-class Outcome:
+class ProgramOutcome:
     """The result of a program: what `search()` returned, its `answers`, or a plain error."""
 
     result: Any = None
@@ -57,7 +57,7 @@ class Sandbox:
 
     def run(
         self, code: str, functions: Calls, helpers: Calls, limits: Limits, *, seed: int = 0
-    ) -> Outcome:
+    ) -> ProgramOutcome:
         """Run a program; the result is that of its `search()` if it has one, else its last line.
 
         It may call `functions`, which have a time limit of their own, and `helpers`, which use the
@@ -65,11 +65,11 @@ class Sandbox:
         raised.
         """
         if len(code) > LONGEST_PROGRAM:
-            return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
+            return ProgramOutcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
         try:
             code = adapted(code)
         except SandboxError as error:
-            return Outcome(error=str(error))
+            return ProgramOutcome(error=str(error))
         import pydantic_monty as monty
 
         checkout = self._open().checkout(
@@ -87,7 +87,7 @@ class Sandbox:
                 "random_start": {"seed": seed},
             },
         )
-        outcome = Outcome()
+        outcome = ProgramOutcome()
         try:
             with checkout as session:
                 guarded = Guarded(functions, helpers, limits)  # waiting for a worker took no time
@@ -98,7 +98,7 @@ class Sandbox:
         return outcome
 
     def _run_in(
-        self, session: Any, code: str, guarded: "Guarded", limits: Limits, outcome: Outcome
+        self, session: Any, code: str, guarded: "Guarded", limits: Limits, outcome: ProgramOutcome
     ) -> None:
         import pydantic_monty as monty
 

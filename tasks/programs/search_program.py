@@ -14,7 +14,7 @@ from typing import Protocol
 from schemas.answers import Evidence
 from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import AnswerReply, Program
-from tasks.programs.calls import Call
+from tasks.programs.calls import FunctionCall
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
@@ -80,7 +80,7 @@ class Searched:
         return list(once.values())
 
     @property
-    def calls(self) -> list[tuple[ProgramRun, Call]]:
+    def calls(self) -> list[tuple[ProgramRun, FunctionCall]]:
         """Every call with the run it belongs to."""
         return [(run, call) for run in self.runs for call in run.calls]
 
@@ -227,7 +227,7 @@ def _shown(messages: list[str]) -> tuple[str, ...]:
     return tuple(message for message, length in pairs if length <= LONGEST_SHOWN)
 
 
-def _evidence(call: Call, graph: str, answers: set[str]) -> Iterator[tuple[bool, Evidence]]:
+def _evidence(call: FunctionCall, graph: str, answers: set[str]) -> Iterator[tuple[bool, Evidence]]:
     """Yield the evidence of a call, each with whether it led to an answer."""
     for fact in call.facts[: 4 * MOST_EVIDENCE]:
         head, tail = fact.entity.name, fact.text

@@ -23,7 +23,6 @@ def failed_checks(
     parent: Edition | None,
     settings: PublishSettings,
     *,
-    max_delete: float,
     failed_share: float,
     golden: Path,
     ask: Callable[[Edition, str], list[str]],
@@ -34,33 +33,29 @@ def failed_checks(
     of questions with answers, one JSON object per line, all of which `ask` must answer correctly.
     """
     return [
-        *_deletions(candidate, parent, settings, max_delete),
-        *_shrinking(candidate, parent, settings, max_delete),
+        *_deletions(candidate, parent, settings),
+        *_shrinking(candidate, parent, settings),
         *_failures(failed_share, settings),
         *_golden_questions(candidate, golden, ask),
     ]
 
 
-def _deletions(
-    candidate: Edition, parent: Edition | None, settings: PublishSettings, max_delete: float
-) -> list[str]:
+def _deletions(candidate: Edition, parent: Edition | None, settings: PublishSettings) -> list[str]:
     if parent is None or not parent.rows(schemas.Document):
         return []
     before, now = (e.table(schemas.Document)["document_id"] for e in (parent, candidate))
     gone = len(before) - pc.sum(pc.is_in(before, value_set=now.combine_chunks())).as_py()
-    if gone <= settings.free_deletions or gone <= max_delete * len(before):
+    if gone <= settings.free_deletions or gone <= settings.max_delete * len(before):
         return []
     return [
-        f"{gone} of {len(before)} documents would go, more than the {max_delete:.0%} that "
+        f"{gone} of {len(before)} documents would go, more than the {settings.max_delete:.0%} that "
         "--max-delete allows"
     ]
 
 
-def _shrinking(
-    candidate: Edition, parent: Edition | None, settings: PublishSettings, max_delete: float
-) -> list[str]:
+def _shrinking(candidate: Edition, parent: Edition | None, settings: PublishSettings) -> list[str]:
     """Return objections to tables of facts that shrink a lot, which hints at faulty extraction."""
-    if parent is None or max_delete >= 1:
+    if parent is None or settings.max_delete >= 1:
         return []
     reasons = []
     for row in FACTS:

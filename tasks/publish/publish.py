@@ -90,7 +90,7 @@ def unnamed_speaker(subjects: pa.ChunkedArray) -> Iterator[str]:
     if len(subjects) >= ENOUGH_SENTENCES and share >= OFTEN_FIRST_PERSON:
         yield (
             f"{share:.0%} of the statements are about “we”; name who that is, and they will be "
-            'about its name: almanac refresh SOURCE --speaker "NAME"'
+            'about its name: almanac refresh SOURCE --set engine.speaker="NAME"'
         )
 
 
@@ -139,7 +139,6 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
         candidate,
         home.editions.open(parent) if parent else None,
         settings.publish,
-        max_delete=settings.publish.max_delete if work.max_delete is None else work.max_delete,
         failed_share=extracted.get("failed", 0) / tried if tried else 0.0,
         golden=home.path / "golden-questions.jsonl",
         ask=lambda edition, question: (

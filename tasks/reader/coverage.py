@@ -1,6 +1,6 @@
 """Measure which share of a question's words a text covers, weighted by their rarity."""
 
-from tasks.reader.texts import Part, Source, Text
+from tasks.reader.texts import Source, Text, TextPart
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
@@ -20,11 +20,11 @@ class Coverage:
         total = sum(rarity.values()) or 1.0
         self._weights = {word: value / total for word, value in rarity.items()}
 
-    def of(self, text: Text, part: Part) -> float:
+    def of(self, text: Text, part: TextPart) -> float:
         """Return the share that a part of a text covers with the introduction of the text."""
         return self.share(text.introduced(part))
 
-    def is_related(self, text: Text, part: Part) -> bool:
+    def is_related(self, text: Text, part: TextPart) -> bool:
         """Return whether a part of a text shares a word with the question, if that has any.
 
         Vectors also find a text about another person of whom the same is said in other words.
@@ -40,7 +40,7 @@ class Coverage:
         """Return whether an answer in a text would be accepted."""
         return any(self.adds(text.led, part) for part in text.parts)
 
-    def adds(self, led: Part | None, part: Part) -> bool:
+    def adds(self, led: TextPart | None, part: TextPart) -> bool:
         """Return whether a part covers words of the question that the sentence leading to it lacks.
 
         This is also true if there are no such words, or no such sentence.

@@ -17,9 +17,9 @@ from tasks.reader.definition import name_to_define
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (
     NamedThings,
-    Part,
     ReaderAnswer,
     Text,
+    TextPart,
     evidence_from,
     one_text,
     pieces,
@@ -102,7 +102,7 @@ class _Facts(NamedThings):
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         return [self._texts(self.look_up([name]), analyse(asked)) for name, asked in names]
 
-    def values_beside(self, part: Part, answer: str) -> list[str]:
+    def values_beside(self, part: TextPart, answer: str) -> list[str]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False
         return self._values[part.relation] if alike else []
 
@@ -128,7 +128,7 @@ class _Facts(NamedThings):
             texts += pieces(text, entity.name) if text else []
         return texts
 
-    def described(self, entity: EntityRef) -> Iterator[tuple[str, Part]]:
+    def described(self, entity: EntityRef) -> Iterator[tuple[str, TextPart]]:
         """Yield the sentences of an entity's description."""
         text = self._graph.get_entity_info(entity)
         entity_id = self._graph.arrays.ids[int(entity.key)].as_py()
@@ -136,23 +136,23 @@ class _Facts(NamedThings):
             words = text[start:end]
             rows = self._con.execute(_PLACES, {"entity": entity_id, "text": words}).fetchall()
             place = Place(*rows[0]) if rows else None
-            yield words, Part(0, 0, evidence_from(words, "description", place, 1.0))
+            yield words, TextPart(0, 0, evidence_from(words, "description", place, 1.0))
 
-    def _part(self, fact: Fact, words: str) -> Part:
+    def _part(self, fact: Fact, words: str) -> TextPart:
         evidence = evidence_from(words, fact.kind, fact.place, fact.confidence, self._graph.graph)
         if fact.kind != "triple":
-            return Part(0, 0, evidence)
+            return TextPart(0, 0, evidence)
         relation = (fact.entity.key, fact.relation, str(fact.inverse))
         values = self._values.setdefault(relation, [])
         if fact.text not in values:
             values.append(fact.text)
-        return Part(0, 0, evidence, relation, fact.text)
+        return TextPart(0, 0, evidence, relation, fact.text)
 
-    def _stated(self, question: Question) -> list[tuple[str, Part]]:
+    def _stated(self, question: Question) -> list[tuple[str, TextPart]]:
         """Return the statements of the passages most like a question, also about unnamed things."""
         stating = statements_in(self._searcher, self._searcher.alike(question, NEAR_PASSAGES))
         rows = [
-            (s.words, Part(0, 0, evidence_from(s.words, "statement", s.place, s.confidence)))
+            (s.words, TextPart(0, 0, evidence_from(s.words, "statement", s.place, s.confidence)))
             for s, _ in stating
         ]
         return _nearest(rows, question, MOST_STATEMENTS)
@@ -169,8 +169,8 @@ def _words(fact: Fact) -> list[str]:
 
 
 def _nearest(
-    facts: Sequence[tuple[str, Part]], question: Question, most: int
-) -> list[tuple[str, Part]]:
+    facts: Sequence[tuple[str, TextPart]], question: Question, most: int
+) -> list[tuple[str, TextPart]]:
     """Return the facts that share the most words with a question."""
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)

@@ -17,9 +17,9 @@ from tasks.reader.definition import describe, name_to_define
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (
     NamedThings,
-    Part,
     ReaderAnswer,
     Text,
+    TextPart,
     evidence_from,
     one_text,
     pieces,
@@ -110,7 +110,7 @@ class PassageReader(NamedThings):
             texts.append(list({hit.row: _passage(hit) for hit in hits}.values()))
         return texts
 
-    def values_beside(self, part: Part, answer: str) -> list[str]:
+    def values_beside(self, part: TextPart, answer: str) -> list[str]:
         """Return all values of the relation by which a sentence states an answer."""
         place = part.evidence
         rows = self._con.execute(
@@ -124,7 +124,9 @@ class PassageReader(NamedThings):
         ).fetchall()
         return [value for (value,) in rows]
 
-    def _stated(self, question: Question, hits: Sequence[Hit]) -> dict[str, list[tuple[str, Part]]]:
+    def _stated(
+        self, question: Question, hits: Sequence[Hit]
+    ) -> dict[str, list[tuple[str, TextPart]]]:
         """Return the statements most like a question whose subject their sentence does not name."""
         cut = question.is_chinese
         question_words = words_of(question.text, cut_chinese=cut)
@@ -132,7 +134,7 @@ class PassageReader(NamedThings):
         def shared(stated: Stated) -> int:
             return len(question_words & words_of(stated.words, cut_chinese=cut))
 
-        nearest: dict[str, list[tuple[str, Part]]] = {}
+        nearest: dict[str, list[tuple[str, TextPart]]] = {}
         statements = statements_in(self._searcher, hits)
         for stated, hit in sorted(statements, key=lambda pair: -shared(pair[0])):
             part = _as_said(stated, hit) if shared(stated) else None
@@ -143,18 +145,18 @@ class PassageReader(NamedThings):
         return nearest
 
 
-def _as_said(stated: Stated, hit: Hit) -> Part:
+def _as_said(stated: Stated, hit: Hit) -> TextPart:
     """Return a statement as a part whose evidence has the passage's own words."""
     place, first = stated.place, hit.fields["span_start"]
     words = hit.fields["text"][place.span_start - first : place.span_end - first]
-    return Part(0, 0, evidence_from(words, "statement", place, stated.confidence))
+    return TextPart(0, 0, evidence_from(words, "statement", place, stated.confidence))
 
 
 def _passage(hit: Hit) -> Text:
     text = hit.fields["text"]
     spans = _sentences_and_lines(text)
     body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
-    parts = (Part(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
+    parts = (TextPart(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
     return Text(text, tuple(parts), _evidence(hit, 0, len(text)), cosine=hit.cosine)
 
 

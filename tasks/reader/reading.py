@@ -34,7 +34,7 @@ from tasks.reader.comparison import (
 )
 from tasks.reader.coverage import Coverage
 from tasks.reader.nested import Nested, find_nested
-from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
+from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question, analyse
 from tasks.text.sentences import on_one_line
@@ -61,7 +61,7 @@ class Read:
     answers: list[FoundAnswer]
     sentences: list[FoundAnswer]
 
-    def part(self, answer: FoundAnswer) -> Part:
+    def part(self, answer: FoundAnswer) -> TextPart:
         """Return the sentence or fact that contains an answer."""
         part = self.texts[answer.span.text].part_at(answer.span.start)
         assert part is not None  # others were not accepted
@@ -206,11 +206,11 @@ def _from(sentence: Evidence, passage: Evidence) -> Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateAnswer:
     """A span that may answer, its part, and the share of the question that its part covers."""
 
     span: Span
-    part: Part
+    part: TextPart
     covered: float
 
 
@@ -220,7 +220,7 @@ def candidates(
     source: Source,
     reader: TrainedReader,
     most: Sequence[int] = READ,
-) -> Iterator[list[Candidate]]:
+) -> Iterator[list[CandidateAnswer]]:
     """Yield the spans that may answer a question, from ever more texts that are near to it.
 
     Near are those that cover most of its words, in Chinese also those most similar by vectors. In
@@ -230,7 +230,7 @@ def candidates(
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
-    rows: list[Candidate] = []
+    rows: list[CandidateAnswer] = []
     for begin, end in pairwise((0, *most)):
         chosen = [number for number in order[begin:end] if coverage.may_answer(texts[number])]
         spans = reader.read(question.text, [texts[number].words for number in chosen])
@@ -241,7 +241,7 @@ def candidates(
                 continue
             if coverage.adds(text.led, part) and coverage.is_related(text, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
-                rows.append(Candidate(inside, part, coverage.of(text, part)))
+                rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))
         yield list(rows)
 
 
@@ -262,13 +262,13 @@ def readings(
     words = [text.words for text in texts]
     described = cache(source.description_of)
 
-    def words_worth(row: Candidate) -> float:
+    def words_worth(row: CandidateAnswer) -> float:
         answer = words[row.span.text][row.span.start : row.span.end]
         kind = described(answer.strip()) if noun else ""
         other_kind = OTHER_KIND if kind and noun not in words_of(kind) else 0.0
         return reader.worth(row.span.margin, row.covered, language, "words") - other_kind
 
-    def sentence_worth(row: Candidate) -> float:
+    def sentence_worth(row: CandidateAnswer) -> float:
         return reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
 
     earlier = before or Read([], [], [])
@@ -367,7 +367,7 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
     coverage = Coverage(question, source)
     known = words_of(question.text)
 
-    def nearness(part: Part) -> float:
+    def nearness(part: TextPart) -> float:
         return coverage.share(part.evidence.text)
 
     parts = [part for text in texts for part in text.parts]

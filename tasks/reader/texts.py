@@ -16,7 +16,7 @@ PIECE = 400  # characters of a text that are read at a time, after its introduct
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A sentence or a fact within a text: its characters, and where it is stated.
 
     Of a triple, `relation` is the known end with the relation that starts there, and `value` is the
@@ -44,16 +44,16 @@ class Text:
     """
 
     words: str
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     whole: Evidence | None = None
-    led: Part | None = None
+    led: TextPart | None = None
     cosine: float = 0.0
 
-    def part_at(self, start: int) -> Part | None:
+    def part_at(self, start: int) -> TextPart | None:
         """Return the part that holds a character, None outside all parts."""
         return next((part for part in self.parts if part.start <= start < part.end), None)
 
-    def introduced(self, part: Part) -> str:
+    def introduced(self, part: TextPart) -> str:
         """Return the words of a part after the introduction of the text."""
         return f"{self.words[: self.parts[0].start]} {self.words[part.start : part.end]}"
 
@@ -85,7 +85,7 @@ class Source(Protocol):
         """Return the inverse document frequency of a word."""
         ...
 
-    def values_beside(self, part: Part, answer: str) -> list[str]:
+    def values_beside(self, part: TextPart, answer: str) -> list[str]:
         """Return all values of the relation by which a part states an answer."""
         ...
 
@@ -150,27 +150,27 @@ def evidence_from(
     )
 
 
-def one_text(facts: Iterable[tuple[str, Part]]) -> Text | None:
+def one_text(facts: Iterable[tuple[str, TextPart]]) -> Text | None:
     """Return facts as one text with a paragraph for each; None if there are none."""
     lines: list[str] = []
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     start = 0
     for words, fact in facts:
         line = " ".join(words.split())
         line = line if line.endswith((".", "。", "!", "?")) else f"{line}."
-        parts.append(Part(start, start + len(line), fact.evidence, fact.relation, fact.value))
+        parts.append(TextPart(start, start + len(line), fact.evidence, fact.relation, fact.value))
         lines.append(line)
         start += len(line) + 2
     return Text("\n\n".join(lines), tuple(parts)) if parts else None
 
 
-def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
+def pieces(text: Text, before: str, led: TextPart | None = None) -> list[Text]:
     """Return the pieces of a text that are read at a time, each after an introductory line.
 
     A piece begins with the last sentence of the one before it.
     """
     before = " ".join(before.split()) + "\n\n"
-    cut: list[list[Part]] = []
+    cut: list[list[TextPart]] = []
     for part in text.parts:
         if not cut or part.end - cut[-1][0].start > PIECE:
             cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
@@ -187,5 +187,5 @@ def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
     ]
 
 
-def _moved(part: Part, by: int) -> Part:
-    return Part(part.start + by, part.end + by, part.evidence, part.relation, part.value)
+def _moved(part: TextPart, by: int) -> TextPart:
+    return TextPart(part.start + by, part.end + by, part.evidence, part.relation, part.value)

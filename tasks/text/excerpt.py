@@ -11,7 +11,7 @@ from tasks.text.sentences import sentences
 ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
 
 
-class Part(NamedTuple):
+class ExcerptPart(NamedTuple):
     """Words, and their offset in the source, or the offset at which they are inserted."""
 
     words: str
@@ -31,7 +31,7 @@ class Excerpt:
     pieces: tuple[tuple[int, int, bool], ...]
 
     @classmethod
-    def of(cls, parts: Iterable[Part]) -> "Excerpt":
+    def of(cls, parts: Iterable[ExcerptPart]) -> "Excerpt":
         """Join parts of the source, and words inserted between them, to an excerpt."""
         words: list[str] = []
         pieces: list[tuple[int, int, bool]] = []
@@ -73,7 +73,7 @@ class Excerpt:
         ]
         return [{"start": start, "end": end} for start, end in spans]
 
-    def parts(self, start: int, end: int, moved: int = 0) -> Iterator[Part]:
+    def parts(self, start: int, end: int, moved: int = 0) -> Iterator[ExcerptPart]:
         """Yield the parts of a span, with their offsets in the source shifted by `moved`."""
         for number in range(self._piece(start), len(self.pieces)):
             begin, source, stands_there = self.pieces[number]
@@ -83,7 +83,7 @@ class Excerpt:
             left = max(begin, start)
             right = min(len(self.text) if last else self.pieces[number + 1][0], end)
             source += left - begin if stands_there else 0
-            yield Part(self.text[left:right], source + moved, stands_there)
+            yield ExcerptPart(self.text[left:right], source + moved, stands_there)
 
     def without(self, pattern: re.Pattern[str]) -> "Excerpt":
         """Return the excerpt without the matches of a pattern."""
@@ -91,11 +91,11 @@ class Excerpt:
 
     def inserted(self, pattern: re.Pattern[str], words: str) -> "Excerpt":
         """Return the excerpt with words in place of each match of a pattern."""
-        parts: list[Part] = []
+        parts: list[ExcerptPart] = []
         place = 0
         for match in pattern.finditer(self.text):
             parts += self.parts(place, match.start())
-            parts.append(Part(words, self._source(match.start()), stands_there=False))
+            parts.append(ExcerptPart(words, self._source(match.start()), stands_there=False))
             place = match.end()
         return Excerpt.of([*parts, *self.parts(place, len(self.text))])
 
@@ -103,7 +103,7 @@ class Excerpt:
         self, pattern: re.Pattern[str], kept_of: Callable[[re.Match[str]], list[tuple[int, int]]]
     ) -> "Excerpt":
         """Return the excerpt with each match reduced to the spans that `kept_of` returns."""
-        parts: list[Part] = []
+        parts: list[ExcerptPart] = []
         place = 0
         for match in pattern.finditer(self.text):
             parts += self.parts(place, match.start())

@@ -22,7 +22,7 @@ CLUSTERS = (1, 10)  # per class, in the paper's table 5
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateGate:
     """A gate: its name in reports, its factory, and the questions on which it is measured."""
 
     name: str
@@ -52,7 +52,7 @@ def need_vectors(names: Sequence[str]) -> bool:
 
 def of_gates(
     names: Sequence[str], options: dict[str, Any], outcomes: Outcomes
-) -> tuple[list[Candidate], dict[str, str]]:
+) -> tuple[list[CandidateGate], dict[str, str]]:
     """Return the gates whose input columns are present, and why the others are left out.
 
     Raises UsageError if the first gate is left out.
@@ -68,10 +68,10 @@ def of_gates(
             "Name another gate first, or give questions with the missing values."
         )
     makers = {n: partial(_make, n, _options(n, options)) for n in names if n not in left_out}
-    return [Candidate(name, make, outcomes) for name, make in makers.items()], left_out
+    return [CandidateGate(name, make, outcomes) for name, make in makers.items()], left_out
 
 
-def of_ablations(outcomes: Outcomes) -> list[Candidate]:
+def of_ablations(outcomes: Outcomes) -> list[CandidateGate]:
     """Return Thrust in every variant of the paper's table 5, the full one first."""
     variants: dict[str, dict[str, Any]] = {
         "thrust" if variant == "full" else f"thrust {variant}": {"variant": variant}
@@ -79,7 +79,7 @@ def of_ablations(outcomes: Outcomes) -> list[Candidate]:
     }
     variants |= {f"thrust clusters={count}": {"clusters": count} for count in CLUSTERS}
     return [
-        Candidate(name, partial(_make, "thrust", options), outcomes)
+        CandidateGate(name, partial(_make, "thrust", options), outcomes)
         for name, options in variants.items()
     ]
 

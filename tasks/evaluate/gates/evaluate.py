@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tasks.evaluate.gates.candidates import (
-    Candidate,
+    CandidateGate,
     check_gates,
     need_vectors,
     of_ablations,
@@ -116,7 +116,7 @@ def evaluate_gates(
 
 def compare_gates(
     dataset: str,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[CandidateGate],
     measurement: GateMeasurement,
     report: Report = silent,
 ) -> GateResults:

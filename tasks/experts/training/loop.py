@@ -19,7 +19,7 @@ from typing import Any
 from schemas.errors import AlmanacError
 from tasks.experts.training.packing import (
     IGNORED,
-    Part,
+    PackedPart,
     Piece,
     packed_rows,
     part_of,
@@ -195,11 +195,11 @@ class Training:
                 done = max(done, used)
         return min(done, 1.0)
 
-    def _in_parts(self, rows: list[list[Piece]], tokens: Tokens) -> Iterator[Part]:
+    def _in_parts(self, rows: list[list[Piece]], tokens: Tokens) -> Iterator[PackedPart]:
         for begin in range(0, len(rows), self._rows):
             yield part_of(rows[begin : begin + self._rows], tokens, self._padding)
 
-    def _loss(self, part: Part) -> Any:
+    def _loss(self, part: PackedPart) -> Any:
         """Return the summed loss of a part, in nats."""
         import torch
 

@@ -76,7 +76,7 @@ def _length(piece: Piece) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PackedPart:
     """Rows that are computed in one batch, as int64 arrays of shape (rows, tokens).
 
     `labels` are the tokens to predict, IGNORED elsewhere; `positions` count from the start of each
@@ -93,7 +93,7 @@ class Part:
         return int((self.labels != IGNORED).sum())
 
 
-def part_of(rows: Sequence[Sequence[Piece]], tokens: Tokens, padding: int) -> Part:
+def part_of(rows: Sequence[Sequence[Piece]], tokens: Tokens, padding: int) -> PackedPart:
     """Return rows as arrays, padded to the longest of them."""
     width = max(sum(end - begin for _, begin, end in row) for row in rows)
     ids = np.full((len(rows), width), padding, np.int64)
@@ -108,7 +108,7 @@ def part_of(rows: Sequence[Sequence[Piece]], tokens: Tokens, padding: int) -> Pa
             first = place + max(int(tokens.given[text]) - begin, 1)
             labels[number, first:after] = ids[number, first:after]
             place = after
-    return Part(ids, positions, labels)
+    return PackedPart(ids, positions, labels)
 
 
 def texts_mix(model: Any) -> bool:

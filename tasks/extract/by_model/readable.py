@@ -5,7 +5,7 @@ from typing import Any
 
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
-from tasks.text.excerpt import Excerpt, Part
+from tasks.text.excerpt import Excerpt, ExcerptPart
 
 _LISTED = {BlockKind.ITEM, BlockKind.ROW, BlockKind.PAIR}
 _GIVEN = {BlockKind.PROSE, BlockKind.QUOTATION, BlockKind.FOOTNOTE, *_LISTED}
@@ -21,7 +21,7 @@ def readable(passage: dict[str, Any]) -> Excerpt:
     return Excerpt.of(_parts(passage))
 
 
-def _parts(passage: dict[str, Any]) -> Iterator[Part]:
+def _parts(passage: dict[str, Any]) -> Iterator[ExcerptPart]:
     last = lead = ""
     for block in stored_blocks(passage):
         words = words_of(passage["text"][block.start : block.end])
@@ -30,8 +30,8 @@ def _parts(passage: dict[str, Any]) -> Iterator[Part]:
         if last:
             together = block.kind is BlockKind.PAIR or not _is_new(block.lead, lead)
             goes_on = block.kind == last and block.kind in _LISTED and together
-            yield Part("\n" if goes_on else "\n\n", block.start, stands_there=False)
-        yield Part(_opening(passage["text"], block, lead), block.start, stands_there=False)
+            yield ExcerptPart("\n" if goes_on else "\n\n", block.start, stands_there=False)
+        yield ExcerptPart(_opening(passage["text"], block, lead), block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=block.start)
         last, lead = block.kind, block.lead
 

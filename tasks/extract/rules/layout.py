@@ -8,7 +8,7 @@ from typing import Any
 
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
-from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, Part
+from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
 
 # After these words, the items of a list complete the sentence before the list.
@@ -156,7 +156,7 @@ def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[in
 _PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
 
 
-def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
+def _prose(text: str, blocks: Iterable[Block]) -> Iterator[ExcerptPart]:
     """Yield the words of blocks, separated by blank lines; list items complete their lead."""
     for block in blocks:
         callout = _CALLOUT.match(text, block.start, block.end)
@@ -168,18 +168,18 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
         is_option = block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
         if not words.text.strip() or is_option:
             continue
-        end = Part("\n\n", block.end - 1, stands_there=False)
+        end = ExcerptPart("\n\n", block.end - 1, stands_there=False)
         if block.kind is BlockKind.ITEM:
             lead = _open_sentence(block.lead)
             if lead and not ENDS_SENTENCE.search(words.text.rstrip().rstrip(";；")):
-                yield Part(f"{lead} ", block.start, stands_there=False)
+                yield ExcerptPart(f"{lead} ", block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=start)
         yield end
 
 
 def _without_headlines(words: Excerpt) -> Excerpt:
     """Return a paragraph without headlines: lines in title case that are no part of a sentence."""
-    parts: list[Part] = []
+    parts: list[ExcerptPart] = []
     lines = words.text.splitlines(keepends=True)
     place, stands_apart = 0, True
     for line, following in pairwise([*lines, ""]):

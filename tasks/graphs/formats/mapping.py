@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator
 
 from schemas.errors import UsageError
-from tasks.graphs.formats.rules import Part, RecordRule
+from tasks.graphs.formats.rules import RecordPart, RecordRule
 from tasks.text.plain_yaml import parse_yaml
 
 MAX_BYTES = 1_000_000
 
 
-class TableMapping(Part):
+class TableMapping(RecordPart):
     """A table of words and their meanings, read from the records of a file."""
 
     file: str

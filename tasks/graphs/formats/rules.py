@@ -12,13 +12,13 @@ from tasks.graphs.formats.templates import Scope, Tables, fill, follow
 Templates = str | list[str]
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of a mapping file; an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Matching(Part):
+class _Matching(RecordPart):
     match: dict[str, re.Pattern[str]] = Field(
         {}, description="Applies where these paths match as a whole; named groups become fields."
     )

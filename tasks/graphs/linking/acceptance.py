@@ -30,14 +30,16 @@ class Alike(NamedTuple):
     name: str
 
 
-class Evidence(NamedTuple):
+class LinkEvidence(NamedTuple):
     """Float64 (len(EVIDENCE),), and which candidates bear a best name, bool (candidates,)."""
 
     values: np.ndarray
     bearers: np.ndarray
 
 
-def gather(names: Sequence[Alike], odds: np.ndarray, rarity: Callable[[str], float]) -> Evidence:
+def gather(
+    names: Sequence[Alike], odds: np.ndarray, rarity: Callable[[str], float]
+) -> LinkEvidence:
     """Return the evidence for the best name, from at least one candidate and its log-odds.
 
     If the best name merely contains all words of the asked one, every other name that contains them
@@ -53,7 +55,7 @@ def gather(names: Sequence[Alike], odds: np.ndarray, rarity: Callable[[str], flo
     lacking = max((rarity(word) for word in tokens(likest) if word not in own), default=0.0)
     several = len({alike.name for alike, bears in zip(names, bearers, strict=True) if bears})
     values = [float(odds[first]), lead, asked == likest, lacking, np.log(several)]
-    return Evidence(np.array(values, np.float64), bearers)
+    return LinkEvidence(np.array(values, np.float64), bearers)
 
 
 def probability(values: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
-from tasks.ingest.formats.unpacking import open_package
+from tasks.ingest.formats.unpacking import open_package, parse_entry
 from tasks.ingest.formats.webpage import decode_page, read_chapter
 
 _CONTAINER = "META-INF/container.xml"
@@ -30,11 +30,11 @@ def parse_book(file: BinaryIO, limits: Limits) -> Parsed:
     if _CONTAINER not in package.namelist():
         raise RefusalError(Reason.BAD_FORMAT, "It is not an EPUB book.")
     _check_readable(package)
-    root = next(_named(_xml(package, _CONTAINER), "rootfile"), None)
+    root = next(_named(parse_entry(package, _CONTAINER), "rootfile"), None)
     path = "" if root is None else root.get("full-path", "")
     if path not in package.namelist():
         raise RefusalError(Reason.BAD_FORMAT, "Its list of contents is missing.")
-    contents = _xml(package, path)
+    contents = parse_entry(package, path)
     chapters: list[str] = []
     length = 0
     for name in _chapter_names(contents, posixpath.dirname(path), set(package.namelist())):
@@ -80,16 +80,11 @@ def _chapter_names(contents: Any, folder: str, entries: set[str]) -> list[str]:
 def _check_readable(package: zipfile.ZipFile) -> None:
     if _ENCRYPTION not in package.namelist():
         return
-    methods = {m.get("Algorithm") for m in _named(_xml(package, _ENCRYPTION), "EncryptionMethod")}
+    methods = {
+        m.get("Algorithm") for m in _named(parse_entry(package, _ENCRYPTION), "EncryptionMethod")
+    }
     if not methods <= _FONTS_ALONE:
         raise RefusalError(Reason.ENCRYPTED, "Its text is encrypted.")
-
-
-def _xml(package: zipfile.ZipFile, name: str) -> Any:
-    """Parse an entry as XML; declared entities are refused, so that none can expand."""
-    from defusedxml.ElementTree import fromstring
-
-    return fromstring(package.read(name), forbid_dtd=False, forbid_entities=True)
 
 
 def _named(root: Any, name: str) -> Any:

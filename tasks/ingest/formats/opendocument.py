@@ -5,7 +5,6 @@ out, such as deleted and hidden text, comments and speaker notes, and so are tab
 which repeat the headings.
 """
 
-import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -15,7 +14,7 @@ from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.office import HEADS, join_blocks, markdown_table, opening_heading
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
-from tasks.ingest.formats.unpacking import open_package
+from tasks.ingest.formats.unpacking import open_package, parse_entry
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
 _TEXT, _TABLE, _DRAW = _NAMESPACE("text"), _NAMESPACE("table"), _NAMESPACE("drawing")
@@ -45,13 +44,16 @@ def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
     Raises `RefusalError` for an encrypted file and for one that has no content.
     """
     package = open_package(file, limits, "an OpenDocument file")
-    if any(True for _ in _xml(package, "META-INF/manifest.xml").iterfind(".//{*}encryption-data")):
+    if any(
+        True
+        for _ in parse_entry(package, "META-INF/manifest.xml").iterfind(".//{*}encryption-data")
+    ):
         raise RefusalError(Reason.ENCRYPTED, "Its text is encrypted.")
-    content = _xml(package, "content.xml")
+    content = parse_entry(package, "content.xml")
     body = content.find(f"{_OFFICE}body")
     if body is None:
         raise RefusalError(Reason.BAD_FORMAT, "It is not an OpenDocument file.")
-    reader = _Reader([_xml(package, "styles.xml"), content])
+    reader = _Reader([parse_entry(package, "styles.xml"), content])
     blocks: list[str] = []
     length = 0
     for block in reader.blocks(body):
@@ -61,11 +63,12 @@ def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
             raise RefusalError(Reason.TOO_LONG, "Its text is too long.")
         yield None
     text = join_blocks(blocks)
-    properties = [(_local(e), e.text or "") for e in _xml(package, "meta.xml").iterfind("*/*")]
-    stated = dict(properties).get("title", "")
+    elements = parse_entry(package, "meta.xml").iterfind("*/*")
+    properties = [(str(e.tag).rpartition("}")[2], e.text or "") for e in elements]
+    stated = sensible_title(dict(properties).get("title", ""))
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or sensible_title(stated) or opening_heading(text),
+        title=reader.title or stated or opening_heading(text),
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
@@ -203,16 +206,3 @@ def _cells(row: Any) -> list[Any]:
     while cells and not "".join(cells[-1].itertext()).strip():
         cells.pop()
     return cells
-
-
-def _xml(package: zipfile.ZipFile, name: str) -> Any:
-    """Parse an entry, or return an empty element if it is missing; entities are refused."""
-    from defusedxml.ElementTree import fromstring
-
-    if name not in package.namelist():
-        return fromstring("<none/>")
-    return fromstring(package.read(name), forbid_dtd=False, forbid_entities=True)
-
-
-def _local(element: Any) -> str:
-    return str(element.tag).rpartition("}")[2]

@@ -5,7 +5,7 @@ import gzip
 import io
 import zipfile
 import zlib
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.parsed_text import Limits
@@ -81,3 +81,15 @@ def open_package(file: BinaryIO, limits: Limits, format_name: str) -> zipfile.Zi
     if any(entry.flag_bits & 1 for entry in entries):
         raise RefusalError(Reason.ENCRYPTED, "It needs a password.")
     return package
+
+
+def parse_entry(package: zipfile.ZipFile, name: str) -> Any:
+    """Parse an entry as XML; declared entities are refused, so that none can expand.
+
+    Return an empty element if there is no such entry.
+    """
+    from defusedxml.ElementTree import fromstring
+
+    if name not in package.namelist():
+        return fromstring("<none/>")
+    return fromstring(package.read(name), forbid_dtd=False, forbid_entities=True)

@@ -38,7 +38,7 @@ def hide_secrets(sources: Sequence[str]) -> list[str]:
         name = without_secrets(source) if "://" in source else source
         if hidden.setdefault(name, source) != source:
             raise UsageError(f"Two sources differ only in their passwords or keys: {name}.")
-    _given.update(hidden)
+    _given.update((name, source) for name, source in hidden.items() if source != name)
     return [without_secrets(source) if "://" in source else source for source in sources]
 
 

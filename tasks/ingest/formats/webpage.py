@@ -3,13 +3,13 @@
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import orjson
 
 from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
-from tasks.ingest.formats.metadata import Metadata, described
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.page_text import main_text, whole_text
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
@@ -33,25 +33,17 @@ _START = re.compile(r"(?:https?://[^/]+)?(?:\.{0,2}/)*(?:index\.\w+)?")  # of a 
 
 def parse_webpage(file: BinaryIO, limits: Limits) -> Parsed:
     """Yield the page's title and main text without hidden elements."""
-    page = read_page(decode_page(read_whole(file, limits), limits.charset))
-    yield ParsedText(title=page.title, text=page.text, metadata=page.metadata)
+    yield read_page(decode_page(read_whole(file, limits), limits.charset))
 
 
-class Page(NamedTuple):
-    """The title, main text and metadata of a page."""
-
-    title: str
-    text: str
-    metadata: Metadata
-
-
-def read_page(markup: str) -> Page:
+def read_page(markup: str) -> ParsedText:
     """Return the title, main text and metadata of HTML; raises `RefusalError` if it is empty."""
     page = _page_of(markup)
     metadata = described(_properties(page), only_known=True)
     logo = _logo(page)
     text = main_text(page)
-    return Page(_title(page, metadata.get("publisher", ""), logo), text, metadata)
+    title = _title(page, metadata.get("publisher", ""), logo)
+    return ParsedText(title=title, text=text, metadata=metadata)
 
 
 def read_chapter(markup: str) -> str:

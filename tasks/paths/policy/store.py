@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from schemas.errors import AlmanacError
 from tasks.models.weight_files import MB, ManifestFile, file_sizes, read_header
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
-from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import TrainedPolicy
 from warehouse import durable
 
 MANIFEST, WEIGHTS, CURVE = "manifest.json", "policy.safetensors", "curve.json"

@@ -16,8 +16,8 @@ from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.programs.knowledge_bases.ranking import likelihood
 from tasks.programs.knowledge_bases.remote_call import (
     LONGEST_TEXT,
-    Call,
-    Refusal,
+    RemoteCall,
+    RemoteRefusal,
     line,
     rows,
     table,
@@ -90,9 +90,9 @@ class CnDbpedia:
             self._pairs[key] = list(dict.fromkeys(pair for pair in pairs if all(pair)))
         return self._pairs[key]
 
-    def _call(self, function: str, query: str) -> Call:
+    def _call(self, function: str, query: str) -> RemoteCall:
         key = os.environ.get(KEY_VARIABLE, "")
-        return Call(
+        return RemoteCall(
             f"{self._url}/{function}",
             {"q": line(query)},
             refusal=_refusal,
@@ -100,13 +100,13 @@ class CnDbpedia:
         )
 
 
-def _refusal(reply: Any) -> Refusal | None:
+def _refusal(reply: Any) -> RemoteRefusal | None:
     fields = table(reply)
     if fields.get("status") == "ok":
         return None
     words = line(fields.get("msg")) or line(fields.get("message")) or line(fields.get("ret"))
     hint = "" if os.environ.get(KEY_VARIABLE) else f"; a key may stand in {KEY_VARIABLE}"
-    return Refusal(f"{words or 'it says that it failed'}{hint}")
+    return RemoteRefusal(f"{words or 'it says that it failed'}{hint}")
 
 
 def _pair(pair: object) -> tuple[str, str]:

@@ -17,7 +17,7 @@ class RemoteError(Exception):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RemoteRefusal:
     """A refusal in the body of a good HTTP reply; `passing` if another attempt may help."""
 
     words: str
@@ -25,7 +25,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Call:
+class RemoteCall:
     """A request: an address, its parameters, and how to recognise a refusal within a reply.
 
     `secret` holds parameters that are sent but neither stored nor shown. `keep` allows the reply to
@@ -34,7 +34,7 @@ class Call:
 
     url: str
     params: Mapping[str, str]
-    refusal: Callable[[Any], Refusal | None] = lambda reply: None
+    refusal: Callable[[Any], RemoteRefusal | None] = lambda reply: None
     secret: Mapping[str, str] = field(default_factory=dict, repr=False)
     keep: bool = True
 
@@ -51,7 +51,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Reply:
+class RemoteReply:
     """The value of a reply; if it is an old one, `trouble` says why it is used."""
 
     value: Any

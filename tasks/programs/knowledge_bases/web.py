@@ -24,7 +24,7 @@ from schemas.settings import KnowledgeBaseSettings
 from tasks.ingest.formats.cleaning import clean_line
 from tasks.models.endpoint import retry_after
 from tasks.models.keys import quieten_clients, scrub
-from tasks.programs.knowledge_bases.remote_call import Call, RemoteError, Reply
+from tasks.programs.knowledge_bases.remote_call import RemoteCall, RemoteError, RemoteReply
 from tasks.programs.knowledge_bases.reply_cache import Kept, ReplyCache
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Web:
         """Close."""
         self.close()
 
-    def fetch(self, calls: Sequence[Call], until: float) -> list[Reply | RemoteError]:
+    def fetch(self, calls: Sequence[RemoteCall], until: float) -> list[RemoteReply | RemoteError]:
         """Return the reply or the error of each call, by `until` (of `time.monotonic`)."""
         return self._run(self._fetch_all(calls, until)) if calls else []
 
@@ -109,26 +109,28 @@ class Web:
         )
         self._thread.start()
 
-    async def _fetch_all(self, calls: Sequence[Call], until: float) -> list[Reply | RemoteError]:
+    async def _fetch_all(
+        self, calls: Sequence[RemoteCall], until: float
+    ) -> list[RemoteReply | RemoteError]:
         return list(await asyncio.gather(*(self._fetch(call, until) for call in calls)))
 
-    async def _fetch(self, call: Call, until: float) -> Reply | RemoteError:
+    async def _fetch(self, call: RemoteCall, until: float) -> RemoteReply | RemoteError:
         """Return a fresh reply from the cache, or a new one, or else an old one with a remark."""
         kept = self.cache.get(call.key) if call.keep else None
         old, days = _kept_value(kept), kept.age_seconds / DAY if kept else 0.0
         if old is not None and days <= self._settings.fresh_days:
-            return Reply(old)
+            return RemoteReply(old)
         try:
             body, value = await self._ask(call, until)
         except RemoteError as error:
             if old is None:
                 return error
-            return Reply(old, f"{error} A reply from {days:.0f} days ago is used.")
+            return RemoteReply(old, f"{error} A reply from {days:.0f} days ago is used.")
         if call.keep:
             self.cache.put(call.key, body)
-        return Reply(value)
+        return RemoteReply(value)
 
-    async def _ask(self, call: Call, until: float) -> tuple[bytes, Any]:
+    async def _ask(self, call: RemoteCall, until: float) -> tuple[bytes, Any]:
         """Return a reply before the deadline; raises RemoteError if there is none."""
         now, full = time.monotonic(), self._settings.deadline_seconds
         seconds = max(min(until - now, full), 0.0)
@@ -141,7 +143,7 @@ class Web:
                 self._leave_alone(call.host, REST_SECONDS, words)
             raise RemoteError(words) from None
 
-    async def _attempt(self, call: Call, end: float) -> tuple[bytes, Any]:
+    async def _attempt(self, call: RemoteCall, end: float) -> tuple[bytes, Any]:
         """Send until there is a reply, no attempt is left, or a pause would last too long."""
         last = _PassingError("")
         for attempt in range(self._settings.attempts):
@@ -173,7 +175,7 @@ class Web:
         if (wait := until - time.monotonic()) > 0:
             await asyncio.sleep(wait)
 
-    async def _try(self, call: Call) -> tuple[bytes, Any]:
+    async def _try(self, call: RemoteCall) -> tuple[bytes, Any]:
         """Send a request once and return its body and the JSON in it."""
         import httpx2
 
@@ -195,7 +197,7 @@ class Web:
             raise _PassingError(words) if refusal.passing else RemoteError(words)
         return body, value
 
-    async def _send(self, call: Call) -> bytes:
+    async def _send(self, call: RemoteCall) -> bytes:
         """Return the body of a good reply; redirects are followed only within the same host."""
         import httpx2
 
@@ -287,7 +289,7 @@ class Visit:
         self._until: float | None = None
         self._lost: set[str] = set()
 
-    def ask(self, calls: Sequence[Call]) -> list[Any]:
+    def ask(self, calls: Sequence[RemoteCall]) -> list[Any]:
         """Send requests concurrently; return the JSON of each reply, None where there is none."""
         if self._until is None:
             self._until = time.monotonic() + self._seconds
@@ -296,12 +298,12 @@ class Visit:
         lost = set(self._lost)
         return [None if call.host in lost else self._value(call, next(replies)) for call in calls]
 
-    def ask_one(self, call: Call) -> Any:
+    def ask_one(self, call: RemoteCall) -> Any:
         """Return the JSON of a reply; None if there is none."""
         return self.ask([call])[0]
 
-    def _value(self, call: Call, reply: Reply | RemoteError) -> Any:
-        if isinstance(reply, Reply):
+    def _value(self, call: RemoteCall, reply: RemoteReply | RemoteError) -> Any:
+        if isinstance(reply, RemoteReply):
             trouble, value = reply.trouble, reply.value
         else:
             trouble, value = str(reply), None

@@ -13,7 +13,7 @@ from schemas.settings import KnowledgeBaseSettings
 from tasks.programs.knowledge_bases.mediawiki import MOST_IDS, api_call, searchable
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.programs.knowledge_bases.ranking import likelihood
-from tasks.programs.knowledge_bases.remote_call import Call, line, rows, table
+from tasks.programs.knowledge_bases.remote_call import RemoteCall, line, rows, table
 from tasks.programs.knowledge_bases.web import Visit, Web
 from tasks.programs.knowledge_bases.wikidata_statements import Statement, statements_of
 
@@ -143,7 +143,7 @@ class Wikidata:
         calls = [self._entity_call(entity.key)]
         if self._sparql_url:
             query = _REFERRING.format(entity=entity.key, limit=MOST_INVERSE)
-            calls.append(Call(self._sparql_url, {"query": query, "format": "json"}))
+            calls.append(RemoteCall(self._sparql_url, {"query": query, "format": "json"}))
         replies = [*self.visit.ask(calls), None]
         statements = self._learn(entity.key, replies[0])
         referring = _pairs(replies[1])
@@ -169,7 +169,7 @@ class Wikidata:
             entity, names[statement.property], value, fact_id=statement.statement_id or None
         )
 
-    def _entity_call(self, key: str) -> Call:
+    def _entity_call(self, key: str) -> RemoteCall:
         return api_call(
             self._url, action="wbgetentities", ids=key, props="labels|descriptions|claims",
             languages=languages_for(self.language), languagefallback="1",

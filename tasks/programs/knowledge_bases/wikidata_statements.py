@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from tasks.graphs.formats.templates import ordinal
 from tasks.programs.knowledge_bases.remote_call import LONGEST_TEXT, line, rows, table
 
 MOST_PER_PROPERTY = 100
@@ -94,13 +95,8 @@ def time_words(time: str, precision: object) -> str:
     if precision == _DECADE:
         return f"{year // 10 * 10}s{era}"
     if precision == _DECADE - 1:
-        return f"{_ordinal(math.ceil(year / 100))} century{era}"
+        return f"{ordinal(str(max(math.ceil(year / 100), 1)))} century{era}"
     return f"about {year}{era}"
-
-
-def _ordinal(number: int) -> str:
-    last = 0 if number // 10 % 10 == 1 else number % 10
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"
 
 
 def _amount(amount: str) -> str:

@@ -21,7 +21,7 @@ from tasks.programs.planner.path_model import (
     LONGEST,
     TABLES,
     TRUST,
-    Candidate,
+    CandidatePath,
     Encoding,
     PathModel,
 )
@@ -154,7 +154,7 @@ def _with_known(
     for topic, path, nodes in _extended(graph, rows.values(), longer):
         rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
     fit = np.array([fit for _, _, fit in rows.values()], np.float32)
-    candidates = [Candidate(topic, path) for topic, path, _ in rows.values()]
+    candidates = [CandidatePath(topic, path) for topic, path, _ in rows.values()]
     best = [candidates[n].path for n in np.flatnonzero(fit == fit.max())]
     meant = max(best, key=lambda path: uses[path])
     return Explained(encoding.rows(candidates), fit, tuple(2 * r + inverse for r, inverse in meant))

@@ -45,7 +45,7 @@ COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidatePath:
     """A reading of a question and a path from its topic."""
 
     topic: Topic
@@ -97,7 +97,7 @@ class Encoding:
         self._bags: dict[int, np.ndarray] = {}
         self._paths: dict[Path, int] = {}
 
-    def rows(self, candidates: Sequence[Candidate]) -> Rows:
+    def rows(self, candidates: Sequence[CandidatePath]) -> Rows:
         """Return the candidates of one question as arrays."""
         topics = list({id(candidate.topic): candidate.topic for candidate in candidates}.values())
         numbers = {id(topic): number for number, topic in enumerate(topics)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.programs.planner.features import named_share
-from tasks.programs.planner.path_model import LONGEST, Candidate, Encoding, WordModel
+from tasks.programs.planner.path_model import LONGEST, CandidatePath, Encoding, WordModel
 from tasks.programs.planner.paths import LARGEST, Path, known_paths, longer_paths, short_paths
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.text.question import Question
@@ -17,7 +17,7 @@ QUESTIONS = 32  # scored at a time
 PREFIXES = 6  # paths of two hops that are extended by a third
 LONGEST_UNTAUGHT = 2  # hops: too many paths of three share the same words
 
-Candidates = dict[tuple[int, Path], tuple[Candidate, Nodes]]
+Candidates = dict[tuple[int, Path], tuple[CandidatePath, Nodes]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Planner:
         for topic in topics_in(question, self.graph):
             short = short_paths(self.graph, topic, min(self.longest, LONGEST - 1))
             for path, nodes in chain(short, known_paths(self.graph, topic, self._known)):
-                candidates[id(topic), path] = (Candidate(topic, path), nodes)
+                candidates[id(topic), path] = (CandidatePath(topic, path), nodes)
         return candidates
 
     def _extend(self, candidates: Candidates, ranked: list[Planned]) -> None:
@@ -81,7 +81,7 @@ class Planner:
         for plan in [plan for plan in ranked if len(plan.path) == LONGEST - 1][:PREFIXES]:
             if len(plan.nodes) <= LARGEST:
                 for path, nodes in longer_paths(self.graph, plan.topic, [(plan.path, plan.nodes)]):
-                    added = (Candidate(plan.topic, path), nodes)
+                    added = (CandidatePath(plan.topic, path), nodes)
                     candidates.setdefault((id(plan.topic), path), added)
 
     def _ranked(self, batch: Sequence[Candidates]) -> list[list[Planned]]:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schemas.errors import UsageError
-from tasks.questions.formats import classification, multiple_choice, open_questions
+from tasks.questions.formats import classification, multiple_choice, open_questions  # noqa: F401
 from tasks.questions.formats.metaqa import read_metaqa
 from tasks.questions.formats.midtermqa import read_midtermqa
 from tasks.questions.formats.nlpcc import read_nlpcc, read_nlpcc_mh
 from tasks.questions.formats.pathquestion import read_pathquestion
 from tasks.questions.formats.questions_file import read_questions_file
+from tasks.questions.formats.rows import READERS as READERS_OF_ROWS
 from tasks.questions.question import Benchmark
 
 READERS: dict[str, Callable[[Path], Benchmark]] = {
@@ -17,30 +18,8 @@ READERS: dict[str, Callable[[Path], Benchmark]] = {
     "pathquestion": read_pathquestion,
     "nlpcc": read_nlpcc,
     "nlpcc-mh": read_nlpcc_mh,
-    "hotpotqa": open_questions.read_hotpotqa,
-    "musique": open_questions.read_musique,
-    "2wiki": open_questions.read_2wiki,
     "midtermqa": read_midtermqa,
-    "agnews": classification.read_agnews,
-    "esnli": classification.read_esnli,
-    "lun": classification.read_lun,
-    "strategyqa": classification.read_strategyqa,
-    "cikqa": multiple_choice.read_cikqa,
-    "boolq": classification.read_boolq,
-    "arc": multiple_choice.read_arc,
-    "nq": open_questions.read_nq,
-    "webquestions": open_questions.read_webquestions,
-    "curatedtrec": open_questions.read_curatedtrec,
-    "triviaqa": open_questions.read_triviaqa,
-    "mirage": multiple_choice.read_mirage,
-    "popqa": open_questions.read_popqa,
-    "wikidyk": open_questions.read_wikidyk,
-    "openbookqa": multiple_choice.read_openbookqa,
-    "commonsenseqa": multiple_choice.read_commonsenseqa,
-    "medqa": multiple_choice.read_medqa,
-    "mmlu": multiple_choice.read_mmlu,
-    "fever": classification.read_fever,
-    "thrust": multiple_choice.read_thrust_files,
+    **READERS_OF_ROWS,
     "jsonl": read_questions_file,
 }
 

@@ -74,6 +74,7 @@ class Item:
         )
 
 
+READERS: dict[str, Callable[[Path], Benchmark]] = {}  # by data set, filled by `reader`
 Columns = Mapping[int, Sequence[str]]
 MakeQuestion = Callable[[Item], BenchmarkQuestion | None]
 
@@ -82,6 +83,8 @@ def reader(
     dataset: str, fields: str, names: str = "", columns: Columns | None = None
 ) -> Callable[[MakeQuestion], Callable[[Path], Benchmark]]:
     """Return a decorator that turns a function from an item to its question into a reader of files.
+
+    The reader is found by the data set's name in `READERS`.
 
     The function returns None for an item to skip. `fields` describes what an item needs, for
     messages. In a folder, files are read whose name contains `names` (a regular expression, by
@@ -106,6 +109,7 @@ def reader(
                         ) from error
             return Benchmark(dataset, questions)
 
+        READERS[dataset] = read
         return read
 
     return decorate
