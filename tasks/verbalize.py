@@ -30,8 +30,7 @@ from tasks.experts.verbalize.texts import (
     Verbalizer,
     says_all,
 )
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import open_graph
+from tasks.graphs.graph import graph_folders, open_graph
 from tasks.models.client import BlockingClient
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Text as TextReply

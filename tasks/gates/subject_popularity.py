@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Entity
-from tasks.graphs.folders import FOLDER, graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import FOLDER, Graph, graph_folders, open_graph
 from tasks.graphs.question_names import names_in
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import Question, analyse
