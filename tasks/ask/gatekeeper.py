@@ -14,12 +14,11 @@ from schemas.settings import Settings
 from tasks.ask.model_route import own_answer
 from tasks.ask.phrasing import without_letter
 from tasks.ask.route import OwnAnswer, QuestionHints, QuestionState
-from tasks.gates.calibrated import CalibratedGate, calibrated_gates
+from tasks.gates.calibrated import CalibratedGate, Placed, TaskRegistry, calibrated_gates
 from tasks.gates.crossfit import BUDGETS
 from tasks.gates.gate import PopularityGate
 from tasks.gates.live import LiveThreshold, PastDecision
 from tasks.gates.questions import GateQuestions, kind_of_answer
-from tasks.gates.registry import Placed, TaskRegistry
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.opening import open_question_encoder
