@@ -230,13 +230,10 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
         )
     parser.epilog = (
         (f"Finer options, as --set NAME=VALUE: {', '.join(finer)}. " if finer else "")
-        + ("--set changes settings, too; `--set help` explains each. " if _settable(model) else "")
+        + ("--set NAME=VALUE also changes settings. " if "settings" in model.model_fields else "")
+        + ("`--set help` explains each. " if finer or "settings" in model.model_fields else "")
         + "`almanac --help` lists the options of every command, such as --home and --json."
     )
-
-
-def _settable(model: "type[Command]") -> bool:
-    return "settings" in model.model_fields
 
 
 def command_of(arguments: argparse.Namespace) -> "Command":
