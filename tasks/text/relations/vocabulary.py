@@ -5,6 +5,7 @@ wordings mean the same relation.
 """
 
 import hashlib
+import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -121,8 +122,8 @@ def _verbs() -> dict[str, str]:
 
 
 def vocabulary_version() -> str:
-    """Return the start of the hash of the vocabulary."""
-    return hashlib.sha256(_text().encode()).hexdigest()[:12]
+    """Return the start of the hash of the vocabulary; comments do not count."""
+    return hashlib.sha256(json.dumps(tomllib.loads(_text())).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
