@@ -127,12 +127,12 @@ class CommandParser(argparse.ArgumentParser):
                 self._add_actions(command)
                 return
             self.model = command
-        if self.get_default("model") is None:
-            self.set_defaults(model=self.model, parser=self)
+        if self.get_default("command_model") is None:
+            self.set_defaults(command_model=self.model, parser=self)
             add_options(self, self.model)
 
     def _add_actions(self, actions: "dict[str, type[Command]]") -> None:
-        self.set_defaults(model=next(iter(actions.values())), parser=self)
+        self.set_defaults(command_model=next(iter(actions.values())), parser=self)
         if self.actions:
             return
         parsers = self.add_subparsers(metavar="ACTION", parser_class=CommandParser)
@@ -246,7 +246,7 @@ def command_of(arguments: argparse.Namespace) -> "Command":
     from flows.home import home_in, reading_settings_of
     from schemas.settings import changed_settings
 
-    model, parser = arguments.model, arguments.parser
+    model, parser = arguments.command_model, arguments.parser
     _refuse_broken_text(arguments)
     known = list(entries(model))
     values: dict[str, Any] = {"home": model.home_folder(arguments.home)}
