@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from schemas.errors import AlmanacError, DamageError, UsageError
 from tasks.graphs.graph import Graph
+from tasks.models.checkpoint import CHECKPOINT
 from tasks.paths.path import Path, Step
 from tasks.paths.policy.beam import BeamOptions, search_paths
 from tasks.paths.policy.demonstrations import FAR, distances_between, shortest_paths
@@ -25,7 +26,7 @@ from tasks.paths.policy.episodes import (
 )
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.train import CHECKPOINT, Episodes, TrainedPolicy, train_policy
+from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
 
 WIDTH = 16
 PLAN = PolicyPlan(hidden=(32, 64), batch=64, cloning_epochs=15, epochs=5, learning_rate=3e-3)
@@ -79,7 +80,7 @@ def share_reached(world: VectorGraph, pairs: Episodes, choose: Choose) -> float:
 
 @cache
 def trained() -> TrainedPolicy:
-    return train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
+    return train_policy(tangle(), pairs_of(tangle(), 1_000, seed=1), PLAN)
 
 
 def weights_of(policy: TrainedPolicy) -> dict[str, bytes]:
@@ -102,7 +103,7 @@ def test_a_policy_walks_a_graph_that_it_never_saw() -> None:
 
 
 def test_rewards_alone_teach_a_policy() -> None:
-    pairs = pairs_of(tangle(), 2_000, seed=1)
+    pairs = pairs_of(tangle(), 1_000, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 15})
     policy = train_policy(tangle(), pairs, plan)
     rewards = [float(row["reward"]) for row in policy.curve]
@@ -245,11 +246,6 @@ def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None
     first, second = (train_policy(world, pairs, plan, tmp_path) for _ in range(2))
     assert weights_of(first) == weights_of(second)
     assert second.curve == []
-
-
-def test_the_same_seed_gives_the_same_policy() -> None:
-    again = train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
-    assert weights_of(again) == weights_of(trained())
 
 
 def test_the_number_of_threads_changes_no_weight() -> None:
