@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import DATA, parser_of, report, run_command
+from benchmarks.scored_model import NOTHING_ASKED, ChoiceQuestion, ScoredModel
 from schemas.settings import ModelSettings
 from tasks.evaluate.metrics import summarise
 from tasks.models.likelihood import Choices, log_likelihoods
 from tasks.models.loaded_model import LoadedModel, has_bfloat16, load_model
-from tasks.models.scored_model import NOTHING_ASKED, ChoiceQuestion, ScoredModel
 from tasks.questions.formats import read_benchmark
 
 READ, WRITTEN, ROWS = 512, 24, 8

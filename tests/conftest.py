@@ -5,12 +5,17 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.command_line import CommandLine
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
+
+if TYPE_CHECKING:
+    from tests.mock_endpoint import Running
 
 # Test processes share the cores; threads of one that wait for each other hold up the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -113,6 +118,12 @@ def own_home(small_home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def almanac(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line: `almanac(home, "sql", "select 1")` gives exit code, output and errors."""
+    return CommandLine(capsys)
+
+
+@pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A server with an invented world that speaks like the remote knowledge bases."""
     monkeypatch.setattr("tasks.programs.knowledge_bases.web.FIRST_PAUSE", 0.05)
@@ -126,6 +137,28 @@ def remote(tmp_path: Path, world: World) -> Iterator[RemoteBases]:
     remote = RemoteBases(tmp_path, world)
     yield remote
     remote.web.close()
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Running]":
+    """A mock endpoint without faults."""
+    from tests import mock_endpoint
+
+    with mock_endpoint.running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
+        yield up
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of models with random weights: `chat`, `plain` (it has no template), `encoding`."""
+    from tests.tiny_models import make_chat_model, make_encoding_model
+
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "chat": make_chat_model(folder / "chat"),
+        "plain": make_chat_model(folder / "plain", template=None),
+        "encoding": make_encoding_model(folder / "encoding"),
+    }
 
 
 @pytest.fixture(scope="session")

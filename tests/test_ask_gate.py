@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flows.__main__ import main
 from flows.commands.ask import gate_words
 from schemas.answers import Answer, Gating
 from schemas.errors import UsageError
@@ -31,6 +30,7 @@ from tasks.gates.gate import make_gate
 from tasks.gates.uncertainty import uncertainty_request
 from tasks.mock_endpoint.chat_request import messages_sha
 from tasks.models.prompts import load_prompt
+from tests.command_line import CommandLine
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.journal import Part
@@ -110,10 +110,8 @@ def asking(home: Home, endpoint: Running, monkeypatch: pytest.MonkeyPatch) -> Op
 
     @contextmanager
     def opened(how: AskOptions | None = None, **gate: Any) -> Iterator[Asker]:
-        edition = home.editions.current()
-        assert edition is not None
         settings = Settings(engine=engine, gate=GateSettings(**gate))
-        with Asker(home, edition, settings, how) as asker:
+        with Asker(home, home.require_edition(), settings, how) as asker:
             yield asker
 
     return opened
@@ -129,45 +127,38 @@ def purposes(home: Home) -> Counter[str]:
 
 
 def gate_of(home: Home) -> CalibratedGate:
-    edition = home.editions.current()
-    assert edition is not None
-    return calibrated_gates(edition)["numbers"]
+    return calibrated_gates(home.require_edition())["numbers"]
 
 
-def test_what_the_model_knows_it_answers_alone(home: Home, asking: Opened) -> None:
-    with asking(budget=0.0) as asker:
-        answer = asker.answer(KNOWN.format(7))
-    assert (answer.answer, answer.route, answer.answerable) == ("the number 7", "none", True)
-    gating = gating_of(answer)
-    assert (gating.task, gating.retrieve, gating.cause, gating.budget) == (
-        "numbers",
-        False,
-        "score",
-        0,
-    )
-    assert answer.thrust == gating.score and (answer.thrust or 0) > 0
-    assert answer.usage.calls == 1 and purposes(home) == {"answer": 1}
-
-
-def test_what_it_does_not_know_is_looked_up_at_once(home: Home, asking: Opened) -> None:
-    with asking(budget=1.0) as asker:
-        answer = asker.answer(CORPUS)
-    assert "mathematician" in (answer.answer or "") and answer.route == "programs"
-    gating = gating_of(answer)
-    assert (gating.task, gating.retrieve, gating.cause) == ("numbers", True, "score")
-    assert purposes(home)["answer"] == 1  # from what was found, and not alone before
-
-
-def test_a_model_that_has_no_answer_by_itself_looks_it_up_after_all(
-    home: Home, asking: Opened
+@pytest.mark.parametrize(
+    ("question", "budget", "answered", "route", "cause", "calls"),
+    [
+        (KNOWN.format(7), 0.0, "the number 7", "none", "score", 1),
+        # What it does not know is looked up at once, and it is not asked alone before …
+        (CORPUS, 1.0, "mathematician", "programs", "score", 1),
+        # … or after all, where it has no answer by itself.
+        (CORPUS, 0.0, "mathematician", "programs", "no_answer", 2),
+    ],
+)
+def test_what_the_model_knows_it_answers_alone(
+    home: Home,
+    asking: Opened,
+    question: str,
+    budget: float,
+    answered: str,
+    route: str,
+    cause: str,
+    calls: int,
 ) -> None:
-    with asking(budget=0.0) as asker:
-        answer = asker.answer(CORPUS)
+    with asking(budget=budget) as asker:
+        answer = asker.answer(question)
         counted = asker._gatekeeper._thresholds["numbers"].rate
-    assert "mathematician" in (answer.answer or "") and answer.route == "programs"
-    gating = gating_of(answer)
-    assert (gating.retrieve, gating.cause, counted) == (True, "no_answer", 1)
-    assert purposes(home)["answer"] == 2
+    assert answered in (answer.answer or "") and answer.answerable and answer.route == route
+    gating, retrieve = gating_of(answer), route != "none"
+    assert (gating.task, gating.retrieve, gating.cause) == ("numbers", retrieve, cause)
+    assert gating.budget == budget and counted == retrieve
+    assert answer.thrust == gating.score and (answer.thrust or 0) > 0
+    assert purposes(home)["answer"] == calls
 
 
 @pytest.mark.parametrize("fresh", [True, False])
@@ -202,18 +193,13 @@ def test_without_a_choice_there_is_only_the_score(home: Home, asking: Opened) ->
     assert alone.answer == "the number 5" and alone.thrust == gating_of(alone).score
     with asking(AskOptions("text"), budget=0.0) as asker:
         by_text = asker.answer(CORPUS)
-    edition = home.editions.current()
-    assert edition is not None
-    with Asker(home, edition, Settings(engine=EngineSettings(encoder="none"))) as embedded:
+    plain = Settings(engine=EngineSettings(encoder="none"))
+    with Asker(home, home.require_edition(), plain) as embedded:
         by_rules = embedded.answer(CORPUS)
     for answer in (alone, by_text, by_rules):
         gating = gating_of(answer)
-        assert (gating.task, gating.retrieve, gating.cause, gating.budget) == (
-            "numbers",
-            None,
-            None,
-            None,
-        )
+        assert gating.task == "numbers"
+        assert gating.retrieve is gating.cause is gating.budget is None
     assert by_text.route == by_rules.route == "text"
 
 
@@ -346,7 +332,7 @@ def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.Monkey
 
 
 def test_records_from_before_there_were_gates_are_read(
-    home: Home, asking: Opened, capsys: pytest.CaptureFixture[str]
+    home: Home, asking: Opened, almanac: CommandLine
 ) -> None:
     class Older(Row):
         table = "answers"
@@ -361,8 +347,7 @@ def test_records_from_before_there_were_gates_are_read(
         record_answers(home, asker.answer(KNOWN.format(7)))
     assert len(gate_history(home.live, gate_of(home), 400)) == 1
     query = "select question_id = 'old' as older, retrieve from answers order by 1"
-    assert main(["--home", str(home.path), "sql", query, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [
+    assert almanac.rows(home.path, query) == [
         {"older": False, "retrieve": False},
         {"older": True, "retrieve": None},
     ]
@@ -405,21 +390,18 @@ def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(
 
 
 @pytest.fixture
-def command(home: Home, asking: Opened, endpoint: Running) -> Callable[..., int]:
-    model = ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
-    return lambda *words: main(["--home", str(home.path), *words, *model])
+def model(asking: Opened, endpoint: Running) -> list[str]:
+    """The options that name the endpoint's model."""
+    return ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
 
 
-def test_explain_says_what_the_gate_did(
-    home: Home, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command("ask", KNOWN.format(7), "--gate-budget", "0", "--explain") == 0
-    assert "gate thrust of the task numbers: score " in capsys.readouterr().out
-    assert command("ask", KNOWN.format(7), "--gate-budget", "30%", "--json") == 0
-    shown = json.loads(capsys.readouterr().out)
+def test_explain_says_what_the_gate_did(home: Home, model: list[str], almanac: CommandLine) -> None:
+    ask = ["ask", KNOWN.format(7), *model]
+    explained = almanac.shown(home.path, *ask, "--gate-budget", "0", "--explain")
+    assert "gate thrust of the task numbers: score " in explained
+    shown = almanac.json(home.path, *ask, "--gate-budget", "30%")
     assert "gating" not in shown and shown["thrust"] > 0
-    assert command("ask", KNOWN.format(7), "--no-gate", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["thrust"] is None
+    assert almanac.json(home.path, *ask, "--no-gate")["thrust"] is None
     rows = home.live.table(AnswerRecord).to_pylist()
     assert [row["budget"] for row in rows] == [0.0, 0.3, None]
     assert rows[0]["gate"].startswith("thrust ") and rows[0]["retrieve"] is False
@@ -436,52 +418,34 @@ def test_explain_says_what_the_gate_did(
     ],
 )
 def test_a_wrong_call_is_told(
-    command: Callable[..., int],
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    said: str,
+    home: Home, model: list[str], almanac: CommandLine, words: list[str], said: str
 ) -> None:
-    try:
-        code = command("ask", "who?", *words)
-    except SystemExit as end:
-        code = int(end.code or 0)
-    assert code == 2
-    out, err = capsys.readouterr()
-    assert not out and any(part in err for part in said.split("|"))
+    code, out, err = almanac(home.path, "ask", "who?", *words, *model)
+    assert (code, out) == (2, "") and any(part in err for part in said.split("|"))
 
 
 def test_drift_is_told_beside_the_answers(
-    home: Home, command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Home, model: list[str], tmp_path: Path, almanac: CommandLine
 ) -> None:
     rows = [{"id": str(n), "question": KNOWN.format(3)} for n in range(60)]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    out = tmp_path / "a.jsonl"
-    assert command("answer", str(tmp_path / "q.jsonl"), "--out", str(out), "--json") == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["answered"] == 60
-    assert "almanac calibrate-gate FILE --task numbers" in printed.err
-    assert len(out.read_text().splitlines()) == 60
+    call = ["answer", str(tmp_path / "q.jsonl"), "--out", str(tmp_path / "a.jsonl"), "--json"]
+    code, out, err = almanac(home.path, *call, *model)
+    assert code == 0 and json.loads(out)["answered"] == 60
+    assert "almanac calibrate-gate FILE --task numbers" in err
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 60
 
 
 def test_cost_by_score_is_a_query(
-    home: Home,
-    command: Callable[..., int],
-    repository: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    home: Home, model: list[str], repository: Path, tmp_path: Path, almanac: CommandLine
 ) -> None:
     rows = [{"question": KNOWN.format(number)} for number in range(29)]
     rows += [{"question": CORPUS, "task": "people"}, {"question": FAR, "task": "numbers"}]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
     out = str(tmp_path / "a.jsonl")
-    assert command("answer", str(tmp_path / "q.jsonl"), "--out", out) == 0
-    capsys.readouterr()
-    query = (repository / "examples" / "gate_cost.sql").read_text()
-    assert main(["--home", str(home.path), "sql", query, "--format", "json"]) == 0
-    thirds = json.loads(capsys.readouterr().out)
+    almanac.shown(home.path, "answer", str(tmp_path / "q.jsonl"), "--out", out, *model)
+    thirds = almanac.rows(home.path, (repository / "examples" / "gate_cost.sql").read_text())
     assert sum(row["questions"] for row in thirds) == 31
-    assert {row["third"] for row in thirds} == {1, 2, 3} and {row["task"] for row in thirds} == {
-        "numbers"
-    }
+    assert {(row["third"], row["task"]) for row in thirds} == {(n, "numbers") for n in (1, 2, 3)}
     assert {row["retrieve"] for row in thirds} == {True, False}
     assert all(row["tokens"] > 0 and 0 <= row["answered"] <= 1 for row in thirds)

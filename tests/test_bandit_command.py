@@ -1,22 +1,22 @@
 """`almanac bandit`: what each arm earned, what it would have earned, and how to begin anew."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from flows.__main__ import main
 from schemas.bandits import BanditDecision, BanditReward
 from tasks.ask.path_reader import NO_MODEL
 from tasks.paths.bandit.bandit import Bandit, BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
 from tasks.paths.bandit.off_policy import ArmOverview, overview
+from tests.command_line import CommandLine
 from warehouse.home import Home
 
 ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
+MOONS = ("bandit", "--graph", "moons")
 RIGHT = {"walks+triples": 0.9, "walks+sentences": 0.2, "subgraph+triples": 0.5}
 
 
@@ -51,17 +51,11 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-def shown(home: Home, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
-    command = ["bandit", "--graph", "moons", "--home", str(home.path), "--json", *options]
-    assert main(command) == 0
-    return json.loads(capsys.readouterr().out)
-
-
 def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
-    home: Home, capsys: pytest.CaptureFixture[str]
+    home: Home, almanac: CommandLine
 ) -> None:
     log = learned(home, 400).logged()
-    found = shown(home, capsys)
+    found = almanac.json(home.path, *MOONS)
     assert found["model"] == NO_MODEL and found["rewards"] == 400 and found["trusted"]
     arms = {arm["arm"]: arm for arm in found["arms"]}
     assert [arm["usual"] for arm in arms.values()] == [False, True, False]
@@ -69,23 +63,20 @@ def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
         assert arm["pulls"] == (log.arms == place).sum()
         assert arm["mean"] == pytest.approx(log.rewards[log.arms == place].mean())
         assert arm["estimate"]["low"] < RIGHT[name] < arm["estimate"]["high"]
-    assert main(["bandit", "--graph", "moons", "--home", str(home.path)]) == 0
-    table = capsys.readouterr().out
+    table = almanac.shown(home.path, *MOONS)
     assert "walks+sentences (usual)" in table
     assert f"{arms['walks+triples']['mean']:.3f}" in table
 
 
-def test_arms_without_rewards_have_no_estimate(
-    home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arms_without_rewards_have_no_estimate(home: Home, almanac: CommandLine) -> None:
     learned(home, 0)
-    assert all(arm["mean"] is arm["estimate"] is None for arm in shown(home, capsys)["arms"])
+    arms = almanac.json(home.path, *MOONS)["arms"]
+    assert all(arm["mean"] is arm["estimate"] is None for arm in arms)
     learned(home, 5, caution=0.0, trusted_after=30)
-    arms = shown(home, capsys)["arms"]
+    arms = almanac.json(home.path, *MOONS)["arms"]
     assert [arm["pulls"] for arm in arms] == [0, 5, 0]
     assert [arm["estimate"] is None for arm in arms] == [True, False, True]
-    main(["bandit", "--graph", "moons", "--home", str(home.path)])
-    assert "few yet" in capsys.readouterr().out
+    assert "few yet" in almanac.shown(home.path, *MOONS)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -101,24 +92,19 @@ def test_costs_can_make_rewards_and_so_estimates_negative(home: Home) -> None:
     assert all(arm.estimate and -2 <= arm.estimate.low < 0 for arm in arms)
 
 
-def test_a_reset_begins_anew_and_keeps_the_records(
-    home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_reset_begins_anew_and_keeps_the_records(home: Home, almanac: CommandLine) -> None:
     learned(home, 20)
-    assert shown(home, capsys, "--reset")["rewards"] == 20
-    begun = shown(home, capsys)
+    assert almanac.json(home.path, *MOONS, "--reset")["rewards"] == 20
+    begun = almanac.json(home.path, *MOONS)
     assert begun["rewards"] == 0 and len(begun["arms"]) == 3
     assert len(home.live.table(BanditDecision)) == len(home.live.table(BanditReward)) == 20
-    main(["bandit", "--graph", "moons", "--reset", "--home", str(home.path)])
-    assert "0 rewards no longer count" in capsys.readouterr().out
+    assert "0 rewards no longer count" in almanac.shown(home.path, *MOONS, "--reset")
 
 
 @pytest.mark.parametrize("option", [[], ["--reset"]])
 def test_without_such_a_bandit_those_there_are_are_named(
-    home: Home, capsys: pytest.CaptureFixture[str], option: list[str]
+    home: Home, almanac: CommandLine, option: list[str]
 ) -> None:
     learned(home, 0)
-    command = ["bandit", "--graph", "suns", "--model", "m", "--home", str(home.path), *option]
-    assert main(command) == 2
-    message = capsys.readouterr().err
+    message = almanac.refused(home.path, "bandit", "--graph", "suns", "--model", "m", *option)
     assert "'moons' with 'embedded'" in message and "train-paths" in message

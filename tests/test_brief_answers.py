@@ -13,7 +13,6 @@ from tasks.models.loaded_model import load_model
 from tasks.models.transports import open_client
 from tasks.programs.written_program import Conversation
 from tasks.text.question import analyse
-from tests.tiny_models import make_chat_model
 from warehouse.home import Home
 
 ASKED = analyse("Who met Ada Lovelace in London?")
@@ -21,9 +20,9 @@ TEXTS = ["Ada Lovelace met Charles Babbage in London 1833.", "the cat sat on a m
 CHOICES = ("the cat", "Charles Babbage", "a mat and a mat", "1833")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_chat_model(tmp_path_factory.mktemp("brief") / "chat")
+@pytest.fixture
+def folder(tiny_models: dict[str, Path]) -> Path:
+    return tiny_models["chat"]
 
 
 def engine(folder: Path) -> EngineSettings:

@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from flows.__main__ import main
 from schemas.calibrations import GateCalibration
 from schemas.errors import UsageError
 from schemas.learning import Centroid, GateSeed, TaskGate, Threshold
@@ -31,6 +30,7 @@ from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
 from tasks.run import RunReport
 from tasks.text.question import Question, analyse
+from tests.command_line import CommandLine
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -75,8 +75,11 @@ def questions_file(folder: Path, number: int = 60, **more: Any) -> Path:
     return path
 
 
+Calibration = tuple[Path, RunReport, dict[str, Any]]
+
+
 @pytest.fixture(scope="module")
-def years(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunReport, dict[str, Any]]:
+def years(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     """A home with the task `years`, and what its calibration returned."""
     folder = tmp_path_factory.mktemp("years")
     with pytest.MonkeyPatch.context() as patch:
@@ -87,21 +90,17 @@ def years(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunReport, di
 
 
 @pytest.fixture
-def calibrated(years: tuple[Path, RunReport, dict[str, Any]], home: Home) -> Home:
+def calibrated(years: Calibration, home: Home) -> Home:
     """A copy of that home, to be changed."""
     shutil.copytree(years[0], home.path)
     return home
 
 
 def rows(home: Home, table: type[Row]) -> list[dict[str, Any]]:
-    edition = home.editions.current()
-    assert edition is not None
-    return edition.table(table).to_pylist()
+    return home.require_edition().table(table).to_pylist()
 
 
-def test_an_edition_holds_seeds_clusters_and_thresholds(
-    years: tuple[Path, RunReport, dict[str, Any]],
-) -> None:
+def test_an_edition_holds_seeds_clusters_and_thresholds(years: Calibration) -> None:
     home, run, gate = Home(years[0]), *years[1:]
     assert (run.outcome, gate["seeds"], gate["classes"]) == ("done", 60, 2)
     (row,) = rows(home, TaskGate)
@@ -131,9 +130,7 @@ def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
     found = [calibrate(name, GateChoice(name), "hashed-1", seeds) for name in GATES]
     home.journal.append(journal_rows(found, "a-run"))
     calibrate_gate(home, tmp_path / "questions.jsonl", PLAIN, task="years")  # builds the edition
-    edition = home.editions.current()
-    assert edition is not None
-    opened = calibrated_gates(edition)
+    opened = calibrated_gates(home.require_edition())
     assert set(opened) == {"years", *GATES}
     for name in GATES:
         fitted = GATES[name]()
@@ -148,9 +145,7 @@ def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
 def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> None:
     choice = GateChoice("thrust", {"variant": "no_distance", "clusters": 1})
     calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=choice)
-    edition = home.editions.current()
-    assert edition is not None
-    opened = calibrated_gates(edition)["years"]
+    opened = calibrated_gates(home.require_edition())["years"]
     assert len(opened.centroids) == 2
     question = GateQuestions(["q"], vectors=np.full((1, 8), 100.0))
     # Without distance, a question far from both classes is pulled by all seeds: their mean size.
@@ -184,10 +179,8 @@ def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
     calibrate_gate(home, questions, PLAIN, task="other")
     calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("random"))
     now = {row["task"]: row for row in rows(home, TaskGate)}
-    assert {task: row["gate"] for task, row in now.items()} == {
-        "other": "thrust",
-        "years": "random",
-    }
+    gates = {task: row["gate"] for task, row in now.items()}
+    assert gates == {"other": "thrust", "years": "random"}
     assert now["years"]["calibration_id"] != first
     assert len(rows(home, GateSeed)) == 120
     remove_gate(home, "years", PLAIN)
@@ -293,46 +286,35 @@ def test_outcomes_of_several_models_want_one_named(
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
     with pytest.raises(UsageError, match=r"--set outcomes_of=large\|small"):
         calibrate_gate(home, questions, PLAIN, task="t", choice=GateChoice("learned"))
-    calibrate_gate(
-        home,
-        questions,
-        PLAIN,
-        task="t",
-        choice=GateChoice("learned"),
-        seeding=Seeding(model="large"),
-    )
+    named, learned = Seeding(model="large"), GateChoice("learned")
+    calibrate_gate(home, questions, PLAIN, task="t", choice=learned, seeding=named)
     assert {seed["gain"] for seed in rows(home, GateSeed)} == {0.0}
 
 
 def test_a_graph_tells_popularity_and_the_gate_remembers_it(
-    own_home: Path, tmp_path: Path, hashed: None, capsys: pytest.CaptureFixture[str]
+    own_home: Path, tmp_path: Path, hashed: None, almanac: CommandLine
 ) -> None:
     subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
     seeds = [{"question": f"What did {subjects[n % 3]} say of {n}?"} for n in range(30)]
     seeds[0]["popularity"] = 1e6  # type: ignore[assignment]
     path = tmp_path / "subjects.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in seeds), encoding="utf-8")
-    call = ["--home", str(own_home), "calibrate-gate", str(path), "--task", "subjects"]
+    call = ["calibrate-gate", str(path), "--task", "subjects"]
     arguments = [*call, "--gate", "popularity", "--popularity-of"]
-    assert main([*arguments, "corpus"]) == 0
+    almanac.shown(own_home, *arguments, "corpus")
     home = Home(own_home)
     (row,) = rows(home, TaskGate)
     assert json.loads(row["options"]) == {"popularity_of": "corpus"}
     found = {seed["question"].split()[2]: seed["popularity"] for seed in rows(home, GateSeed)}
     assert found["Ada"] >= 1 and found["London"] >= 1 and found["Zxy"] is None
-    edition = home.editions.current()
-    assert edition is not None
-    gate = calibrated_gates(edition)["subjects"].gate
+    gate = calibrated_gates(home.require_edition())["subjects"].gate
     assert isinstance(gate, PopularityGate) and gate.popularity_of == "corpus"
-    capsys.readouterr()
     for wrong, words in (
         ([*arguments, "films"], "no graph 'films'"),
         ([*call, "--popularity-of", "corpus"], "no such option: popularity_of"),
     ):
-        with pytest.raises(SystemExit) as end:
-            raise SystemExit(main(wrong))
-        assert end.value.code == 2
-        assert words in capsys.readouterr().err
+        code, _, err = almanac(own_home, *wrong)
+        assert code == 2 and words in err
 
 
 def test_questions_with_choices_are_scored_as_they_were_calibrated(
@@ -356,12 +338,10 @@ def test_questions_with_choices_are_scored_as_they_were_calibrated(
         asked.append(question.text)
         return AnswerReply(thought="", answerable="yes", answer=next(replies))
 
-    edition = home.editions.current()
-    assert edition is not None
     hints = QuestionHints("years", choices=choices)
     state = QuestionState(hints, conversation=cast(Any, SimpleNamespace(phrase=phrase)))
     question = analyse(lines[0]["question"])
-    gate = gatekeeper.Gatekeeper(home, edition, PLAIN)
+    gate = gatekeeper.Gatekeeper(home, home.require_edition(), PLAIN)
     states = gate.ask([question] * 6, [state] * 6, decides=True, mapped=map)
     scores = [state.gating.score for state in states if state.gating]
     assert len({*scores[:4]}) == 1 and scores[0] < min(scores[4:])
@@ -384,27 +364,17 @@ def test_the_entropy_gate_is_calibrated_with_the_choices_that_the_model_will_see
 
 
 def test_commands_calibrate_list_and_remove(
-    tmp_path: Path, hashed: None, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hashed: None, almanac: CommandLine
 ) -> None:
-    place = str(tmp_path / "home")
-    settings = tmp_path / "home" / "settings.toml"
-    settings.parent.mkdir()
-    settings.write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
-    calls = [
-        ["calibrate-gate", str(questions_file(tmp_path)), "--task", "years", "--seeds", "40"],
-        ["gates", "--json"],
-        ["sql", "select task, gate, seeds from gates", "--format", "json"],
-        ["gates", "remove", "years", "--json"],
-        ["gates", "--json"],
-    ]
-    outputs = []
-    for call in calls:
-        assert main(["--home", place, *call]) == 0
-        outputs.append(capsys.readouterr().out)
-    assert "thrust" in outputs[0]
-    (listed,) = json.loads(outputs[1])
+    place, file = tmp_path / "home", str(questions_file(tmp_path))
+    place.mkdir()
+    (place / "settings.toml").write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
+    told = almanac.shown(place, "calibrate-gate", file, "--task", "years", "--seeds", "40")
+    assert "thrust" in told
+    (listed,) = almanac.json(place, "gates")
     assert listed["scarce"] < listed["medium"] < listed["abundant"]
     assert (listed["asked"], listed["fetched"], listed["drifted"]) == (0, None, False)
-    assert json.loads(outputs[2]) == [{"task": "years", "gate": "thrust", "seeds": 40}]
-    assert json.loads(outputs[3])["outcome"] == "done"
-    assert json.loads(outputs[4]) == []
+    kept = almanac.rows(place, "select task, gate, seeds from gates")
+    assert kept == [{"task": "years", "gate": "thrust", "seeds": 40}]
+    assert almanac.json(place, "gates", "remove", "years")["outcome"] == "done"
+    assert almanac.json(place, "gates") == []

@@ -107,17 +107,8 @@ def test_what_was_answered_is_never_asked_again(home: Home) -> None:
 
 def test_equal_requests_at_once_are_one_call(home: Home) -> None:
     transport = ScriptedTransport(GOOD)
-    assert (
-        ask(home, transport, *[request() for _ in range(5)]) == [ModelAnswer(RED, Outcome.OK)] * 5
-    )
-    assert len(transport.sent) == 1
-
-
-@pytest.mark.parametrize("other", [{"name": "n", "prices": {"n": Price(input=1, output=1)}}])
-def test_another_model_is_asked_anew(home: Home, other: dict[str, Any]) -> None:
-    ask(home, ScriptedTransport(GOOD))
-    transport = ScriptedTransport(GOOD)
-    ask(Home(home.path), transport, **other)
+    answers = ask(home, transport, *[request() for _ in range(5)])
+    assert answers == [ModelAnswer(RED, Outcome.OK)] * 5
     assert len(transport.sent) == 1
 
 
@@ -149,10 +140,18 @@ def test_a_second_empty_reply_is_believed_and_recorded_as_such(home: Home) -> No
     assert ask(Home(home.path), silent, doubting)[0].reply == Colour(colour="")
 
 
-def test_another_endpoint_with_a_model_of_the_same_name_is_asked_anew(home: Home) -> None:
-    ask(home, ScriptedTransport(raw_reply('{"colour": "blue"}'), endpoint="127.0.0.1:9"))
-    transport = ScriptedTransport(GOOD)
-    assert ask(Home(home.path), transport) == [ModelAnswer(RED, Outcome.OK)]
+@pytest.mark.parametrize(
+    ("endpoint", "other"),
+    [
+        ("127.0.0.1:1", {"name": "n", "prices": {"n": Price(input=1, output=1)}}),
+        ("127.0.0.1:9", {}),  # whose model has the same name
+    ],
+    ids=["model", "endpoint"],
+)
+def test_another_model_is_asked_anew(home: Home, endpoint: str, other: dict[str, Any]) -> None:
+    ask(home, ScriptedTransport(raw_reply('{"colour": "blue"}')))
+    transport = ScriptedTransport(GOOD, endpoint=endpoint)
+    assert ask(Home(home.path), transport, **other) == [ModelAnswer(RED, Outcome.OK)]
     assert len(transport.sent) == 1
 
 
@@ -207,17 +206,7 @@ BAD: dict[str, tuple[RawReply, Outcome]] = {
 
 
 @pytest.mark.parametrize(("bad", "outcome"), BAD.values(), ids=BAD.keys())
-def test_one_bad_reply_is_made_good_by_a_second_try(
-    home: Home, bad: RawReply, outcome: Outcome
-) -> None:
-    [answer] = ask(home, ScriptedTransport(bad, GOOD))
-    assert answer.reply == RED
-    assert outcomes(home)[0] == outcome
-    assert len(calls(home)) == 2
-
-
-@pytest.mark.parametrize(("bad", "outcome"), BAD.values(), ids=BAD.keys())
-def test_a_reply_that_stays_bad_is_given_up_and_not_kept(
+def test_a_bad_reply_is_made_good_by_a_second_try_or_given_up_and_not_kept(
     home: Home, bad: RawReply, outcome: Outcome
 ) -> None:
     [answer] = ask(home, ScriptedTransport(bad))
@@ -225,6 +214,10 @@ def test_a_reply_that_stays_bad_is_given_up_and_not_kept(
     assert len(calls(home)) == 2
     [again] = ask(Home(home.path), ScriptedTransport(GOOD))
     assert again.reply == RED
+    other = Home(home.path / "other")
+    [repaired] = ask(other, ScriptedTransport(bad, GOOD))
+    assert repaired.reply == RED
+    assert outcomes(other)[0] == outcome and len(calls(other)) == 2
 
 
 @pytest.mark.parametrize(
@@ -415,21 +408,20 @@ def test_usage_that_is_not_told_leaves_the_cost_unknown(home: Home) -> None:
     assert (call["cost"], call["tokens_in"], call["tokens_out"]) == (None, None, None)
 
 
-def test_what_is_sensitive_does_not_reach_an_endpoint(home: Home) -> None:
-    transport = ScriptedTransport(GOOD)
-    with pytest.raises(UsageError, match="sensitive"):
-        ask(home, transport, request(sensitive=True))
-    assert transport.sent == []
-
-
 @pytest.mark.parametrize(
-    ("endpoint", "allowed"), [(None, False), ("127.0.0.1:1", True)], ids=["here", "allowed"]
+    ("endpoint", "allowed", "goes"),
+    [("127.0.0.1:1", False, False), ("127.0.0.1:1", True, True), (None, False, True)],
 )
-def test_what_is_sensitive_may_stay_here_or_go_where_it_is_allowed(
-    home: Home, endpoint: str | None, allowed: bool
+def test_what_is_sensitive_reaches_no_endpoint_unless_it_is_allowed(
+    home: Home, endpoint: str | None, allowed: bool, goes: bool
 ) -> None:
     transport = ScriptedTransport(GOOD, endpoint=endpoint)
-    assert ask(home, transport, request(sensitive=True), sensitive=allowed)[0].reply == RED
+    if goes:
+        assert ask(home, transport, request(sensitive=True), sensitive=allowed)[0].reply == RED
+    else:
+        with pytest.raises(UsageError, match="sensitive"):
+            ask(home, transport, request(sensitive=True))
+        assert transport.sent == []
 
 
 def test_a_model_that_calls_itself_otherwise_is_noted(home: Home) -> None:

@@ -1,10 +1,8 @@
 """An expert's folder is refused, with a reason, unless it is whole and safe; nothing of it runs."""
 
-import json
 import os
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,48 +19,14 @@ from tasks.experts.manifest import (
 )
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.models.weight_files import read_header
-from warehouse.durable import sha256_file
+from tests.unsafe_folders import Change, json_change, linked, manifest_change, piped, resealed
 
 FLIPS = 1000
-Change = Callable[[Path], object]
 
 
 @pytest.fixture
 def folder(tiny_expert: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_expert, tmp_path / "expert"))
-
-
-def json_change(name: str, **values: Any) -> Change:
-    """Return what sets values in a JSON file."""
-
-    def change(folder: Path) -> None:
-        path = folder / name
-        path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-    return change
-
-
-def manifest_change(change: Callable[[dict[str, Any]], object]) -> Change:
-    def changed(folder: Path) -> None:
-        manifest = json.loads((folder / MANIFEST).read_text())
-        change(manifest)
-        (folder / MANIFEST).write_text(json.dumps(manifest))
-
-    return changed
-
-
-def resealed(change: Change) -> Change:
-    """Return a change after which the manifest has the right hashes, as a contributor's would."""
-
-    def both(folder: Path) -> None:
-        change(folder)
-        manifest = json.loads((folder / MANIFEST).read_text())
-        for name, file in manifest["files"].items():
-            path = folder / name
-            file.update(sha256=sha256_file(path), size=path.stat().st_size)
-        (folder / MANIFEST).write_text(json.dumps(manifest))
-
-    return both
 
 
 class Trap:
@@ -79,14 +43,6 @@ def pickled(name: str) -> Change:
     return lambda folder: (folder / name).write_bytes(pickle.dumps(Trap(folder / "sprung")))
 
 
-def linked(name: str) -> Change:
-    def change(folder: Path) -> None:
-        shutil.move(folder / name, folder.parent / name)
-        (folder / name).symlink_to(folder.parent / name)
-
-    return change
-
-
 def longer_header(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes((1 << 60).to_bytes(8, "little") + path.read_bytes()[8:])
@@ -101,6 +57,21 @@ def nested(folder: Path) -> None:
     (folder / "config.json").write_text("[" * 100_000)
 
 
+def config(**values: Any) -> Change:
+    """Return what sets values in the configuration and in the manifest its new hash."""
+    return resealed(json_change("config.json", **values))
+
+
+def listed(**values: Any) -> Change:
+    """Return what sets values that the manifest has of the configuration."""
+    return manifest_change(lambda manifest: manifest["files"]["config.json"].update(values))
+
+
+def named_too(path: str) -> Change:
+    """Return what lets the manifest name the configuration by another path, too."""
+    return manifest_change(lambda m: m["files"].update({path: m["files"]["config.json"]}))
+
+
 REFUSED: dict[str, tuple[Change, str]] = {
     "pickled weights": (pickled("pytorch_model.bin"), "could run code"),
     "a pickle for weights": (resealed(pickled("model.safetensors")), "no safetensors file"),
@@ -113,87 +84,39 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a file less": (lambda f: (f / "generation_config.json").unlink(), "differ in"),
     "a linked file": (linked("model.safetensors"), "link to another place"),
     "a linked manifest": (linked(MANIFEST), "link to another place"),
-    "a pipe": (
-        lambda f: ((f / "config.json").unlink(), os.mkfifo(f / "config.json")),
-        "not an ordinary file",
-    ),
+    "a pipe": (piped("config.json"), "not an ordinary file"),
     "a manifest that is no JSON": (lambda f: (f / MANIFEST).write_text("{"), "no manifest"),
     "a manifest of a list": (lambda f: (f / MANIFEST).write_text("[]"), "no manifest"),
     "a huge manifest": (lambda f: (f / MANIFEST).write_bytes(b" " * (2 << 20)), "too many"),
     "an unknown field": (manifest_change(lambda m: m.update(run="me")), "no manifest"),
-    "no hash": (
-        manifest_change(lambda m: m["files"]["config.json"].pop("sha256")),
-        "no manifest",
-    ),
-    "an empty hash": (
-        manifest_change(lambda m: m["files"]["config.json"].update(sha256="")),
-        "no manifest",
-    ),
-    "another size": (
-        manifest_change(lambda m: m["files"]["config.json"].update(size=1)),
-        "not the file",
-    ),
+    "no hash": (manifest_change(lambda m: m["files"]["config.json"].pop("sha256")), "no manifest"),
+    "an empty hash": (listed(sha256=""), "no manifest"),
+    "another size": (listed(size=1), "not the file"),
     "a file that is not named": (
         manifest_change(lambda m: m["files"].pop("tokenizer.json")),
         "differ in",
     ),
-    "a path that leads out": (
-        manifest_change(lambda m: m["files"].update({"../x": m["files"]["config.json"]})),
-        "differ in",
-    ),
-    "an absolute path": (
-        manifest_change(lambda m: m["files"].update({"/etc/passwd": m["files"]["config.json"]})),
-        "differ in",
-    ),
-    "remote code": (
-        resealed(json_change("config.json", auto_map={"AutoModelForCausalLM": "m.Model"})),
-        "run code",
-    ),
+    "a path that leads out": (named_too("../x"), "differ in"),
+    "an absolute path": (named_too("/etc/passwd"), "differ in"),
+    "remote code": (config(auto_map={"AutoModelForCausalLM": "m.Model"}), "run code"),
     "remote code of another repository": (
-        resealed(json_change("config.json", auto_map={"AutoConfig": "a/b--c.Config"})),
+        config(auto_map={"AutoConfig": "a/b--c.Config"}),
         "run code",
     ),
     "remote code of the tokenizer": (
         resealed(json_change("tokenizer_config.json", auto_map={"AutoTokenizer": ["t.T", None]})),
         "run code",
     ),
-    "remote code deep inside": (
-        resealed(json_change("config.json", text_config={"auto_map": {"AutoModel": "m.M"}})),
-        "run code",
-    ),
-    "kernels from elsewhere": (
-        resealed(json_change("config.json", _attn_implementation="some/kernels")),
-        "names code",
-    ),
-    "quantised weights": (
-        resealed(json_change("config.json", quantization_config={"quant_method": "x"})),
-        "quantised",
-    ),
-    "an unknown architecture": (
-        resealed(json_change("config.json", model_type="no_such_model")),
-        "no causal model",
-    ),
-    "an encoder": (resealed(json_change("config.json", model_type="vit")), "no causal model"),
-    "a billion layers": (
-        resealed(json_change("config.json", num_hidden_layers=10**9)),
-        "too many",
-    ),
-    "an absurd width": (
-        resealed(json_change("config.json", hidden_size=10**15)),
-        "absurd",
-    ),
-    "a wider model than its weights": (
-        resealed(json_change("config.json", hidden_size=1 << 16, head_dim=64)),
-        "another shape",
-    ),
-    "more layers than weights": (
-        resealed(json_change("config.json", num_hidden_layers=100)),
-        "lacks",
-    ),
-    "a bigger vocabulary": (
-        resealed(json_change("config.json", vocab_size=1 << 30)),
-        "another shape",
-    ),
+    "remote code deep inside": (config(text_config={"auto_map": {"AutoModel": "m.M"}}), "run code"),
+    "kernels from elsewhere": (config(_attn_implementation="some/kernels"), "names code"),
+    "quantised weights": (config(quantization_config={"quant_method": "x"}), "quantised"),
+    "an unknown architecture": (config(model_type="no_such_model"), "no causal model"),
+    "an encoder": (config(model_type="vit"), "no causal model"),
+    "a billion layers": (config(num_hidden_layers=10**9), "too many"),
+    "an absurd width": (config(hidden_size=10**15), "absurd"),
+    "a wider model than its weights": (config(hidden_size=1 << 16, head_dim=64), "another shape"),
+    "more layers than weights": (config(num_hidden_layers=100), "lacks"),
+    "a bigger vocabulary": (config(vocab_size=1 << 30), "another shape"),
     "a header as long as a disk": (resealed(longer_header), "impossible length"),
     "bytes behind the weights": (resealed(gap), "do not fill it"),
     "endless nesting": (resealed(nested), "not JSON"),
@@ -208,7 +131,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
 def test_a_folder_with_a_trick_is_refused_with_a_reason(trick: str, folder: Path) -> None:
     change, reason = REFUSED[trick]
     change(folder)
-    pool = ExpertPool([OpenExpert("people", "", folder, "" or sha_or_nothing(folder))])
+    pool = ExpertPool([OpenExpert("people", "", folder, sha_or_nothing(folder))])
     with pytest.raises(UnsafeExpertError, match="refused") as refusal:
         pool.write("people", ["Ada"])
     assert reason in str(refusal.value)

@@ -15,7 +15,6 @@ from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.start import find_base, make_tokenizer
 from tasks.experts.training.tokens import Encoder, Tokens, opening, read_tokens, write_tokens
 from tests.expert_texts import people
-from tests.tiny_models import make_chat_model
 
 LENGTHS = st.lists(st.integers(2, 90), min_size=1, max_size=60)
 
@@ -71,9 +70,9 @@ def test_golden_rows() -> None:
     assert fit(pieces, 8) == [[(0, 0, 3), (2, 0, 5)], [(1, 0, 6), (3, 0, 2)]]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_chat_model(tmp_path_factory.mktemp("models") / "plain", template=None)
+@pytest.fixture
+def folder(tiny_models: dict[str, Path]) -> Path:
+    return tiny_models["plain"]
 
 
 def test_texts_in_a_row_do_not_see_each_other(folder: Path) -> None:

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from flows.__main__ import main
 from tasks.evaluate.gates.candidates import of_ablations
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
 from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.resampled import resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored
 from tasks.gates.questions import GateQuestions
+from tests.command_line import CommandLine
 from tests.gate_studies import hardness_correlations, hardness_figures, layer_candidates
 
 FEW = GateMeasurement(draws=Draws(30, 2, budgets=False), study="ablations", resamples=100)
@@ -123,16 +123,14 @@ def call(tmp_path: Path) -> list[str]:
         for n in range(80)
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return ["evaluate", str(file), "--format", "mirage", "--home", str(tmp_path / "home")]
+    return ["evaluate", str(file), "--format", "mirage"]
 
 
-def test_gates_at_the_command_line(
-    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    picture = tmp_path / "curves.svg"
-    few = ["--seeds", "15", "--draws", "2", "--picture", str(picture)]
-    assert main([*call, "--gate", "never,popularity,own_answer,random", *few, "--json"]) == 0
-    out, err = capsys.readouterr()
+def test_gates_at_the_command_line(call: list[str], tmp_path: Path, almanac: CommandLine) -> None:
+    home, picture = tmp_path / "home", tmp_path / "curves.svg"
+    few = ["--seeds", "15", "--draws", "2", "--picture", str(picture), "--json"]
+    code, out, err = almanac(home, *call, "--gate", "never,popularity,own_answer,random", *few)
+    assert code == 0, err
     found = json.loads(out)
     assert found["system"] == "never"
     assert [one["system"] for one in found["baselines"]] == ["own_answer", "random"]
@@ -141,10 +139,8 @@ def test_gates_at_the_command_line(
     assert set(found["by"]["dataset"]) == {"medqa", "mmlu"}
     assert "popularity is left out" in err
     assert picture.exists()
-    assert main([*call, "--gate", "random", "--seeds", "15", "--draws", "1"]) == 0
-    shown = capsys.readouterr().out
-    assert "Surely better than chance: " in shown
-    assert "random" in shown
+    shown = almanac.shown(home, *call, "--gate", "random", "--seeds", "15", "--draws", "1")
+    assert "Surely better than chance: " in shown and "random" in shown
 
 
 @pytest.mark.parametrize(
@@ -170,12 +166,7 @@ def test_gates_at_the_command_line(
     ],
 )
 def test_calls_that_cannot_be_meant_are_refused(
-    call: list[str], options: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+    call: list[str], options: list[str], complaint: str, tmp_path: Path, almanac: CommandLine
 ) -> None:
-    try:
-        assert main([*call, *options]) == 2
-    except SystemExit as end:
-        assert end.code == 2
-    out, err = capsys.readouterr()
-    assert complaint in err
-    assert out == ""
+    code, out, err = almanac(tmp_path / "home", *call, *options)
+    assert (code, out) == (2, "") and complaint in err

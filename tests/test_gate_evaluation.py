@@ -11,12 +11,11 @@ from schemas.operations import Evaluation
 from tasks.evaluate.gates.candidates import check_gates, of_gates
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates, evaluate_gates
 from tasks.evaluate.gates.outcomes import Outcomes, drawn, outcomes_of
-from tasks.evaluate.gates.resampled import gate_curves, perfect, resamples_of
+from tasks.evaluate.gates.resampled import gate_curves, perfect, resamples_of, weighted_curves
 from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.questions.question import BenchmarkQuestion
-from tests.accuracy_curve import curve
 from tests.gate_studies import hardness_figures, together_figures
 from warehouse.home import Home
 
@@ -83,11 +82,8 @@ def test_low_scores_go_with_hard_questions(outcomes: Outcomes) -> None:
 
 
 def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
-    how = GateMeasurement(
-        gates=("near", "thrust", "random", "popularity", "never"),
-        draws=Draws(40, 4),
-        resamples=300,
-    )
+    names = ("near", "thrust", "random", "popularity", "never")
+    how = GateMeasurement(gates=names, draws=Draws(40, 4), resamples=300)
     found = measure("things", outcomes, how)
     gates = {one["system"]: one["metrics"] for one in [found, *found["baselines"]]}
     assert list(gates) == ["near", "thrust", "random", "popularity", "never"]
@@ -113,23 +109,17 @@ def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) ->
     found = scores_of(outcomes, "near", 3)
     resamples = resamples_of(outcomes, 3, 5)
     curves = gate_curves(outcomes, found, resamples)
-    for model in range(2):
-        areas = {
-            name: np.mean(
-                [
-                    curve(
-                        one.of_model(model),
-                        outcomes.without[model, one.places],
-                        outcomes.with_knowledge[model, one.places],
-                    ).area
-                    for one in found
-                    if one.dataset == name
+    for number, name in enumerate(curves.datasets):
+        draws = [one for one in found if one.dataset == name]
+        for model in range(2):
+            areas = []
+            for one in draws:
+                figures = [
+                    f[[model]][:, one.places] for f in (outcomes.without, outcomes.with_knowledge)
                 ]
-            )
-            for name in SIZES
-        }
-        for number, name in enumerate(curves.datasets):
-            assert curves.areas[number, 0, model] == pytest.approx(areas[name])
+                once = np.ones((1, len(one.places)))
+                areas.append(weighted_curves(one.of_model(model), *figures, once)[0])
+            assert curves.areas[number, 0, model] == pytest.approx(np.mean(areas))
     ideal = perfect(outcomes, found, resamples)
     assert (ideal.accuracies >= curves.accuracies - 1e-9).all()
 
@@ -226,9 +216,7 @@ def test_outcomes_hold_what_all_models_answered() -> None:
     assert found.questions.popularity[1] == 1
 
 
-def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(
-    outcomes: Outcomes,
-) -> None:
+def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(outcomes: Outcomes) -> None:
     """What one model says of itself helps with it, and says nothing of the other."""
     rng = np.random.default_rng(6)
     sure = np.where(outcomes.without[0] > 0, 0.2, 1.0) + rng.normal(

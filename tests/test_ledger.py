@@ -59,6 +59,14 @@ def reply(number: int) -> ModelReply:
     )
 
 
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger with one call and its reply, still in the log of this process."""
+    ledger = Home(tmp_path).ledger
+    ledger.write(call(1), reply(1)).result(10)
+    return ledger
+
+
 def reopened(home: Path) -> Ledger:
     """Return the ledger as the next run finds it."""
     place = Home(home)
@@ -66,9 +74,9 @@ def reopened(home: Path) -> Ledger:
     return place.ledger
 
 
-def test_a_reply_is_found_at_once_and_after_sealing_and_by_the_next_run(tmp_path: Path) -> None:
-    ledger = Home(tmp_path).ledger
-    ledger.write(call(1), reply(1)).result(10)
+def test_a_reply_is_found_at_once_and_after_sealing_and_by_the_next_run(
+    tmp_path: Path, ledger: Ledger
+) -> None:
     assert ledger.find("s1") == '{"n":1}'
     assert ledger.find("s2") is None
     ledger.seal()
@@ -84,10 +92,8 @@ def test_a_call_without_a_reply_is_counted_but_answers_nothing(tmp_path: Path) -
     assert latest(ledger.live, ModelCall)["outcome"].to_pylist() == ["truncated"]
 
 
-def test_what_was_asked_about_together_is_told(tmp_path: Path) -> None:
-    ledger = Home(tmp_path).ledger
-    for number in (1, 2):
-        ledger.write(call(number), reply(number)).result(10)
+def test_what_was_asked_about_together_is_told(ledger: Ledger) -> None:
+    ledger.write(call(2), reply(2)).result(10)
     ledger.seal()
     assert ledger.answered("extract", "m", "p") == [("p1", "q1"), ("p2", "q2")]
     assert ledger.answered("extract", "other model", "p") == []
@@ -116,13 +122,11 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert list(ledger.folder.iterdir()) == []
 
 
-def test_a_log_whose_writer_lives_is_left_alone(tmp_path: Path) -> None:
-    mine = Home(tmp_path).ledger
-    mine.write(call(1), reply(1)).result(10)
+def test_a_log_whose_writer_lives_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
     other = reopened(tmp_path)
-    assert len(list(mine.folder.glob("*.log"))) == 1
+    assert len(list(ledger.folder.glob("*.log"))) == 1
     assert other.find("s1") is None
-    mine.seal()
+    ledger.seal()
     assert other.find("s1") == '{"n":1}'
 
 
@@ -147,30 +151,27 @@ def test_a_log_that_a_cleaning_removes_before_it_is_locked_is_made_again(
 
 @pytest.mark.parametrize("when", ["before it is opened", "before it is locked"])
 def test_a_log_that_its_writer_seals_meanwhile_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    mine, lock = Home(tmp_path).ledger, fcntl.flock
-    mine.write(call(1), reply(1)).result(10)
+    lock = fcntl.flock
 
     def late(file: Any, how: int) -> None:
         if how & fcntl.LOCK_NB:
-            mine.seal()
+            ledger.seal()
         lock(file, how)
 
     if when == "before it is locked":
         monkeypatch.setattr(ledger_module.fcntl, "flock", late)
     else:
-        logs = [*mine.folder.glob("*.log")]
-        monkeypatch.setattr(Path, "glob", lambda folder, pattern: mine.seal() or logs)
-    assert seal_logs_of_the_dead(mine.folder, mine.journal, mine.live) == 0
-    assert mine.find("s1") == '{"n":1}'
+        logs = [*ledger.folder.glob("*.log")]
+        monkeypatch.setattr(Path, "glob", lambda folder, pattern: ledger.seal() or logs)
+    assert seal_logs_of_the_dead(ledger.folder, ledger.journal, ledger.live) == 0
+    assert ledger.find("s1") == '{"n":1}'
 
 
 def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ledger: Ledger
 ) -> None:
-    ledger = Home(tmp_path).ledger
-    ledger.write(call(1), reply(1)).result(10)
     assert ledger._log is not None
     log = ledger._log.path.read_bytes()
     ledger.seal()
@@ -181,27 +182,23 @@ def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(
 
 
 @pytest.mark.parametrize("cut", [2, 10, 60])
-def test_a_torn_or_damaged_line_costs_that_line_alone(tmp_path: Path, cut: int) -> None:
-    ledger = Home(tmp_path).ledger
-    for number in (1, 2):
-        ledger.write(call(number), reply(number)).result(10)
+def test_a_torn_or_damaged_line_costs_that_line_alone(
+    tmp_path: Path, ledger: Ledger, cut: int
+) -> None:
+    ledger.write(call(2), reply(2)).result(10)
     assert ledger._log is not None
     log = ledger._log.path.read_bytes()
-    torn = tmp_path / "torn"
-    (torn / "ledger").mkdir(parents=True)
-    (torn / "ledger" / "x.log").write_bytes(log[:-cut])
-    assert reopened(torn).find("s1") and not reopened(torn).find("s2")
-    damaged = tmp_path / "damaged"
-    (damaged / "ledger").mkdir(parents=True)
-    (damaged / "ledger" / "x.log").write_bytes(log[:cut] + b"\x00" + log[cut + 1 :])
-    assert reopened(damaged).find("s2") and not reopened(damaged).find("s1")
+    torn, damaged = log[:-cut], log[:cut] + b"\x00" + log[cut + 1 :]
+    for name, content, kept, lost in (("torn", torn, "s1", "s2"), ("damaged", damaged, "s2", "s1")):
+        home = tmp_path / name
+        (home / "ledger").mkdir(parents=True)
+        (home / "ledger" / "x.log").write_bytes(content)
+        assert reopened(home).find(kept) and not reopened(home).find(lost)
 
 
 def test_a_full_disk_fails_the_write_and_harms_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = Home(tmp_path).ledger
-    ledger.write(call(1), reply(1)).result(10)
     sync = os.fsync
 
     def full(descriptor: int) -> None:

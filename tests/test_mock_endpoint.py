@@ -13,7 +13,6 @@ import openai
 import pytest
 from openai import OpenAI
 
-from flows.__main__ import main
 from tasks.mock_endpoint.answers import SIMPLE, Extractor
 from tasks.mock_endpoint.chat import cut_to
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
@@ -26,6 +25,7 @@ from tasks.models.prompts.replies import Extraction
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
 from tasks.text.languages import language_of
+from tests.command_line import CommandLine
 from tests.mock_endpoint import Running, prepare, read_ledger, running
 from tests.mock_server import read_prepared
 from tests.schema_example import example_of
@@ -87,10 +87,8 @@ def test_extracts_by_rules_and_tells_what_it_costs(client: OpenAI, endpoint: Run
     call = endpoint.calls[-1]
     assert (call.purpose, call.model, call.attempt) == ("extract", "m", 2)
     assert call.sha == call.first_sha == messages_sha(extraction(ADA))
-    assert (call.tokens_in, call.tokens_out) == (
-        again.usage.prompt_tokens,
-        again.usage.completion_tokens,
-    )
+    billed = again.usage.prompt_tokens, again.usage.completion_tokens
+    assert (call.tokens_in, call.tokens_out) == billed
 
 
 def test_facts_do_not_depend_on_what_shares_the_call() -> None:
@@ -101,9 +99,8 @@ def test_facts_do_not_depend_on_what_shares_the_call() -> None:
 
     assert facts(ADA, RIVER) == facts(ADA) + facts(RIVER)
     assert facts(RIVER)
-    assert extractor.reply("extract_triples", extraction(ADA)[1]["content"]) == {
-        "triples": facts(ADA)
-    }
+    triples = extractor.reply("extract_triples", extraction(ADA)[1]["content"])
+    assert triples == {"triples": facts(ADA)}
 
 
 def test_a_repair_round_is_the_same_request(client: OpenAI, endpoint: Running) -> None:
@@ -411,9 +408,8 @@ def test_answers_are_found_by_the_words_they_share() -> None:
     knowledge = "Graz lies on the Mur. Vienna lies on the river Danube."
     found = reply_to("answer", question="Which river does Vienna lie on?", knowledge=knowledge)
     assert (found.answerable, found.answer) == ("yes", "Vienna lies on the river Danube.")
-    assert (
-        reply_to("answer", question="Who baked this bread?", knowledge=knowledge).answerable == "no"
-    )
+    other = reply_to("answer", question="Who baked this bread?", knowledge=knowledge)
+    assert other.answerable == "no"
 
 
 def test_statements_are_checked_by_sentences() -> None:
@@ -429,13 +425,10 @@ def test_statements_are_checked_by_sentences() -> None:
 def test_candidates_are_chosen_by_name_then_by_text() -> None:
     candidates = "[ENT 1] Mercury: the nearest planet\n[ENT 2] Mercury: singer of a band"
     question = "Which band had Mercury as its singer?"
-    assert reply_to("link", question=question, aliases="Mercury", candidates=candidates).choice == (
-        "[ENT 2]"
-    )
-    assert (
-        reply_to("link", question="x", aliases="Ben Nevis", candidates=candidates).choice
-        == "[NONE]"
-    )
+    linked = reply_to("link", question=question, aliases="Mercury", candidates=candidates)
+    assert linked.choice == "[ENT 2]"
+    other = reply_to("link", question="x", aliases="Ben Nevis", candidates=candidates)
+    assert other.choice == "[NONE]"
 
 
 def test_programs_look_names_up_and_sources_are_chosen_by_words() -> None:
@@ -445,15 +438,14 @@ def test_programs_look_names_up_and_sources_are_chosen_by_words() -> None:
     sources = "medicine: drugs and treatments\nsports: teams"
     assert reply_to("source", question="Which drugs help?", sources=sources).source == "medicine"
     assert reply_to("source", question="What is 7 times 8?", sources=sources).source == "none"
-    assert (
-        reply_to("describe_graph", triples="A | knows | B\nB | is | C").text == "A knows B. B is C."
-    )
+    described = reply_to("describe_graph", triples="A | knows | B\nB | is | C")
+    assert described.text == "A knows B. B is C."
     assert reply_to("rewrite", task="Shorten", text="As it is.").text == "As it is."
 
 
 # -- the command -------------------------------------------------------------------------------
 
 
-def test_a_port_that_is_not_available_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mock-endpoint", "--port", "99999"]) == 2
-    assert "Port 99999 is not available" in capsys.readouterr().err
+def test_a_port_that_is_not_available_is_explained(tmp_path: Path, almanac: CommandLine) -> None:
+    refusal = almanac.refused(tmp_path, "mock-endpoint", "--port", "99999")
+    assert "Port 99999 is not available" in refusal

@@ -177,17 +177,14 @@ def test_a_fault_comes_once_and_the_second_try_is_clean(faulty: Faulty) -> None:
     assert faulty.response("h500")[0] == 500
     body = faulty.json("h500")
     assert body["choices"][0]["message"]["content"] == ANSWER
-    first, second = [call for call in faulty.endpoint.calls if call.path.endswith("completions")][
-        -2:
-    ]
+    asked = [call for call in faulty.endpoint.calls if call.path.endswith("completions")]
+    first, second = asked[-2:]
     assert (first.attempt, first.fault, first.status) == (1, "h500", 500)
     assert (first.tokens_in, first.tokens_out) == (0, 0)
     assert (second.attempt, second.fault, second.status) == (2, None, 200)
     usage = body["usage"]
-    assert (second.tokens_in, second.tokens_out) == (
-        usage["prompt_tokens"],
-        usage["completion_tokens"],
-    )
+    billed = usage["prompt_tokens"], usage["completion_tokens"]
+    assert (second.tokens_in, second.tokens_out) == billed
 
 
 def test_a_fault_that_repeats_never_ends(faulty: Faulty) -> None:
@@ -324,9 +321,8 @@ def test_a_million_facts_are_streamed(faulty: Faulty) -> None:
 
 def texts_of(data: Path) -> dict[str, tuple[str, str]]:
     """Return, by fault of the public file, the text served and how it is said to have ended."""
-    chat = read_chat(
-        json.dumps({"model": "m", "messages": messages("Title: V\n\nV.")}).encode(), Options()
-    )
+    request = {"model": "m", "messages": messages("Title: V\n\nV.")}
+    chat = read_chat(json.dumps(request).encode(), Options())
     body = completion(chat, ANSWER, "stop", Billed(10, 10))
     texts = {}
     for fault in read_faults(data / "hostile" / "llm_faults.jsonl"):

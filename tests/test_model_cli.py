@@ -1,22 +1,14 @@
 """The command line with a language model: what it prints, what it refuses, what it costs."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from flows.__main__ import main
+from tests.command_line import CommandLine
 from tests.mock_endpoint import Running, running
 
 MODEL = ["--engine", "openai", "--model", "gpt-4.1-mini"]
-
-
-@pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
-        yield up
 
 
 @pytest.fixture(autouse=True)
@@ -33,40 +25,26 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def call(home: Path, *words: str) -> int:
-    return main(["--home", str(home), *words])
-
-
-def printed(capsys: pytest.CaptureFixture[str]) -> Any:
-    return json.loads(capsys.readouterr().out)
-
-
 def test_estimate_refresh_and_account(
-    home: Path, tiny_corpus: Path, endpoint: Running, capsys: pytest.CaptureFixture[str]
+    home: Path, tiny_corpus: Path, endpoint: Running, almanac: CommandLine
 ) -> None:
-    assert call(home, "cost", str(tiny_corpus), *MODEL, "--json") == 0
-    expected = printed(capsys)
+    expected = almanac.json(home, "cost", str(tiny_corpus), *MODEL)
     assert endpoint.calls == []
-    assert call(home, "refresh", str(tiny_corpus), *MODEL, "--concurrency", "4", "--json") == 0
-    report = printed(capsys)
+    report = almanac.json(home, "refresh", str(tiny_corpus), *MODEL, "--concurrency", "4")
     assert report["published"] and report["counts"]["calls"]["calls"] == expected["calls"]
     query = "select count(*) as calls, sum(cost) as cost from model_calls where outcome = 'ok'"
-    assert call(home, "sql", query, "--format", "json") == 0
-    [account] = printed(capsys)
+    [account] = almanac.rows(home, query)
     assert account["calls"] == expected["calls"] == len(endpoint.calls)
     assert account["cost"] == pytest.approx(report["cost"])
-    assert call(home, "cost", "--sample", "3", *MODEL, "--json") == 0
-    assert printed(capsys)["calls"] == 0  # the same model: answered before
-    assert call(home, "refresh", str(tiny_corpus), *MODEL) == 0
-    shown = capsys.readouterr().out
-    assert "Nothing has changed" in shown
+    sample = almanac.json(home, "cost", "--sample", "3", *MODEL)
+    assert sample["calls"] == 0  # the same model: answered before
+    assert "Nothing has changed" in almanac.shown(home, "refresh", str(tiny_corpus), *MODEL)
 
 
 def test_the_estimate_is_a_table_for_people(
-    home: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, tiny_corpus: Path, almanac: CommandLine
 ) -> None:
-    assert call(home, "cost", str(tiny_corpus), *MODEL) == 0
-    shown = capsys.readouterr().out
+    shown = almanac.shown(home, "cost", str(tiny_corpus), *MODEL)
     assert "prompt tokens" in shown and "Cost: 0." in shown and "Assumed" in shown
 
 
@@ -94,68 +72,60 @@ def test_a_wrong_call_is_told_in_plain_words(
     home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    almanac: CommandLine,
     words: list[str],
     said: str,
 ) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "a.txt").write_text("Oslo lies in Norway.")
     monkeypatch.chdir(tmp_path)
-    assert call(home, *words) == 2
-    errors = capsys.readouterr().err
-    assert said in errors and "Traceback" not in errors
+    code, _, errors = almanac(home, *words)
+    assert code == 2 and said in errors and "Traceback" not in errors
 
 
 def test_a_key_that_is_refused_stops_the_run_with_one_message(
-    home: Path, tmp_path: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, tmp_path: Path, tiny_corpus: Path, almanac: CommandLine
 ) -> None:
     words = {"error": {"message": "Incorrect API key provided: sk-test-0123456789"}}
     fault = {"id": "h401", "group": "http", "serve": {"status": 401, "body": words}}
     (tmp_path / "faults.jsonl").write_text(json.dumps(fault))
     with running(tmp_path / "ledger.jsonl", faults=tmp_path / "faults.jsonl") as up:
         options = [*MODEL, "--base-url", up.base_url, "--concurrency", "2"]
-        assert call(home, "refresh", str(tiny_corpus), *options) == 1
-        assert len(up.calls) <= 2
-    errors = capsys.readouterr().err
+        code, _, errors = almanac(home, "refresh", str(tiny_corpus), *options)
+        assert code == 1 and len(up.calls) <= 2
     assert "does not accept the key" in errors and "OPENAI_API_KEY" in errors
     assert "sk-test" not in errors and "Traceback" not in errors
 
 
 def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
-    home: Path, tiny_corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    home: Path, tiny_corpus: Path, monkeypatch: pytest.MonkeyPatch, almanac: CommandLine
 ) -> None:
-    assert call(home, "refresh", str(tiny_corpus), "--json") == 0
+    almanac.shown(home, "refresh", str(tiny_corpus))
     monkeypatch.setattr("flows.commands.ask.PATIENCE_SECONDS", 0.1)
     dead = [*MODEL, "--base-url", "http://127.0.0.1:9/v1"]
-    capsys.readouterr()
-    assert call(home, "ask", "Who founded Hexham?", *dead) == 1
-    errors = capsys.readouterr().err
-    assert "answered nothing" in errors and "refresh" not in errors
+    code, _, errors = almanac(home, "ask", "Who founded Hexham?", *dead)
+    assert code == 1 and "answered nothing" in errors and "refresh" not in errors
 
 
 def test_rewriting_tells_its_calls_and_its_cost(
-    home: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, tiny_corpus: Path, almanac: CommandLine
 ) -> None:
-    assert call(home, "refresh", str(tiny_corpus), "--json") == 0
-    capsys.readouterr()
-    assert call(home, "verbalize", *MODEL, "--budget", "1") == 2
-    assert "Add --rewrite" in capsys.readouterr().err
-    assert call(home, "verbalize", "--rewrite", *MODEL, "--budget", "1", "--json") == 0
-    report = printed(capsys)
+    almanac.shown(home, "refresh", str(tiny_corpus))
+    code, _, errors = almanac(home, "verbalize", *MODEL, "--budget", "1")
+    assert code == 2 and "Add --rewrite" in errors
+    report = almanac.json(home, "verbalize", "--rewrite", *MODEL, "--budget", "1")
     assert report["counts"]["calls"]["calls"] > 0
     query = "select sum(cost) as cost from model_calls where purpose = 'describe_graph'"
-    assert call(home, "sql", query, "--format", "json") == 0
-    assert printed(capsys)[0]["cost"] == pytest.approx(report["cost"])
+    assert almanac.rows(home, query)[0]["cost"] == pytest.approx(report["cost"])
 
 
 def test_the_doctor_looks_at_the_model_without_asking_it(
-    home: Path, endpoint: Running, capsys: pytest.CaptureFixture[str]
+    home: Path, endpoint: Running, almanac: CommandLine
 ) -> None:
     (home / "settings.toml").write_text(
         '[engine]\nengine = "openai"\nencoder = "none"\n\n[engine.model]\nname = "gpt-4.1-mini"\n'
     )
     before = len(endpoint.calls)
-    call(home, "doctor", "--json")
-    findings = printed(capsys)
+    findings = json.loads(almanac(home, "doctor", "--json")[1])
     assert any("gpt-4.1-mini" in json.dumps(one) for one in findings)
     assert len(endpoint.calls) == before

@@ -107,10 +107,7 @@ def test_results_wait_for_a_slow_consumer_in_bounded_number() -> None:
 # --- the budget --------------------------------------------------------------------------
 
 
-@given(
-    st.floats(0, 10),
-    st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), max_size=30),
-)
+@given(st.floats(0, 10), st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), max_size=30))
 def test_a_budget_is_never_exceeded(most: float, calls: list[tuple[float, float]]) -> None:
     budget = Budget(most)
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from flows.__main__ import main
 from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder
 from tasks.models.packaged import PROVENANCE, PackagedModel, install, state_of
+from tests.command_line import CommandLine
 from warehouse.home import Home
 
 gguf = pytest.importorskip("gguf", reason="the extra smollm2 is not installed")
@@ -112,27 +112,23 @@ def quiet(words: str) -> None:
 
 
 def test_it_is_installed_once_and_used_by_name(
-    tiny: Tiny, capsys: pytest.CaptureFixture[str]
+    tiny: Tiny, tmp_path: Path, almanac: CommandLine
 ) -> None:
     _, _, models = tiny
     with pytest.raises(UsageError, match="almanac model install tiny"):
         weights_folder("tiny")
-    assert main(["model", "install", "tiny"]) == 0
-    assert str(models / "tiny") in capsys.readouterr().out
+    assert str(models / "tiny") in almanac.shown(tmp_path, "model", "install", "tiny")
     assert weights_folder("tiny") == models / "tiny"
-    assert main(["model", "install", "tiny", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["new"] is False
-    assert main(["model", "--json"]) == 0
-    listed = {row["name"]: row["state"] for row in json.loads(capsys.readouterr().out)}
+    assert almanac.json(tmp_path, "model", "install", "tiny")["new"] is False
+    listed = {row["name"]: row["state"] for row in almanac.json(tmp_path, "model")}
     assert listed["tiny"] == "installed"
     loaded = load_model("tiny", "cpu")
     assert loaded.model.config.num_hidden_layers == 2
     digits = loaded.tokenizer("a 1833", add_special_tokens=False)["input_ids"]
     assert loaded.tokenizer.convert_ids_to_tokens(digits) == ["a", "\u0120", *"1833"]
     files = {path.name for path in (models / "tiny").iterdir()}
-    assert {path for path in files if not path.endswith((".json", ".jinja"))} == {
-        "model.safetensors"
-    }
+    others = {path for path in files if not path.endswith((".json", ".jinja"))}
+    assert others == {"model.safetensors"}
     provenance = json.loads((models / "tiny" / PROVENANCE).read_text())
     assert provenance["licence"] == "Apache-2.0"
     assert set(provenance["files"]) == files - {PROVENANCE}
@@ -189,9 +185,7 @@ def test_a_conversion_that_is_cut_short_leaves_nothing(
     assert sorted(path.name for path in models.iterdir()) == [".tiny.lock", "tiny"]
 
 
-def test_pip_adds_the_pinned_package_alone(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pip_adds_the_pinned_package_alone(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     model, site, _ = tiny
     about, away = site / "tiny_package-1.0.dist-info", site.parent / "away"
     about.rename(away)
@@ -224,6 +218,6 @@ def test_the_doctor_says_that_it_is_not_installed(
     assert "almanac model install smollm2" in findings["engine"].words
 
 
-def test_another_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["model", "install", "../evil"]) == 2
-    assert "There is no packaged model ../evil; there is smollm2." in capsys.readouterr().err
+def test_another_name_is_refused(tmp_path: Path, almanac: CommandLine) -> None:
+    refusal = almanac.refused(tmp_path, "model", "install", "../evil")
+    assert "There is no packaged model ../evil; there is smollm2." in refusal

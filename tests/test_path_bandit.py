@@ -15,12 +15,7 @@ from tasks.paths.bandit.linucb import (
     drawn,
     largest_chances,
 )
-from tasks.paths.bandit.off_policy import (
-    LoggedDecisions,
-    always,
-    doubly_robust,
-    predicted_rewards,
-)
+from tasks.paths.bandit.off_policy import LoggedDecisions, always, doubly_robust, predicted_rewards
 
 GOLDEN = (((1, 0), 1), ((0, 1), 0), ((1, 1), 1))
 SEEDS = st.integers(0, 2**32 - 1)
@@ -149,10 +144,7 @@ def test_arms_are_drawn_as_often_as_their_chances_say():
     np.testing.assert_allclose(np.bincount(arms, minlength=3) / 2_000, chances, atol=0.05)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"ridge": 0}, {"delta": 1}, {"spread": -1}, {"epsilon": 1.5}],
-)
+@pytest.mark.parametrize("wrong", [{"ridge": 0}, {"delta": 1}, {"spread": -1}, {"epsilon": 1.5}])
 def test_options_without_a_meaning_are_refused(wrong):
     with pytest.raises(UsageError):
         BanditOptions(**wrong)

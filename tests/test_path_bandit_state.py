@@ -56,6 +56,11 @@ def live(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "live")
 
 
+@pytest.fixture
+def bandit(live: Journal) -> Bandit:
+    return make_bandit(live, "g", "m", plan(), encoding())
+
+
 def questions(*ids: str) -> dict[str, AskedQuestion]:
     return {
         id_: AskedQuestion(f"Who wrote {id_}?", vector)
@@ -87,7 +92,7 @@ def pulls(bandit: Bandit) -> int:
 
 
 def test_there_are_as_many_arms_as_extractions_times_templates():
-    assert len(ARMS) == 6 == len(set(ARMS))
+    assert len(set(ARMS)) == len(ARMS) == 6
     assert ARMS[0] == "subgraph+triples" and ARMS[-1] == "walks+description"
 
 
@@ -129,8 +134,7 @@ def test_an_encoding_does_not_depend_on_the_order_of_its_questions():
     np.testing.assert_allclose(first.components, second.components, atol=1e-5)
 
 
-def test_vectors_of_another_encoder_are_refused(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_vectors_of_another_encoder_are_refused(live, bandit):
     with pytest.raises(UsageError, match="hash-1"):
         bandit.decide({"a": AskedQuestion("?", np.ones(3, np.float32))})
     with pytest.raises(UsageError):
@@ -141,8 +145,7 @@ def test_vectors_of_another_encoder_are_refused(live):
 # -- decisions and rewards -----------------------------------------------------------------------
 
 
-def test_a_question_is_decided_once(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_a_question_is_decided_once(live, bandit):
     first = decide(bandit, "a", "b")
     play(bandit, ["c", "d", "e"])
     assert decide(bandit, "b", "a") == first[::-1]
@@ -157,8 +160,7 @@ def test_a_logged_decision_has_the_chances_it_was_drawn_by(live):
         assert sum(row["chances"]) == pytest.approx(1) and min(row["chances"]) >= 0.02 - 1e-12
 
 
-def test_a_reward_that_comes_twice_counts_once(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_a_reward_that_comes_twice_counts_once(live, bandit):
     [decision] = decide(bandit, "a")
     reward = Reward(decision.decision_id, 1.0)
     assert bandit.reward([reward, reward], "labels") == ["counted", "repeated"]
@@ -166,8 +168,7 @@ def test_a_reward_that_comes_twice_counts_once(live):
     assert pulls(bandit) == 1 == len(live.table(BanditReward))
 
 
-def test_of_two_rewards_written_at_once_the_first_counts(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_of_two_rewards_written_at_once_the_first_counts(live, bandit):
     [decision] = decide(bandit, "a")
     bandit.reward([Reward(decision.decision_id, 1.0)], "labels")
     row = live.table(BanditReward).to_pylist()[0]
@@ -178,8 +179,7 @@ def test_of_two_rewards_written_at_once_the_first_counts(live):
     assert bandit.logged().rewards.tolist() == [1]
 
 
-def test_rewards_may_be_late_or_missing_or_for_nothing(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_rewards_may_be_late_or_missing_or_for_nothing(bandit):
     first, _ = decide(bandit, "a", "missing")
     play(bandit, [str(n) for n in range(5)])
     assert bandit.reward([Reward("no such decision", 1.0)], "labels") == ["unknown"]
@@ -187,9 +187,8 @@ def test_rewards_may_be_late_or_missing_or_for_nothing(live):
     assert pulls(bandit) == 6 and len(bandit.logged().rewards) == 6
 
 
-def test_a_reward_may_come_long_after_and_from_another_process(live, monkeypatch):
+def test_a_reward_may_come_long_after_and_from_another_process(live, bandit, monkeypatch):
     monkeypatch.setattr("tasks.paths.bandit.bandit.TOGETHER", 2)
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
     decisions = decide(bandit, *"abcde")
     other = open_bandit(live, "g", "m")
     assert other is not None
@@ -230,18 +229,9 @@ def test_the_fallback_is_chosen_while_little_is_known(live):
 def test_feedback_reaches_the_decision_of_a_question_with_what_its_answer_took(live):
     bandit = make_bandit(live, "g", "m", plan(per_second=0.1), encoding())
     decide(bandit, "question a", "question b")
-    answer = dict.fromkeys(("question", "route", "evidence", "edition"), "")
-    record(
-        live,
-        AnswerRecord(
-            **answer,
-            question_id="question a",
-            answerable=True,
-            tokens=5,
-            seconds=2.0,
-            asked_at="2026-01-01T00:00:00Z",
-        ),
-    )
+    said = dict.fromkeys(("question", "route", "evidence", "edition"), "")
+    said |= {"answerable": True, "tokens": 5, "seconds": 2.0, "asked_at": "2026-01-01T00:00:00Z"}
+    record(live, AnswerRecord(**said, question_id="question a"))
     assert give_feedback(live, "question a", 1.0) == "counted"
     assert give_feedback(live, "question a", 1.0) == "repeated"
     assert give_feedback(live, "question b", 0.0) == "counted"
@@ -267,8 +257,7 @@ def test_each_graph_and_model_has_a_bandit_of_its_own(live):
     assert open_bandit(live, "another", "m 1") is None
 
 
-def test_the_same_plan_goes_on_and_another_begins_anew(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_the_same_plan_goes_on_and_another_begins_anew(live, bandit):
     play(bandit, list("abc"))
     assert statistics(make_bandit(live, "g", "m", plan(), encoding())) == statistics(bandit)
     other = make_bandit(live, "g", "m", plan(per_token=0.1), encoding())
@@ -285,8 +274,7 @@ def test_more_training_questions_do_not_reset_a_bandit_but_another_encoder_does(
     assert pulls(make_bandit(live, "g", "m", plan(), other)) == 0
 
 
-def test_a_reset_reaches_processes_that_have_the_bandit_open(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_a_reset_reaches_processes_that_have_the_bandit_open(live, bandit):
     decisions = decide(bandit, *"abc")
     reset = reset_bandit(live, "g", "m")
     assert bandit.reward([Reward(decisions[0].decision_id, 1.0)], "labels") == ["unknown"]
@@ -355,9 +343,8 @@ class EarlierSnapshot(Row):
     decisions: str
 
 
-def test_records_of_an_earlier_release_go_on(live):
+def test_records_of_an_earlier_release_go_on(live, bandit):
     """Its rewards named no arm, its options had a discount, and snapshots stood beside them."""
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
     play(bandit, list("abcd"))
     [late] = decide(bandit, "late")
     old = Journal(live.folder.with_name("old"))
@@ -386,8 +373,7 @@ def _play_beside(folder: Path, name: str, shared: list[str]) -> None:
         play(bandit, [f"{name} {n}", *shared], n)
 
 
-def test_processes_that_write_at_once_lose_nothing(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_processes_that_write_at_once_lose_nothing(live, bandit):
     spawned = multiprocessing.get_context("spawn")
     shared = ["s", "t"]
     writers = [
@@ -445,8 +431,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(live, lines):
     assert fresh.damaged() == []
 
 
-def test_a_torn_commit_is_as_if_it_had_not_been(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_a_torn_commit_is_as_if_it_had_not_been(live, bandit):
     play(bandit, list("abc"))
     before = statistics(bandit)
     with (live.folder / "commits.jsonl").open("ab") as log:
@@ -457,8 +442,7 @@ def test_a_torn_commit_is_as_if_it_had_not_been(live):
     assert pulls(again) == 4
 
 
-def test_parts_hold_one_row_per_decision(live):
-    bandit = make_bandit(live, "g", "m", plan(), encoding())
+def test_parts_hold_one_row_per_decision(live, bandit):
     play(bandit, list("abc"))
     [part] = live.parts(BanditDecision)
     assert pq.read_metadata(live.path(part)).num_rows == 3

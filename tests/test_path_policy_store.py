@@ -1,6 +1,5 @@
 """Policies in folders: they come back as they were, and hostile ones are refused."""
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from tasks.paths.policy.store import (
     save_policy,
 )
 from tasks.paths.policy.train import TrainedPolicy
+from tests.unsafe_folders import Change, linked, manifest_change, piped, resealed
 from warehouse.durable import sha256_file
 
 PLAN = PolicyPlan(hidden=(6, 5), relatedness=0.7)
@@ -45,39 +45,20 @@ def test_a_policy_comes_back_as_it_was(folder: Path) -> None:
     assert (manifest.graph, manifest.encoder) == ("a graph", "minilm")
 
 
-def rewrite(folder: Path, change: Callable[[dict], object]) -> None:
-    """Change the manifest."""
-    manifest = json.loads((folder / MANIFEST).read_text())
-    change(manifest)
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+def tensors(change: Callable[[dict[str, np.ndarray]], object]) -> Change:
+    """Return what changes the weights and seals them."""
+
+    def attack(folder: Path) -> None:
+        weights = load_file(folder / WEIGHTS)
+        change(weights)
+        save_file(weights, folder / WEIGHTS)
+
+    return resealed(attack)
 
 
-def seal(folder: Path) -> None:
-    """Have the manifest describe the files as they are now."""
-
-    def change(manifest: dict) -> None:
-        for name, file in manifest["files"].items():
-            path = folder / name
-            file.update(sha256=sha256_file(path), size=path.stat().st_size)
-
-    rewrite(folder, change)
-
-
-def change_tensors(folder: Path, change: Callable[[dict[str, np.ndarray]], object]) -> None:
-    tensors = load_file(folder / WEIGHTS)
-    change(tensors)
-    save_file(tensors, folder / WEIGHTS)
-    seal(folder)
-
-
-def pipe_for_weights(folder: Path) -> None:
-    (folder / WEIGHTS).unlink()
-    os.mkfifo(folder / WEIGHTS)
-
-
-def link_weights(folder: Path) -> None:
-    (folder / WEIGHTS).rename(folder.parent / "elsewhere")
-    (folder / WEIGHTS).symlink_to(folder.parent / "elsewhere")
+def written(name: str, data: bytes) -> Change:
+    """Return what replaces a file and seals it."""
+    return resealed(lambda folder: (folder / name).write_bytes(data))
 
 
 def damage(folder: Path) -> None:
@@ -86,55 +67,44 @@ def damage(folder: Path) -> None:
     (folder / WEIGHTS).write_bytes(data)
 
 
-def write_and_seal(name: str, data: bytes) -> Callable[[Path], None]:
-    def attack(folder: Path) -> None:
-        (folder / name).write_bytes(data)
-        seal(folder)
-
-    return attack
-
-
-ATTACKS: dict[str, tuple[Callable[[Path], object], str]] = {
+ATTACKS: dict[str, tuple[Change, str]] = {
     "a pickle beside it": (lambda f: (f / "weights.pkl").write_bytes(b"x"), "could run code"),
     "a file beside it": (lambda f: (f / "notes.txt").write_text("x"), "does not belong"),
     "no weights": (lambda f: (f / WEIGHTS).unlink(), "policy.safetensors is missing"),
     "no manifest": (lambda f: (f / MANIFEST).unlink(), "manifest.json is missing"),
-    "linked weights": (link_weights, "link to another place"),
-    "a pipe for weights": (pipe_for_weights, "not an ordinary file"),
+    "linked weights": (linked(WEIGHTS), "link to another place"),
+    "a pipe for weights": (piped(WEIGHTS), "not an ordinary file"),
     "a curve that is too long": (lambda f: os.truncate(f / CURVE, 1 << 40), "which is too many"),
     "changed weights": (damage, "not the file that"),
-    "not safetensors": (write_and_seal(WEIGHTS, b"\x80\x04pickle"), "no safetensors file"),
-    "a curve that is no list": (write_and_seal(CURVE, b"{}"), "no list of figures"),
-    "a curve that is not JSON": (write_and_seal(CURVE, b"["), "not JSON"),
-    "deep JSON": (write_and_seal(CURVE, b"[" * 100_000), "not JSON"),
+    "not safetensors": (written(WEIGHTS, b"\x80\x04pickle"), "no safetensors file"),
+    "a curve that is no list": (written(CURVE, b"{}"), "no list of figures"),
+    "a curve that is not JSON": (written(CURVE, b"["), "not JSON"),
+    "deep JSON": (written(CURVE, b"[" * 100_000), "not JSON"),
     "not a manifest": (lambda f: (f / MANIFEST).write_text("[]"), "no manifest"),
     "options that do not exist": (
-        lambda f: rewrite(f, lambda m: m["plan"].update(code="x")),
+        manifest_change(lambda m: m["plan"].update(code="x")),
         r"no manifest of a policy \(plan.code\)",
     ),
     "a network that is too wide": (
-        lambda f: rewrite(f, lambda m: m["plan"].update(hidden=[6, 10**9])),
+        manifest_change(lambda m: m["plan"].update(hidden=[6, 10**9])),
         "no manifest",
     ),
     "another network": (
-        lambda f: rewrite(f, lambda m: m["plan"].update(hidden=[6, 7])),
+        manifest_change(lambda m: m["plan"].update(hidden=[6, 7])),
         "not one of the network",
     ),
-    "other vectors": (lambda f: rewrite(f, lambda m: m.update(dimensions=5)), "not one of"),
+    "other vectors": (manifest_change(lambda m: m.update(dimensions=5)), "not one of"),
     "a file outside": (
-        lambda f: rewrite(f, lambda m: m["files"].update({"../x": m["files"][CURVE]})),
+        manifest_change(lambda m: m["files"].update({"../x": m["files"][CURVE]})),
         "does not list exactly",
     ),
-    "numbers that are not finite": (
-        lambda f: change_tensors(f, lambda t: t["first.bias"].fill(np.nan)),
-        "not finite",
-    ),
+    "numbers that are not finite": (tensors(lambda t: t["first.bias"].fill(np.nan)), "not finite"),
     "a tensor too many": (
-        lambda f: change_tensors(f, lambda t: t.update(more=np.zeros(3, np.float32))),
+        tensors(lambda t: t.update(more=np.zeros(3, np.float32))),
         "'more' is not one",
     ),
     "another type": (
-        lambda f: change_tensors(f, lambda t: t.update({"first.bias": np.zeros(6, np.float64)})),
+        tensors(lambda t: t.update({"first.bias": np.zeros(6, np.float64)})),
         "'first.bias' is not one",
     ),
 }

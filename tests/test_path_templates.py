@@ -60,21 +60,26 @@ def read_triples(text: str) -> list[tuple[str, str, str]]:
 # -- what the templates look like ----------------------------------------------------------------
 
 
-def test_triples_are_listed_in_brackets():
-    assert phrased("triples", PETS).text == (
-        "(dog, is a, animal), (dog, at location, kennel), (dog, at location, park), "
-        "(cat, isa, animal)"
-    )
-
-
-def test_sentences_read_well_whatever_the_relations_are_called():
-    assert phrased("sentences", [*PETS, *PLAYS[:1]]).text == (
-        "dog is a kind of animal. You find dog at kennel and park. cat is a kind of animal. "
-        "The author of Hamlet is William Shakespeare."
-    )
-    assert phrased("sentences", CHINESE).text == (
-        "哈姆雷特的作者是莎士比亚。狗在家。电影甲 was directed by 张三."
-    )
+@pytest.mark.parametrize(
+    ("template", "triples", "text"),
+    [
+        (
+            "triples",
+            PETS,
+            "(dog, is a, animal), (dog, at location, kennel), (dog, at location, park), "
+            "(cat, isa, animal)",
+        ),
+        (
+            "sentences",
+            [*PETS, *PLAYS[:1]],
+            "dog is a kind of animal. You find dog at kennel and park. cat is a kind of animal. "
+            "The author of Hamlet is William Shakespeare.",
+        ),
+        ("sentences", CHINESE, "哈姆雷特的作者是莎士比亚。狗在家。电影甲 was directed by 张三."),
+    ],
+)
+def test_texts_read_well_whatever_the_relations_are_called(template, triples, text):
+    assert phrased(template, triples).text == text
 
 
 def test_a_description_begins_with_the_entity_that_has_most_facts():
@@ -186,13 +191,11 @@ def test_relations_without_words_or_with_slots_are_phrased(relation):
 def test_the_order_of_edges_does_not_change_what_sentences_say():
     graph = Graph.of("g", PLAYS)
     templates = Templates(graph)
-    texts = [
-        templates.phrase("sentences", extracted(graph, triples), WIDE).text
+    there, back = (
+        templates.phrase("sentences", extracted(graph, triples), WIDE).text.rstrip(".").split(". ")
         for triples in (PLAYS, PLAYS[::-1])
-    ]
-    assert {part.strip(".") for part in texts[0].split(". ")} == {
-        part.strip(".") for part in texts[1].split(". ")
-    }
+    )
+    assert set(there) == set(back)
 
 
 # -- descriptions by a model ---------------------------------------------------------------------

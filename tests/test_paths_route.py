@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from flows.__main__ import build_parser, main
+from flows.__main__ import build_parser
 from flows.commands.train_paths import TrainPaths, arms_in_words
 from flows.parsing import command_of
 from schemas.answers import GraphPath
@@ -43,6 +43,7 @@ from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
 from tests.benchmark_runs import study_result
+from tests.command_line import CommandLine
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -76,11 +77,23 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, A
 
 
 @pytest.fixture
-def ask(trained: tuple[Home, dict[str, Any]]) -> Callable[..., Any]:
+def home(trained: tuple[Home, dict[str, Any]]) -> Home:
+    """The home with that policy, to be read; its bandits go on from test to test."""
+    return trained[0]
+
+
+@pytest.fixture
+def copied(home: Home, tmp_path: Path) -> Home:
+    """A copy of that home without its bandits, to be changed."""
+    without_bandits = shutil.ignore_patterns("live")
+    return Home(shutil.copytree(home.path, tmp_path / "home", ignore=without_bandits))
+
+
+@pytest.fixture
+def ask(home: Home) -> Callable[..., Any]:
     def answered(question: str, *choices: str, **options: Any) -> Any:
-        edition = trained[0].editions.current()
-        assert edition is not None
-        with Asker(trained[0], edition, SETTINGS, AskOptions("paths", **options)) as asker:
+        edition = home.require_edition()
+        with Asker(home, edition, SETTINGS, AskOptions("paths", **options)) as asker:
             return asker.answer(question, choices)
 
     return answered
@@ -91,14 +104,10 @@ def test_a_policy_arrives_more_often_than_chance_and_stands_in_the_edition(
 ) -> None:
     home, policy = trained
     assert policy["reached"] > policy["reached_at_random"]
-    edition = home.editions.current()
-    assert edition is not None
-    [row] = edition.table(PathPolicy).to_pylist()
+    [row] = home.require_edition().table(PathPolicy).to_pylist()
     assert row["graph"] == "moons" and row["encoder"] == "static"
     assert (home.path / policy["picture"]).read_bytes().startswith(b"\x89PNG")
-    assert not (home.path / "paths" / "training").exists() or not any(
-        (home.path / "paths" / "training").iterdir()
-    )
+    assert not [*home.path.glob("paths/training/*")]
 
 
 def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., Any]) -> None:
@@ -142,10 +151,7 @@ def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
 def test_without_a_path_there_is_still_a_choice(ask: Callable[..., Any]) -> None:
     answer = ask("Which colour has the sky?", "blue as water", "green as grass")
     assert answer.answer in ("blue as water", "green as grass")
-
-
-def test_an_open_question_needs_candidates(ask: Callable[..., Any]) -> None:
-    assert not ask("Why?").answerable
+    assert not ask("Why?").answerable  # an open question needs candidates
 
 
 def test_a_graph_that_is_not_there_is_named(ask: Callable[..., Any]) -> None:
@@ -157,8 +163,7 @@ def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path: Path) -
     home, note = Home(tmp_path / "home"), tmp_path / "note.md"
     note.write_text("# Ada\n\nAda Lovelace was born in London.\n")
     refresh(home, [str(note)], SETTINGS, sensitive=True)
-    edition = home.editions.current()
-    assert edition is not None
+    edition = home.require_edition()
     for engine, allowed in (("rules", True), ("openai", False)):
         settings = Settings(engine=EngineSettings(engine=engine, encoder="none"))
         resources = Resources(home, edition, settings, AskOptions("paths", "corpus"), {})
@@ -171,34 +176,28 @@ def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path: Path) -
                 PathsRoute(resources).answer(question, state)
 
 
-def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
+def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]]) -> None:
     home, policy = trained
-    edition = home.editions.current()
-    assert edition is not None
     weights = home.path / policy["path"] / "policy.safetensors"
     whole = weights.read_bytes()
     try:
         weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         with pytest.raises(UnsafePolicyError, match=r"policy\.safetensors"):
-            open_path_graph(home, edition, "moons")
+            open_path_graph(home, home.require_edition(), "moons")
     finally:
         weights.write_bytes(whole)
 
 
 def test_a_policy_for_vectors_made_otherwise_is_not_used(
-    trained: tuple[Home, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edition = trained[0].editions.current()
-    assert edition is not None
-    assert open_path_graph(trained[0], edition, "moons").policy is not None
+    edition = home.require_edition()
+    assert open_path_graph(home, edition, "moons").policy is not None
     monkeypatch.setattr("tasks.paths.graph_vectors._RECIPE", 99)
-    assert open_path_graph(trained[0], edition, "moons").policy is None
+    assert open_path_graph(home, edition, "moons").policy is None
 
 
-def test_a_bandit_learns_from_labelled_questions_and_goes_on(
-    trained: tuple[Home, dict[str, Any]],
-) -> None:
-    home, _ = trained
+def test_a_bandit_learns_from_labelled_questions_and_goes_on(home: Home) -> None:
     first = learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
     assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
@@ -207,32 +206,24 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
 
 
 @pytest.mark.parametrize("rule", ["bound", "nonnegative"])
-def test_a_bandit_follows_the_papers_rule_if_asked(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path, rule: Rule
-) -> None:
-    without_bandits = shutil.ignore_patterns("live")
-    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
-    options = ["--rule", rule, "--per-token", "0.001", "--home", str(home.path)]
+def test_a_bandit_follows_the_papers_rule_if_asked(copied: Home, rule: Rule) -> None:
+    options = ["--rule", rule, "--per-token", "0.001", "--home", str(copied.path)]
     words = ["train-paths", str(MOONS), "--graph", "moons", *options]
     job = command_of(build_parser().parse_args(words))
     assert isinstance(job, TrainPaths)
     costs = {"per_token": job.per_token, "per_second": job.per_second}
-    learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2, rule=job.rule, **costs)
-    bandit = bandit_of(home.live, "moons", NO_MODEL)
+    learn_arms(copied, DISCOVERERS, SETTINGS, graph="moons", count=2, rule=job.rule, **costs)
+    bandit = bandit_of(copied.live, "moons", NO_MODEL)
     assert bandit.plan.options == BanditOptions(nonnegative=rule == "nonnegative")
     assert (bandit.plan.per_token, bandit.plan.per_second) == (0.001, 0.0)
 
 
-def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path
-) -> None:
-    without_bandits = shutil.ignore_patterns("live")
-    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
-    calibrate_gate(home, MOONS, SETTINGS, task="moons", choice=GateChoice("random"))
+def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(copied: Home) -> None:
+    calibrate_gate(copied, MOONS, SETTINGS, task="moons", choice=GateChoice("random"))
     gated = SETTINGS.model_copy(update={"gate": SETTINGS.gate.model_copy(update={"task": "moons"})})
     questions = DISCOVERERS[3:]
-    learn_arms(home, questions, gated, graph="moons", count=len(questions))
-    rows = home.live.table(BanditDecision).to_pylist()[-len(questions) :]
+    learn_arms(copied, questions, gated, graph="moons", count=len(questions))
+    rows = copied.live.table(BanditDecision).to_pylist()[-len(questions) :]
     contexts = np.array([row["context"][-FEATURES:] for row in rows])
     constant, _, _, _, scored, apart, counted, items, none = (contexts / contexts[:, :1]).T
     assert (scored == 1).all() and (counted == 1).all() and (constant == 1).all()
@@ -241,11 +232,8 @@ def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
 
 
 def test_without_a_model_only_questions_with_choices_teach_a_bandit(
-    trained: tuple[Home, dict[str, Any]],
-    ask: Callable[..., Any],
-    capsys: pytest.CaptureFixture[str],
+    home: Home, ask: Callable[..., Any]
 ) -> None:
-    home = trained[0]
     open_ones = read_benchmark(MOONS, "jsonl").questions
     mixed = learn_arms(home, [*open_ones, *DISCOVERERS], SETTINGS, graph="moons")
     assert mixed["questions"] == len(DISCOVERERS)
@@ -258,24 +246,18 @@ def test_without_a_model_only_questions_with_choices_teach_a_bandit(
 
 
 def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
-    trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    home: Home, almanac: CommandLine
 ) -> None:
-    home = str(trained[0].path)
-    learn_arms(trained[0], DISCOVERERS, SETTINGS, graph="moons", count=2)
-    command = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome", "--json"]
-    main([*command, "--home", home])
-    question = json.loads(capsys.readouterr().out)["question_id"]
-    feedback = ["feedback", question, "right", "--words", "well found", "--home", home, "--json"]
-    outcomes = []
-    for _ in range(2):
-        assert main(feedback) == 0
-        outcomes.append(json.loads(capsys.readouterr().out)["bandit"])
+    learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2)
+    command = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome"]
+    question = almanac.json(home.path, *command)["question_id"]
+    feedback = ["feedback", question, "right", "--words", "well found"]
+    outcomes = [almanac.json(home.path, *feedback)["bandit"] for _ in range(2)]
     assert outcomes == ["counted", "repeated"]
-    [row] = [r for r in latest(trained[0].live, AnswerRecord).to_pylist() if r["feedback"]]
+    [row] = [r for r in latest(home.live, AnswerRecord).to_pylist() if r["feedback"]]
     assert row["question_id"] == question and row["feedback"] == "1: well found"
-    assert main(["feedback", "nobody", "0.5", "--home", home]) == 2
-    with pytest.raises(SystemExit):
-        main(["feedback", question, "nearly", "--home", home])
+    for wrong in (["nobody", "0.5"], [question, "nearly"]):
+        assert almanac(home.path, "feedback", *wrong)[0] == 2
 
 
 def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
@@ -283,8 +265,7 @@ def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
 ) -> None:
     home = Home(tmp_path / "home")
     import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
-    before = home.editions.current()
-    assert before is not None
+    before = home.require_edition()
     graph = open_path_graph(home, before, "moons")
     vectors = graph.vectors.encode([q.question for q in DISCOVERERS])
     encoding = ContextEncoding.fit(graph.vectors.encoder_name, vectors)
@@ -298,15 +279,13 @@ def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
 
 
 def test_a_bandit_and_its_arm_share_the_subgraph(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without_bandits = shutil.ignore_patterns("live")
-    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
-    edition = home.require_edition()
-    vectors = open_path_graph(home, edition, "moons").vectors
+    edition = copied.require_edition()
+    vectors = open_path_graph(copied, edition, "moons").vectors
     encoding = ContextEncoding.fit(vectors.encoder_name, vectors.encode([ASKED, *CHOICES]))
     plan = BanditPlan(("subgraph+sentences",), "subgraph+sentences")
-    make_bandit(home.live, "moons", NO_MODEL, plan, encoding)
+    make_bandit(copied.live, "moons", NO_MODEL, plan, encoding)
     extract, extracted = SubgraphExtraction.extract, []
 
     def counted(self: SubgraphExtraction, questions: Any) -> Any:
@@ -314,91 +293,72 @@ def test_a_bandit_and_its_arm_share_the_subgraph(
         return extract(self, questions)
 
     monkeypatch.setattr(SubgraphExtraction, "extract", counted)
-    with Asker(home, edition, SETTINGS, AskOptions("paths", "moons")) as asker:
+    with Asker(copied, edition, SETTINGS, AskOptions("paths", "moons")) as asker:
         assert asker.answer(ASKED, CHOICES).evidence
     assert extracted == [1]
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path
+    copied: Home, tmp_path: Path
 ) -> None:
     file = tmp_path / "questions.jsonl"
     rows = [
         {"question": q.question, "answers": q.answers, "choices": q.choices} for q in DISCOVERERS
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
-    home = Home(shutil.copytree(trained[0].path, tmp_path / "home"))
-    study = study_result("arms_study", home, file, "--graph", "moons", "--model", "embedded")
+    study = study_result("arms_study", copied, file, "--graph", "moons", "--model", "embedded")
     table = {row["row"]: row for row in study["rows"]}
     assert list(table)[0] == "without paths" and table["without paths"]["gain"] == 0
     arms = [row for name, row in table.items() if "+" in name and "best" not in name]
     assert len(arms) == 6 and all(row["edges"] > 0 for row in arms)
     assert table["oracle"]["accuracy"] >= max(row["accuracy"] for row in arms)
     assert study["chance"] == 0.5
-    recorded = latest(home.live, Evaluation).to_pylist()
+    recorded = latest(copied.live, Evaluation).to_pylist()
     assert {row["dataset"] for row in recorded} == {study["dataset"]}
 
 
-def test_the_route_is_measured_on_the_graph_that_questions_name(
-    trained: tuple[Home, dict[str, Any]],
-) -> None:
-    home, _ = trained
-    edition = home.editions.current()
-    assert edition is not None
-    system = system_for("paths", SETTINGS, home)(edition)
+def test_the_route_is_measured_on_the_graph_that_questions_name(home: Home) -> None:
+    system = system_for("paths", SETTINGS, home)(home.require_edition())
     named = [replace(question, graph="moons") for question in DISCOVERERS[:2]]
     given = system.answer_all([*named, DISCOVERERS[2]])
     for question, prediction in zip(DISCOVERERS, given, strict=False):
         assert prediction.answers and prediction.answers[0] in question.choices
 
 
-def test_questions_about_something_else_are_refused(
-    trained: tuple[Home, dict[str, Any]],
+@pytest.mark.parametrize(
+    ("questions", "words"),
+    [
+        ([BenchmarkQuestion("1", "Zxq?", ("Wvk",))], "names a node"),
+        (DISCOVERERS[:1], "none is left to learn from"),  # it is held out
+    ],
+)
+def test_questions_that_teach_nothing_are_refused(
+    home: Home, questions: list[BenchmarkQuestion], words: str
 ) -> None:
-    other = [BenchmarkQuestion("1", "Zxq?", ("Wvk",))]
-    with pytest.raises(UsageError, match="names a node"):
-        train_paths(trained[0], other, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+    with pytest.raises(UsageError, match=words):
+        train_paths(home, questions, SETTINGS, graph="moons", encoder="static", plan=PLAN)
 
 
-def test_a_single_question_is_held_out_and_leaves_nothing_to_learn_from(
-    trained: tuple[Home, dict[str, Any]],
-) -> None:
-    with pytest.raises(UsageError, match="none is left to learn from"):
-        train_paths(
-            trained[0], DISCOVERERS[:1], SETTINGS, graph="moons", encoder="static", plan=PLAN
-        )
-
-
-def test_a_policy_goes_with_its_graph(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
-    home = Home(shutil.copytree(trained[0].path, tmp_path / "home"))
-    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="others")
+def test_a_policy_goes_with_its_graph(copied: Home) -> None:
+    import_graph(copied, GRAPHS / "moons.tsv", SETTINGS, name="others")
     for graph, policies in (("others", 1), ("moons", 0)):
-        remove_graph(home, graph, SETTINGS)
-        edition = home.editions.current()
-        assert edition is not None and edition.rows(PathPolicy) == policies
-    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
-    edition = home.editions.current()
-    assert edition is not None and edition.rows(PathPolicy) == 0
+        remove_graph(copied, graph, SETTINGS)
+        assert copied.require_edition().rows(PathPolicy) == policies
+    import_graph(copied, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    assert copied.require_edition().rows(PathPolicy) == 0
 
 
-def test_a_picture_of_paths_is_an_svg(
-    trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    call = ["ask", *ASKED.split(), "--home", str(trained[0].path), "--picture", "paths.txt"]
-    assert main(call) == 2
-    assert "must end in .svg" in capsys.readouterr().err
-
-
-def test_the_command_draws_the_paths(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_draws_the_paths_as_an_svg(
+    home: Home, tmp_path: Path, almanac: CommandLine
 ) -> None:
     picture = tmp_path / "paths.svg"
-    options = ["--choices", "Pisa", "--choices", "Florence", "--picture", str(picture), "--json"]
-    home = str(trained[0].path)
-    assert main(["ask", ASKED, "--route", "paths", "--home", home, *options]) == 0
-    assert json.loads(capsys.readouterr().out)["evidence"][0]["path"]["nodes"][0] == "Io"
+    options = ["--choices", "Pisa", "--choices", "Florence", "--picture", str(picture)]
+    answer = almanac.json(home.path, "ask", ASKED, "--route", "paths", *options)
+    assert answer["evidence"][0]["path"]["nodes"][0] == "Io"
     words = "".join(ElementTree.fromstring(picture.read_text()).itertext())
     assert "Galileo Galilei" in words and "born_in" in words
+    refusal = almanac.refused(home.path, "ask", *ASKED.split(), "--picture", "paths.txt")
+    assert "must end in .svg" in refusal
 
 
 def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:

@@ -17,12 +17,11 @@ from tasks.models import local_model
 from tasks.models.call import RawReply, Sent
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.models.likelihood import Choices, log_likelihoods
-from tasks.models.loaded_model import LoadedModel, has_bfloat16
+from tasks.models.loaded_model import LoadedModel, has_bfloat16, load_model
 from tasks.models.local_model import LocalModel
 from tasks.models.packaged import packaged_folder
 from tasks.models.plain_answers import question_text
 from tasks.models.prompts.replies import AnswerReply, Reply, YesNo
-from tasks.models.scored_model import ChoiceQuestion, ScoredModel
 from tasks.models.strict_schema import strict_schema
 from tasks.models.validation import parse_reply
 
@@ -32,17 +31,12 @@ CAPITALS = ("Paris", "Berlin", "a banana")
 
 
 @pytest.fixture(scope="module")
-def scored() -> ScoredModel:
+def loaded() -> LoadedModel:
     try:
         packaged_folder("smollm2")
     except UsageError as error:
         pytest.skip(str(error))
-    return ScoredModel(SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def loaded(scored: ScoredModel) -> LoadedModel:
-    return scored.loaded
+    return load_model("smollm2", "cpu")
 
 
 @pytest.fixture
@@ -178,16 +172,23 @@ def test_likelihoods_do_not_depend_on_the_batch(loaded: LoadedModel) -> None:
         assert np.allclose(*both, rtol=0.02 if has_bfloat16() else 1e-4)
 
 
-def test_it_chooses_what_a_question_makes_likelier(scored: ScoredModel) -> None:
-    questions = [
-        ChoiceQuestion(CAPITAL, CAPITALS),
-        ChoiceQuestion("What do cows drink?", ["gasoline", "water", "the Paris agreement"]),
-        ChoiceQuestion("Whom did Ada meet?", ["Bob", "Charles"], "Ada met Charles in London."),
-    ]
-    assert [int(gains.argmax()) for gains in scored.gains(questions)] == [0, 1, 1]
+@pytest.mark.parametrize(
+    ("question", "choices", "knowledge", "right"),
+    [
+        (CAPITAL, CAPITALS, None, 0),
+        ("What do cows drink?", ("gasoline", "water", "the Paris agreement"), None, 1),
+        ("Whom did Ada meet?", ("Bob", "Charles"), "Ada met Charles in London.", 1),
+    ],
+)
+def test_it_chooses_what_a_question_makes_likelier(
+    loaded: LoadedModel, question: str, choices: tuple[str, ...], knowledge: str | None, right: int
+) -> None:
+    prompts = question_text(loaded, question, knowledge), question_text(loaded, "?")
+    asked, unasked = log_likelihoods(loaded, [Choices(text, choices) for text, _ in prompts])
+    assert int((asked - unasked).argmax()) == right
 
 
-def test_hidden_states_know_what_questions_are_about(scored: ScoredModel) -> None:
+def test_hidden_states_know_what_questions_are_about(loaded: LoadedModel) -> None:
     encoder = HiddenStates("smollm2", device="cpu")
     texts = [
         "What is the boiling point of water?",

@@ -1,6 +1,5 @@
 """Experts from texts to editions: trained, listed, described, quarantined, added, removed."""
 
-import json
 import shutil
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.experts import Verbalization, VerbalizedText
 from schemas.learning import Expert
@@ -22,8 +20,10 @@ from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
 from tasks.train_experts import About, journal_texts, text_set, train_experts
 from tasks.verbalize import verbalize
+from tests.command_line import CommandLine
 from tests.expert_texts import texts, tiny_plan
-from tests.test_expert_manifest import REFUSED, json_change, resealed
+from tests.test_expert_manifest import REFUSED
+from tests.unsafe_folders import json_change, resealed
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -45,13 +45,7 @@ def home(trained_home: Path, tmp_path: Path) -> Home:
 
 
 def expert_rows(home: Home) -> dict[str, dict[str, Any]]:
-    edition = home.editions.current()
-    assert edition is not None
-    return {row["expert"]: row for row in edition.table(Expert).to_pylist()}
-
-
-def command(home: Home, *words: str) -> int:
-    return main(["--home", str(home.path), *words])
+    return {row["expert"]: row for row in home.require_edition().table(Expert).to_pylist()}
 
 
 def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:
@@ -67,36 +61,28 @@ def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:
     assert not (home.path / "experts/.training/corpus").exists()
     runs = {run["flow"]: run for run in latest(home.live, Run).to_pylist()}
     assert runs["train_experts"]["outcome"] == "done"
-    edition = home.editions.current()
-    assert edition is not None
-    pool = ExpertPool(active_experts(home, edition))
+    pool = ExpertPool(active_experts(home, home.require_edition()))
     assert len(pool.write("corpus", ["Ada Lovelace"], 2, max_new_tokens=5)[0]) == 2
 
 
 def test_experts_are_listed_described_quarantined_and_restored(
-    home: Home, capsys: pytest.CaptureFixture[str]
+    home: Home, almanac: CommandLine
 ) -> None:
-    assert command(home, "experts", "quarantine", "corpus", "--reason", "it makes things up") == 0
+    change = partial(almanac.shown, home.path, "experts")
+    change("quarantine", "corpus", "--reason", "it makes things up")
     assert expert_rows(home)["corpus"]["reason"] == "it makes things up"
-    assert command(home, "experts", "quarantine", "corpus") == 0  # the reason may be left out
-    edition = home.editions.current()
-    assert edition is not None and active_experts(home, edition) == []
-    assert command(home, "experts", "restore", "corpus") == 0
+    change("quarantine", "corpus")  # the reason may be left out
+    assert active_experts(home, home.require_edition()) == []
+    change("restore", "corpus")
     assert expert_rows(home)["corpus"]["reason"] is None
-    assert command(home, "experts", "describe", "corpus", "--description", "Old machines") == 0
-    capsys.readouterr()
-    assert command(home, "experts", "--json") == 0
-    (listed,) = json.loads(capsys.readouterr().out)
-    assert (listed["description"], listed["status"], listed["depth"]) == (
-        "Old machines",
-        "active",
-        0,
-    )
-    assert command(home, "experts") == 0
-    assert "Old machines" in capsys.readouterr().out
-    assert command(home, "experts", "describe", "corpus") == 2
-    assert command(home, "experts", "describe", "corpus", "--description", " ") == 2
-    assert command(home, "experts", "restore", "nobody") == 2
+    change("describe", "corpus", "--description", "Old machines")
+    (listed,) = almanac.json(home.path, "experts")
+    about = listed["description"], listed["status"], listed["depth"]
+    assert about == ("Old machines", "active", 0)
+    assert "Old machines" in change()
+    blank = ["describe", "corpus", "--description", " "]
+    for wrong in (["describe", "corpus"], blank, ["restore", "nobody"]):
+        assert almanac(home.path, "experts", *wrong)[0] == 2
 
 
 def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(
@@ -114,81 +100,83 @@ def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(
 
 
 def test_a_contributed_folder_is_checked_copied_and_listed(
-    home: Home, tiny_expert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
 ) -> None:
     bare = Path(shutil.copytree(tiny_expert, tmp_path / "bare"))
     (bare / "manifest.json").unlink()
     (bare / "README.md").write_text("Mine.")
-    add = partial(command, home, "experts", "add")
-    assert add(str(bare), "--name", "people", "--parent", "corpus", "--licence", "MIT") == 0
-    assert "README.md" in capsys.readouterr().out
+    add = partial(almanac.shown, home.path, "experts", "add")
+    told = add(str(bare), "--name", "people", "--parent", "corpus", "--licence", "MIT")
+    assert "README.md" in told
     row = expert_rows(home)["people"]
     assert (row["method"], row["licence"], row["parent"]) == ("added", "MIT", "corpus")
     folder = home.path / row["path"]
     assert not (folder / "README.md").exists()
     assert row["parameters"] == checked_manifest(folder, row["sha256"]).parameters > 10_000
     # One with a manifest keeps it, and what it says.
-    assert add(str(tiny_expert), "--name", "folk") == 0
+    add(str(tiny_expert), "--name", "folk")
     assert expert_rows(home)["folk"]["base_model"] == "scratch"
-    capsys.readouterr()
-    assert command(home, "experts", "--json") == 0
-    names = [(expert["expert"], expert["depth"]) for expert in json.loads(capsys.readouterr().out)]
+    listed = almanac.json(home.path, "experts")
+    names = [(expert["expert"], expert["depth"]) for expert in listed]
     assert names == [("corpus", 0), ("people", 1), ("folk", 0)]
-    assert command(home, "experts", "remove", "corpus") == 2  # it contains another
-    assert command(home, "experts", "describe", "corpus", "--parent", "people") == 2  # a circle
-    assert command(home, "experts", "remove", "people") == 0
+    assert almanac(home.path, "experts", "remove", "corpus")[0] == 2  # it contains another
+    circle = ["describe", "corpus", "--parent", "people"]
+    assert almanac(home.path, "experts", *circle)[0] == 2
+    almanac.shown(home.path, "experts", "remove", "people")
     assert "people" not in expert_rows(home)
     assert folder.exists()  # an earlier edition still names it
 
 
 @pytest.mark.parametrize("trick", ["pickled weights", "remote code", "a linked file", "a pipe"])
 def test_an_unsafe_folder_is_not_added(
-    trick: str, home: Home, tiny_expert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trick: str, home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
 ) -> None:
     bad = Path(shutil.copytree(tiny_expert, tmp_path / "bad"))
     REFUSED[trick][0](bad)
     before = home.journal.position
-    assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
-    refusal = capsys.readouterr().err
-    assert f"{bad} is refused" in refusal and ".adding" not in refusal
+    code, _, refusal = almanac(home.path, "experts", "add", str(bad), "--name", "bad")
+    assert code == 1 and f"{bad} is refused" in refusal and ".adding" not in refusal
     assert home.journal.position == before and "bad" not in current_experts(home)
     assert {path.name for path in (home.path / "experts").iterdir()} == {".training", "corpus"}
 
 
-def test_weights_that_only_pickles_hold_are_not_added(
-    home: Home, tiny_expert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def pickled(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def unknown(folder: Path) -> None:
+    (folder / "config.json").write_text('{"model_type": "oracle"}')
+
+
+def lost(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    no_numbers = {name: weight.fill_(float("nan")) for name, weight in weights.items()}
+    save_file(no_numbers, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [(pickled, "can run code"), (unknown, "is refused"), (lost, "finite")]
+)
+def test_a_folder_without_a_manifest_is_checked_as_well(
+    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine, change: Any, reason: str
 ) -> None:
-    bad = Path(shutil.copytree(tiny_expert, tmp_path / "bad"))
-    (bad / "manifest.json").unlink()
-    (bad / "model.safetensors").rename(bad / "pytorch_model.bin")
-    assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
-    assert "can run code" in capsys.readouterr().err
     bare = Path(shutil.copytree(tiny_expert, tmp_path / "bare"))
     (bare / "manifest.json").unlink()
-    (bare / "config.json").write_text('{"model_type": "oracle"}')
-    assert command(home, "experts", "add", str(bare), "--name", "bad") == 1
-    refusal = capsys.readouterr().err
-    assert f"{bare} is refused" in refusal and ".adding" not in refusal
-    assert command(home, "experts", "add", str(tmp_path / "no"), "--name", "bad") in (1, 2)
-    assert command(home, "experts", "add", str(tiny_expert), "--name", "../bad") == 2
+    change(bare)
+    code, _, refusal = almanac(home.path, "experts", "add", str(bare), "--name", "bad")
+    assert code == 1 and reason in refusal and ".adding" not in refusal
+    assert "bad" not in current_experts(home)
 
 
-def test_an_expert_whose_weights_are_no_numbers_is_not_added(
-    home: Home, tiny_expert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_folders_and_names_that_cannot_be_are_refused(
+    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
 ) -> None:
-    bad = Path(shutil.copytree(tiny_expert, tmp_path / "bad"))
-    (bad / "manifest.json").unlink()
-    weights = load_file(bad / "model.safetensors")
-    lost = {name: weight.fill_(float("nan")) for name, weight in weights.items()}
-    save_file(lost, bad / "model.safetensors", metadata={"format": "pt"})
-    assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
-    assert "finite" in capsys.readouterr().err and "bad" not in current_experts(home)
+    assert almanac(home.path, "experts", "add", str(tmp_path / "no"), "--name", "bad")[0] in (1, 2)
+    assert almanac(home.path, "experts", "add", str(tiny_expert), "--name", "../bad")[0] == 2
 
 
 def test_an_expert_that_was_changed_on_disk_is_not_asked(home: Home) -> None:
-    edition = home.editions.current()
-    assert edition is not None
-    pool = ExpertPool(active_experts(home, edition))
+    pool = ExpertPool(active_experts(home, home.require_edition()))
     resealed(json_change("config.json", rms_norm_eps=0.5))(pool.experts[0].folder)
     with pytest.raises(UnsafeExpertError, match="registered"):
         pool.write("corpus", ["Ada"])
@@ -257,7 +245,7 @@ def test_a_changed_graph_is_verbalized_again(home: Home) -> None:
     assert expert_rows(home)["mine"]["stale"] is False
 
 
-def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home) -> None:
+def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home, almanac: CommandLine) -> None:
     made_texts(home, "mine")
     verbalize(home, PLAIN, expert="mine")
     train_experts(home, ["mine"], PLAIN, graph="people", plan=tiny_plan(epochs=1))
@@ -267,7 +255,7 @@ def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home) -> None:
     changed = next(row for row in rows if row["verbalization_id"] == "v-mine")
     changed |= {"source_sha": "1:1", "verbalization_id": "newer"}
     home.journal.append({Verbalization: Verbalization.to_table([changed])})
-    assert command(home, "experts", "describe", "mine", "--description", "People") == 0
+    almanac.shown(home.path, "experts", "describe", "mine", "--description", "People")
     assert expert_rows(home)["mine"]["stale"] is True
 
 
@@ -282,7 +270,7 @@ def test_a_home_may_be_named_by_a_relative_path(
     checked_manifest(home.path / row["path"], row["sha256"])
 
 
-def test_what_is_wrong_is_said_before_anything_is_trained(home: Home) -> None:
+def test_what_is_wrong_is_said_before_anything_is_trained(home: Home, almanac: CommandLine) -> None:
     for names, graph, about in (
         (["no/name"], None, About()),
         (["nobody"], None, About()),
@@ -291,18 +279,18 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home: Home) -> None:
     ):
         with pytest.raises(UsageError):
             train_experts(home, names, PLAIN, graph=graph, about=about, plan=tiny_plan())
-    assert command(home, "train-experts", "corpus", "--minutes", "0") == 2
-    assert command(home, "train-experts", "nobody") == 2
-    assert command(home, "train-experts", "corpus", "--method", "lora") == 2
-    assert command(home, "train-experts", "corpus", "--patience", "2", "--all-texts") == 2
+    for wrong in (
+        ["corpus", "--minutes", "0"],
+        ["nobody"],
+        ["corpus", "--method", "lora"],
+        ["corpus", "--patience", "2", "--all-texts"],
+    ):
+        assert almanac(home.path, "train-experts", *wrong)[0] == 2
 
 
-def test_the_command_trains_within_its_minutes(
-    home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3", "--json")
-    assert command(home, *words) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_the_command_trains_within_its_minutes(home: Home, almanac: CommandLine) -> None:
+    words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3")
+    report = almanac.json(home.path, *words)
     assert report["published"]
     assert report["experts"][0]["ended"] == "minutes"
     assert expert_rows(home)["corpus"]["description"] == "The corpus"  # kept

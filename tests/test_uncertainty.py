@@ -14,10 +14,10 @@ from schemas.settings import EngineSettings, ModelSettings, Price
 from tasks.gates.uncertainty import PURPOSE, answer_uncertainty
 from tasks.models.dialect import RIVALS
 from tasks.models.limits import BudgetSpentError
+from tasks.models.loaded_model import load_model
 from tasks.models.measures import Measures, reported_measures
-from tasks.models.scored_model import ScoredModel
+from tasks.models.plain_answers import question_tokens, write_plainly
 from tests.mock_endpoint import running
-from tests.tiny_models import make_chat_model, make_encoding_model
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -47,13 +47,18 @@ def calls(home: Home) -> list[dict[str, Any]]:
 # -- a model in this process -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [make_chat_model, make_encoding_model])
-def test_a_model_here_is_asked_and_counted(make: Any, home: Home, tmp_path: Path) -> None:
-    folder = make(tmp_path / "model")
-    model = ModelSettings(name=str(folder), device="cpu", local_batch=3)
+@pytest.mark.parametrize("kind", ["chat", "encoding"])
+def test_a_model_here_is_asked_and_counted(
+    tiny_models: dict[str, Path], kind: str, home: Home
+) -> None:
+    model = ModelSettings(name=str(tiny_models[kind]), device="cpu", local_batch=3)
     settings = EngineSettings(engine="transformers", model=model)
     found = answer_uncertainty(QUESTIONS, settings, home, "run")
-    written = ScoredModel(model).generate(QUESTIONS)
+    loaded = load_model(model.name, "cpu")
+    written = [
+        write_plainly(loaded, [question_tokens(loaded, question, room=30)])[0]
+        for question in QUESTIONS
+    ]
     assert found.dtype == np.float64
     assert np.allclose(found, [one.entropies.mean() for one in written], atol=1e-3)
     assert found[0] == found[2]

@@ -1,6 +1,5 @@
 """Training texts: sentences from relation names, walks, splits, provenance, rewriting."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemas
-from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.knowledge import prompt_of
@@ -25,6 +23,7 @@ from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
 from tasks.models.prompts.replies import Text as TextReply
 from tasks.verbalize import Rewriter, verbalize
+from tests.command_line import CommandLine
 from tests.small_edition import make_edition
 from warehouse.durable import sha256_file
 from warehouse.home import Home
@@ -53,9 +52,8 @@ def rivers(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 def texts_of(home: Home, **options: Any) -> list[Text]:
-    edition = home.editions.current()
-    assert edition is not None
-    with Verbalizer(edition, "rivers", "rivers", Options(**{"held_out": 0.0, **options})) as made:
+    how = Options(**{"held_out": 0.0, **options})
+    with Verbalizer(home.require_edition(), "rivers", "rivers", how) as made:
         return [text for batch in made.texts() for text in batch]
 
 
@@ -120,11 +118,25 @@ def test_a_relation_becomes_a_question(relation: str, question: str) -> None:
     assert phrasing.ask("Ada", person=False, language="en") == thing
 
 
-def test_what_happened_on_a_day_happened_in_a_year() -> None:
-    born = Phrasings([]).of("born on", "en")
-    assert born.sentence("Ada", ["10 May 1815"], "en") == "Ada was born on 10 May 1815."
-    assert born.sentence("Ada", ["1815"], "en") == "Ada was born in 1815."
-    assert born.sentence("Ada", ["May 1815"], "en") == "Ada was born in May 1815."
+@pytest.mark.parametrize(
+    ("relation", "tails", "language", "sentence"),
+    [
+        ("born on", ["10 May 1815"], "en", "Ada was born on 10 May 1815."),
+        ("born on", ["1815"], "en", "Ada was born in 1815."),
+        ("born on", ["May 1815"], "en", "Ada was born in May 1815."),
+        (
+            "country of birth",
+            ["A", "B", "C"],
+            "en",
+            "The countries of birth of Ada are A, B and C.",
+        ),
+        ("主演", ["乙", "丙", "丁"], "zh", "Ada的主演有乙、丙和丁。"),
+    ],
+)
+def test_a_sentence_fits_its_tails(
+    relation: str, tails: list[str], language: str, sentence: str
+) -> None:
+    assert Phrasings([]).of(relation, language).sentence("Ada", tails, language) == sentence
 
 
 def test_a_question_comes_with_its_answers(rivers: Home) -> None:
@@ -175,15 +187,6 @@ def test_a_relation_whose_name_is_blank_is_verbalized_too(language: str) -> None
         " ", "Ada", person=False, vocabulary=[], rng=Random(0), language=language
     )
     assert "Ada" in question
-
-
-def test_several_tails_share_a_sentence() -> None:
-    phrasing = Phrasings([]).of("country of birth", "en")
-    assert phrasing.sentence("Ada", ["A", "B", "C"], "en") == (
-        "The countries of birth of Ada are A, B and C."
-    )
-    chinese = Phrasings([]).of("主演", "zh")
-    assert chinese.sentence("甲", ["乙", "丙", "丁"], "zh") == "甲的主演有乙、丙和丁。"
 
 
 @given(
@@ -249,9 +252,8 @@ def test_a_long_wiki_is_cut_between_sentences(rivers: Home) -> None:
 
 
 def test_each_text_names_the_triples_it_was_made_from(rivers: Home) -> None:
-    edition = rivers.editions.current()
-    assert edition is not None
-    known = {row["triple_id"]: row for row in edition.table(schemas.Triple).to_pylist()}
+    triples = rivers.require_edition().table(schemas.Triple).to_pylist()
+    known = {row["triple_id"]: row for row in triples}
     texts = texts_of(rivers)
     assert {text["method"] for text in texts} == set(METHODS) - {"passage"}
     for text in texts:
@@ -304,30 +306,23 @@ def test_a_models_words_are_taken_if_no_name_is_lost(rivers: Home) -> None:
     assert all(text["rewritten"] for text in Rewriter(fluent, mapped).rewritten(texts))
     forgetful: Any = Model(lambda triples: "A river.")
     assert Rewriter(forgetful, mapped).rewritten(texts) == texts
-
-
-def test_questions_keep_their_words(rivers: Home) -> None:
-    texts = texts_of(rivers, methods=("question",))
-    fluent: Any = Model(lambda triples: "In short: " + triples.replace("|", ","))
-    assert Rewriter(fluent, mapped).rewritten(texts) == texts
+    questions = texts_of(rivers, methods=("question",))
+    assert Rewriter(fluent, mapped).rewritten(questions) == questions  # they keep their words
 
 
 # -- the job --------------------------------------------------------------------------------------
 
 
-def test_texts_are_published_and_replaced(
-    rivers: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    call = ["verbalize", "--graph", "rivers", "--expert", "water", "--home", str(rivers.path)]
-    assert main([*call, "--json"]) == 0
-    counts = json.loads(capsys.readouterr().out)["counts"]["verbalize"]
-    rows = rivers.editions.current().table(schemas.TrainingText).to_pylist()  # type: ignore[union-attr]
+def test_texts_are_published_and_replaced(rivers: Home, almanac: CommandLine) -> None:
+    call = ["verbalize", "--graph", "rivers", "--expert", "water"]
+    counts = almanac.json(rivers.path, *call)["counts"]["verbalize"]
+    rows = rivers.require_edition().table(schemas.TrainingText).to_pylist()
     assert Counter(row["method"] for row in rows) == {
         method: number for method, number in counts.items() if method in METHODS and number
     }
     assert {row["expert"] for row in rows} == {"water"}
-    assert main([*call, "--method", "entity_wiki"]) == 0
-    rows = rivers.editions.current().table(schemas.TrainingText).to_pylist()  # type: ignore[union-attr]
+    almanac.shown(rivers.path, *call, "--method", "entity_wiki")
+    rows = rivers.require_edition().table(schemas.TrainingText).to_pylist()
     assert {row["method"] for row in rows} == {"entity_wiki"}
 
 

@@ -16,11 +16,11 @@ from typing import Protocol
 
 import numpy as np
 
+from benchmarks.scored_model import ScoredModel
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
 from tasks.ask.phrasing import without_letter
 from tasks.models.plain_answers import MOST_KNOWLEDGE, Written
-from tasks.models.scored_model import ScoredModel
 from tasks.models.tokens import estimate_tokens
 from tasks.progress import Report, silent
 from tasks.questions.normalise import bare_words, token_f1
