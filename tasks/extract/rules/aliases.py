@@ -98,6 +98,8 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
+    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
+        yield _either(passage, name, alias, end, "quoted")
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -126,9 +128,11 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
         return True
     tree = passage.tree
     own = range(name.first, name.last)
+    before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
         tree.dep[head] not in INNER
+        and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
     )
