@@ -36,6 +36,7 @@ IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;]
 _JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
 _CAPITALISED = re.compile(r"\b[A-Z]")
 _MOST_BEFORE = 80  # characters
+PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
 ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 
@@ -122,7 +123,7 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     of its phrase, must not be coordinated, and must not follow a preposition.
     """
     words = normalise_name(alias).split()
-    if len(words) == 1 and is_common(words[0]):
+    if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
         return False
     if is_acronym_of(alias, name.name) or set(words) <= set(normalise_name(name.name).split()):
         return True
