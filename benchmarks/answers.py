@@ -28,10 +28,13 @@ from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
+from tasks.questions.question import Benchmark, BenchmarkQuestion
+from tasks.questions.splits import sample, split
 from tests.question_measures import FOLDS, split_by_relation
 from warehouse.home import Home
 
 LIMIT = 2000
+FEW = 500  # questions
 REPORTED = (2, 3)
 KEPT = ("hits@1", "em", "f1", "accuracy", "answered")
 INTERVALS = ("hits@1", "em", "f1", "accuracy")
@@ -74,11 +77,22 @@ WANTED: dict[str, list[tuple[str, float]]] = {
 
 
 def measure(
-    path: Path, format: str, limit: int | None, answers: Path | None, fold: int | None = None
+    path: Path,
+    format: str,
+    limit: int | None,
+    answers: Path | None,
+    fold: int | None = None,
+    *,
+    alone: bool = False,
 ) -> Figures:
-    """Return the figures of the programs and of the systems they are compared with."""
+    """Return the figures of the programs and of the systems they are compared with.
+
+    Programs measured `alone` are compared with nothing and learn from FEW questions.
+    """
     settings = Settings()
     how = Measurement(limit=limit, zero_shot=True, answers=answers)
+    if alone:
+        how = Measurement(limit=limit, baselines=(), divide=_few_to_learn_from)
     if fold is not None:
         divide = partial(split_by_relation, fold=fold)
         how = replace(how, divide=divide, baselines=("spe",))
@@ -95,6 +109,13 @@ def measure(
         "seconds_in_all": round(taken, 1),
         "processor_seconds_in_all": round(time.process_time() - worked, 1),
     }
+
+
+def _few_to_learn_from(
+    benchmark: Benchmark,
+) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
+    train, test = split(benchmark)
+    return sample(train, FEW), test
 
 
 def _kept(system: Figures) -> Figures:
@@ -178,6 +199,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("name", choices=RUNS)
     parser.add_argument("--limit", type=int, default=LIMIT, metavar="N", help="questions per run")
+    parser.add_argument("--alone", action="store_true", help=f"learn from {FEW}, compare nothing")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the answers")
     parser.add_argument("--unseen-relations", action="store_true", help="split by relation")
     parser.add_argument("--folds", type=int, nargs="+", default=REPORTED, choices=range(FOLDS))
@@ -191,7 +213,9 @@ def main() -> None:
     runs: Figures = {}
     for run, place in RUNS[arguments.name].items():
         answers = arguments.out / f"{run}.jsonl" if arguments.out else None
-        runs[run] = measure(DATA / place, arguments.name, arguments.limit, answers)
+        runs[run] = measure(
+            DATA / place, arguments.name, arguments.limit, answers, alone=arguments.alone
+        )
     figures = {
         "limit": arguments.limit,
         "reached": reached(runs, WANTED[arguments.name]),

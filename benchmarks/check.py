@@ -26,7 +26,7 @@ from unittest.mock import patch
 import orjson
 
 from benchmarks.command import parser_of, run_command
-from recipes.command import DATA, MISSING, ROOT
+from recipes.command import DATA, MISSING, ROOT, missing
 
 FIGURES = Path(__file__).with_name("figures.toml")
 LONGEST = 600  # seconds of a short form
@@ -34,11 +34,12 @@ LONGEST = 600  # seconds of a short form
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a short form: what differs, or why it could not run, and its seconds."""
+    """What came of a short form: what differs, or what it lacks; its seconds, and its figures."""
 
     differs: list[str]
     lacking: str = ""
     seconds: float = 0.0
+    found: str = ""
 
 
 def short_forms() -> dict[str, dict[str, Any]]:
@@ -63,7 +64,7 @@ def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str
         except (KeyError, IndexError):
             wrong.append(f"{path} is missing")
             continue
-        if not least <= value <= most:
+        if not (isinstance(value, int | float) and least <= value <= most):
             wrong.append(f"{path} is {value}, not between {least} and {most}")
     return wrong
 
@@ -71,9 +72,12 @@ def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str
 def in_a_process(words: list[str]) -> tuple[int, str, str]:
     """Run a command; return its status, the last line about what went wrong, and its output."""
     program = ["-m", "flows", *words[1:]] if words[0] == "almanac" else ["-m", *words]
-    done = subprocess.run(
-        [sys.executable, *program], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, *program], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST
+        )
+    except subprocess.TimeoutExpired:
+        return 1, f"It took more than {LONGEST} s.", ""
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     return done.returncode, lines[-1] if lines else "", done.stdout
 
@@ -103,16 +107,22 @@ def checked(name: str, form: dict[str, Any], *, here: bool) -> Outcome:
         work.mkdir()
         with patch.dict(os.environ, BENCHMARK_RESULTS=str(results)):
             for command in form["short"]:
-                status, words, printed = run(
-                    shlex.split(command.replace("WORK", str(work)).replace("DATA", str(DATA)))
-                )
+                line = command.replace("WORK", str(work)).replace("DATA", str(DATA))
+                given = [Path(word) for word in shlex.split(line)]
+                gone = [path for path in given if path.is_relative_to(DATA) and not path.exists()]
+                if gone:
+                    return Outcome([], missing(gone[0]))
+                status, words, printed = run(shlex.split(line))
                 if MISSING in words:
                     return Outcome([], words)
                 if status:
                     return Outcome([f"{command}: {words}"], "", time.monotonic() - began)
         path = results / f"{name}.json"
         figures = orjson.loads(path.read_bytes() if path.exists() else printed)
-    return Outcome(outside(figures, form["bounds"]), "", time.monotonic() - began)
+    wrong = outside(figures, form["bounds"])
+    found = {path: value_at(figures, path) for path in form["bounds"] if not wrong}
+    words = ", ".join(f"{path} {value}" for path, value in found.items())
+    return Outcome(wrong, "", time.monotonic() - began, words)
 
 
 def help_pages() -> list[str]:
@@ -146,7 +156,7 @@ def main() -> bool:
         if (chosen.names and name not in chosen.names) or (chosen.fast and not form.get("fast")):
             continue
         outcome = checked(name, form, here=chosen.fast)
-        state = outcome.lacking or "; ".join(outcome.differs) or "holds"
+        state = outcome.lacking or "; ".join(outcome.differs) or f"holds: {outcome.found}"
         print(f"{name}: {state} ({outcome.seconds:.1f} s)", flush=True)
         differing += bool(outcome.differs)
     return differing > 0

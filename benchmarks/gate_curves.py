@@ -35,7 +35,7 @@ from tasks.import_graph import import_graph
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
-from tests.gate_studies import hardness_figures, layer_candidates
+from tests.gate_studies import hardness_figures, layer_candidates, together_figures
 from warehouse.home import Home
 
 QUESTIONS = DATA / "gate" / "mirage.jsonl.gz"
@@ -79,8 +79,9 @@ def figures_of(results: GateResults, draws: Draws) -> dict[str, Figures]:
     """Return each gate's figures, those with an interval as three numbers."""
     report = results.report
     hardness = hardness_figures(results, draws.count)
+    together = together_figures(results, draws.count)
     return {
-        gate["system"]: _kept(gate["metrics"] | hardness[gate["system"]])
+        gate["system"]: _kept(gate["metrics"] | hardness[gate["system"]] | together[gate["system"]])
         for gate in [report, *report["baselines"]]
     }
 

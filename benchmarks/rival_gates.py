@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 
-from tasks.gates.clusters import squared_distances
+from tasks.gates.calibrated import squared_distances
 from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.text.words import words_in_chinese, words_outside_chinese

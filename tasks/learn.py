@@ -17,8 +17,7 @@ from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions
 from tasks.calibrate_gate import calibrate_gates
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.learn_arms import learn_arms
 from tasks.prepare_benchmark import prepared
 from tasks.programs.planner.learn import Example, explained_examples

@@ -8,8 +8,7 @@ from schemas.documents import Document
 from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.import_graph import import_graph, list_graphs
 from tasks.progress import Report
 from tasks.questions.question import Benchmark, GraphSource

@@ -30,8 +30,7 @@ from tasks.experts.verbalize.texts import (
     Verbalizer,
     says_all,
 )
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import open_graph
+from tasks.graphs.graph import graph_folders, open_graph
 from tasks.models.client import BlockingClient
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Text as TextReply
@@ -217,4 +216,7 @@ class _Verbalizing(Work):
             self.run.cost = client.paid
 
 
-STAGES: Stages[_Verbalizing] = (("verbalize", _Verbalizing.make), *PUBLISHING)
+STAGES: Stages[_Verbalizing] = (
+    ("verbalize", _Verbalizing.make, "a graph -> training texts in the journal"),
+    *PUBLISHING,
+)

@@ -24,7 +24,7 @@ from schemas.observations import Extraction, SplitPassage
 from tasks.extract.by_model.grounding import GROUNDING_VERSION, ground
 from tasks.extract.extracted import Extracted
 from tasks.extract.rules import RULES_VERSION, RulesEngine
-from tasks.graphs.folders import graph_folders
+from tasks.graphs.graph import graph_folders
 from tasks.ingest.split import SPLITTER_VERSION, split
 from tasks.models.prompts import examples, load_prompt
 from tasks.models.prompts.replies import merged

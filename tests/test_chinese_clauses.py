@@ -175,13 +175,6 @@ def test_what_only_says_when_something_has_to_be_done_is_no_fact() -> None:
     assert rows[0]["time"] == "收到通知之日起10日内"
 
 
-def test_a_foreign_name_is_that_of_the_whole_quotation() -> None:
-    quoted = "讲座题为“走向世界的年轻人 (Young People towards the World)”。"
-    found = triples(quoted + "该软件有两种许可 (Copyleft, Permissive)。", "")
-    named = {(name, other) for name, relation, other in found if relation == "外文名"}
-    assert named == {("走向世界的年轻人", "Young People towards the World")}
-
-
 @pytest.mark.parametrize(
     ("text", "aliases"),
     [
@@ -235,12 +228,6 @@ def test_a_path_or_command_is_no_name() -> None:
     assert [row["name"] for row in names] == ["Harbour"]
 
 
-def test_each_has_the_short_form_in_its_place() -> None:
-    aliases = extract("海河公司和大山公司分别简称河司和山司。", "报告").aliases
-    found = {(row["name"], row["alias"]) for row in aliases}
-    assert found == {("海河公司", "河司"), ("大山公司", "山司")}
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -255,11 +242,6 @@ def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
     text: str, expected: set[tuple[str, str, str]]
 ) -> None:
     assert triples(text, "报告") == expected
-
-
-def test_a_document_is_not_who_made_it() -> None:
-    text = "公安部《海港使用规范》未作规定，电视剧《海港之夜》写了他的经历。"
-    assert triples(text, "湿地") == {("海港之夜", "是", "电视剧")}
 
 
 @pytest.mark.parametrize(

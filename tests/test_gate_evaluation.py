@@ -17,7 +17,7 @@ from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.questions.question import BenchmarkQuestion
 from tests.accuracy_curve import curve
-from tests.gate_studies import hardness_figures
+from tests.gate_studies import hardness_figures, together_figures
 from warehouse.home import Home
 
 SIZES = {"rivers": 150, "kings": 60}
@@ -314,9 +314,10 @@ def test_one_threshold_for_all_data_sets_fetches_where_knowledge_helps() -> None
     without = np.where(datasets == "kings", 0.0, helped)
     outcomes = Outcomes(questions, datasets, ("small",), without[None], helped[None])
     how = GateMeasurement(gates=("popularity", "random"), draws=Draws(20, 3), resamples=50)
-    report = measure("things", outcomes, how)
-    popularity, chance = report["metrics"], report["baselines"][0]["metrics"]
-    assert popularity["area_over_random"] == 0  # within a data set it knows nothing
+    candidates, _ = of_gates(list(how.gates), {}, outcomes)
+    results = compare_gates("things", candidates, how)
+    popularity, chance = together_figures(results, 3, 50).values()
+    assert results.report["metrics"]["area_over_random"] == 0  # it knows nothing within a data set
     assert popularity["together_accuracy_at_half_of_always"] == pytest.approx(1)
     assert popularity["together_rate_at_99"] == pytest.approx(40 / 200, abs=0.02)
     assert chance["together_accuracy_at_half_of_always"] < 0.95

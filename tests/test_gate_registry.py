@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from schemas.errors import AlmanacError, UsageError
-from tasks.gates.calibrated import CalibratedGate
+from tasks.gates.calibrated import CalibratedGate, TaskRegistry
 from tasks.gates.gate import make_gate
-from tasks.gates.registry import TaskRegistry
 from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.load import Encoder
 

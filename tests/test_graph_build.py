@@ -20,8 +20,7 @@ from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, Imported
 from schemas.settings import EngineSettings, PublishSettings, Settings
 from tasks.graphs import build
 from tasks.graphs.edition_rows import edition_rows
-from tasks.graphs.folders import NAMES, graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import NAMES, Graph, graph_folders, open_graph
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph
 from tasks.publish.checks import failed_checks

@@ -14,8 +14,7 @@ from schemas.errors import DamageError, UsageError
 from schemas.learning import TaskGate
 from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import open_graph
+from tasks.graphs.graph import graph_folders, open_graph
 from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.programs.planner.store import load_planner

@@ -18,12 +18,16 @@ from schemas.errors import UsageError
 from schemas.knowledge import Misfit
 from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
 from schemas.settings import EngineSettings, ModelSettings, Settings
-from tasks.extract.by_model.engine import identity
+from tasks.extract.by_model.engine import (
+    MOST_IN_PROMPT,
+    identity,
+    relations_line,
+    relevant_relations,
+)
 from tasks.import_graph import import_graph
 from tasks.ontology.check import misfits
 from tasks.ontology.fit import misfit
 from tasks.ontology.kinds import KindNouns, class_noun
-from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
 from tasks.ontology.read import read_ontology
 from tasks.refresh import refresh
 from warehouse.editions import Edition

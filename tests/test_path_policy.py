@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from schemas.errors import AlmanacError, DamageError, UsageError
 from tasks.graphs.graph import Graph
+from tasks.models.checkpoint import CHECKPOINT
 from tasks.paths.path import Path, Step
 from tasks.paths.policy.beam import BeamOptions, search_paths
 from tasks.paths.policy.demonstrations import FAR, distances_between, shortest_paths
@@ -25,7 +26,7 @@ from tasks.paths.policy.episodes import (
 )
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.train import CHECKPOINT, Episodes, TrainedPolicy, train_policy
+from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
 
 WIDTH = 16
 PLAN = PolicyPlan(hidden=(32, 64), batch=64, cloning_epochs=15, epochs=5, learning_rate=3e-3)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extract.by_model.grounding import ground
-from tasks.extract.by_model.passages import halves, is_readable, render
-from tasks.extract.by_model.readable import readable
+from tasks.extract.by_model.passages import halves, is_readable, readable, render
 from tasks.ingest.split import split
 from tasks.models.prompts.replies import Extraction
 

@@ -87,12 +87,10 @@ succession | 阿里巴巴 | 张勇接替马云担任董事局主席。 | 张勇,
 default | max-open | max-open的默认值为600。 | max-open,默认值,600
 its port | max-open | max-open是服务，端口为8080。 | max-open,端口,8080
 price | 基础版 | 基础版价格为每月99元。 | 基础版价格,是,每月99元
-number of a mission | 月球 | 嫦娥六号取回样品。 | 嫦娥六号,取回,样品
 end of an object | 袁隆平 | 袁隆平从事杂交水稻研究。 | 袁隆平,从事,杂交水稻研究
 a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门。 | 统计局,是,收集统计资料的政府部门
 how it is done | 中国 | 中国将坚定不移扩大消费市场。 | 中国,扩大,消费市场
 origin before | 周宜辰 | 周宜辰，彰化县秀水乡人，擅长标枪。 | 周宜辰,擅长,标枪
-first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
 something new without 一 | 王小波 | 王小波是个幽默的作家。 | 王小波,是,幽默的作家
 """
 

@@ -211,6 +211,13 @@ def test_what_must_be_done_on_a_condition_is_conditional(sentence: str, modality
     assert {triple["modality"] for triple in read(sentence).triples} == {modality}
 
 
+def test_words_that_a_name_lists_are_parts_of_it():
+    found = facts(read("Norway signed the Treaty of Amity, Trade and Navigation in Oslo."))
+    assert ("Norway", "signed", "Treaty of Amity, Trade and Navigation") in found
+    heads = {head for head, _, _ in facts(read("The King of Norway and Denmark sold ships."))}
+    assert not any("Denmark" in head for head in heads)
+
+
 def test_a_quantity_carries_its_number_and_unit():
     (triple,) = [t for t in read("The Rhine is 1,230 km long.").triples if t["head"] == "Rhine"]
     assert (triple["relation"], triple["value_type"]) == ("length", "quantity")

@@ -75,16 +75,3 @@ def _within(vectors: np.ndarray, count: int, seed: int) -> list[tuple[np.ndarray
         distances = np.linalg.norm(own - centre, axis=1)
         parts.append((centre, float(len(own)), float(distances.sum())))
     return parts
-
-
-def squared_distances(vectors: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Return the squared distances (n, m) of vectors (n, h) from centroids (m, h).
-
-    By the binomial formula, without an array of differences; rounding may make them negative.
-    """
-    distances: np.ndarray = (
-        np.einsum("nh,nh->n", vectors, vectors)[:, None]
-        + np.einsum("mh,mh->m", centroids, centroids)
-        - 2 * vectors @ centroids.T
-    )
-    return distances

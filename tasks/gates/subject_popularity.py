@@ -4,7 +4,7 @@ The paper counts how often people read the page of a subject. Here popularity is
 graph: the number of its triples or, for the corpus, how often documents mention it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Entity
-from tasks.graphs.folders import FOLDER, graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import FOLDER, Graph, graph_folders, open_graph
 from tasks.graphs.question_names import names_in
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import Question, analyse
@@ -72,8 +71,13 @@ class GraphPopularity:
         ]
 
 
-def open_popularity(edition: Edition | None, name: str) -> GraphPopularity:
-    """Open the graph of this name, `corpus` for the documents; raises UsageError if unknown."""
+def open_popularity(
+    edition: Edition | None, name: str, graphs: Mapping[str, Graph] | None = None
+) -> GraphPopularity:
+    """Open the graph of this name, `corpus` for the documents; raises UsageError if unknown.
+
+    If it is among the `graphs` that are open already, that one is used.
+    """
     opened = {folder: open_graph(folder) for folder in graph_folders(edition)} if edition else {}
     matches = [(folder, graph) for folder, graph in opened.items() if graph.name == name]
     if edition is None or not matches:
@@ -83,6 +87,7 @@ def open_popularity(edition: Edition | None, name: str) -> GraphPopularity:
         )
     [(folder, graph)] = matches
     edition.check(f"{FOLDER}/{folder.name}/")
+    graph = (graphs or {}).get(name, graph)
     corpus = name == CORPUS
     return GraphPopularity(graph, _mentions(edition, graph) if corpus else triples_of(graph))
 

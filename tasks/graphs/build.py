@@ -26,8 +26,7 @@ import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.graphs.edition_rows import Rows, edition_rows
-from tasks.graphs.folders import FOLDER, NAMES, graph_folders
-from tasks.graphs.graph import KEYS, Graph, save_graph, save_names
+from tasks.graphs.graph import FOLDER, KEYS, NAMES, Graph, graph_folders, save_graph, save_names
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.name_index import build_name_index

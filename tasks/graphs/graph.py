@@ -21,8 +21,11 @@ import pyarrow as pa
 
 from tasks.graphs.name_keys import by_key, name_key, name_keys
 from tasks.text.names import other_genitive
+from warehouse.editions import Edition
 
 Nodes = np.ndarray  # int32
+FOLDER = "graphs"  # within an edition's folder: a folder for each graph
+NAMES = "names"  # within a graph's folder: the indexes for linking
 
 
 @dataclass(frozen=True)
@@ -290,3 +293,8 @@ def open_graph(folder: Path) -> Graph:
         table = pa.ipc.open_file(file).read_all().combine_chunks()
     labels, ids = (table[name].chunk(0) for name in ("label", "id")) if len(table) else ([], [])
     return Graph(about["name"], about["relations"], labels, ids, **arrays)
+
+
+def graph_folders(edition: Edition) -> list[Path]:
+    """Return the folders in which an edition keeps the arrays of its graphs."""
+    return sorted((edition.path / FOLDER).glob("[0-9]*"))

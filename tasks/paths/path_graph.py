@@ -15,8 +15,7 @@ from pathlib import Path
 
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks

@@ -119,7 +119,10 @@ def publish_edition(work: Work) -> None:
     work.run.outcome, work.run.published = "done", True
 
 
-PUBLISHING: Stages[Work] = (("build", build_edition), ("publish", publish_edition))
+PUBLISHING: Stages[Work] = (
+    ("build", build_edition, "journal -> a candidate: entities resolved, support counted, indexes"),
+    ("publish", publish_edition, "a candidate that passes the checks -> the current edition"),
+)
 
 
 def _encoder(work: Work, name: str) -> VectorStore | None:

@@ -35,7 +35,7 @@ def check_gates(names: Sequence[str], options: dict[str, Any]) -> list[str]:
 
     Raises UsageError for an unknown gate or option, and for options that none of the gates has.
     """
-    chosen = list(GATES) if "all" in names else list(dict.fromkeys(names))
+    chosen = list(GATES) if "all" in names else list(dict.fromkeys(filter(None, names)))
     if not chosen:
         raise UsageError(f"Name a gate to measure: {', '.join(GATES)} or all.")
     for name in chosen:

@@ -17,9 +17,7 @@ from tasks.evaluate.gates.candidates import (
     of_gates,
 )
 from tasks.evaluate.gates.figures import (
-    accuracies_together,
     difference,
-    figures_together,
     gate_figures,
 )
 from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
@@ -138,9 +136,6 @@ def compare_gates(
             ideal = perfect(outcomes, scores[name], resamples)
         curves[name] = gate_curves(outcomes, scores[name], resamples)
         figures.append(gate_figures(name, outcomes, scores[name], curves[name], ideal))
-        if measurement.study == "gates" and len(curves[name].datasets) > 1:
-            accuracies = accuracies_together(outcomes, scores[name], resamples)
-            figures[-1]["metrics"] |= figures_together(outcomes, accuracies)
         report("gates", len(figures), len(candidates))
     system, *others = figures
     for other in others:

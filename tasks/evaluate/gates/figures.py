@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tasks.evaluate.gates.outcomes import Outcomes
-from tasks.evaluate.gates.resampled import RATES, GateCurves, Resamples, weighted_curves
+from tasks.evaluate.gates.resampled import RATES, GateCurves
 from tasks.evaluate.gates.scored import Scored
 from tasks.evaluate.metrics import HIGH, LOW
 
@@ -48,58 +48,6 @@ def gate_figures(
 
 def _of_part(metrics: Metrics) -> Metrics:
     return {name: value for name, value in metrics.items() if name.startswith(OF_PARTS)}
-
-
-def accuracies_together(
-    outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples
-) -> np.ndarray:
-    """Return accuracies (resamples, models, rates) with one threshold for all data sets.
-
-    With a threshold per data set, a gate can only choose between the questions of that data set. If
-    its scores are comparable across data sets, as expected gains are, one threshold also retrieves
-    more in data sets where knowledge helps more. The accuracies are means over the draws; row 0 of
-    the resamples is the measurement itself.
-    """
-    places = dict(outcomes.each_dataset())
-    models = len(outcomes.models)
-    accuracies = np.zeros((len(resamples.draws), models, len(RATES)))
-    for draw in sorted({part.draw for part in scored}):
-        parts = [part for part in scored if part.draw == draw]
-        places_asked = np.concatenate([part.places for part in parts])
-        weights = np.concatenate(
-            [
-                resamples.of(part.dataset, np.searchsorted(places[part.dataset], part.places))
-                for part in parts
-            ],
-            axis=1,
-        )
-        for model in range(models):
-            scores = np.concatenate([part.of_model(model) for part in parts])
-            without = outcomes.without[model : model + 1, places_asked]
-            helped = outcomes.with_knowledge[model : model + 1, places_asked]
-            _, accuracy = weighted_curves(scores, without, helped, weights)
-            accuracies[:, model] += resamples.draws[:, draw, None] * accuracy[:, 0]
-    return accuracies
-
-
-def figures_together(outcomes: Outcomes, accuracies: np.ndarray) -> Metrics:
-    """Return how well a single threshold for all data sets keeps the accuracy of always retrieving.
-
-    `accuracies` is (resamples, models, rates). The metrics are the lowest retrieval rate that keeps
-    99 % of that accuracy, and the share of it that is kept at a rate of one half.
-    """
-    always = accuracies[:, :, -1]
-    keeps = (accuracies >= KEPT * always[:, :, None]).argmax(2)
-    values = {
-        "together_rate_at_99": RATES[keeps],
-        "together_accuracy_at_half_of_always": _at(accuracies, 0.5) / always,
-    }
-    metrics: Metrics = {}
-    for name, value in values.items():
-        metrics |= with_interval(name, value.mean(1))
-        for number, model in enumerate(outcomes.models if len(outcomes.models) > 1 else ()):
-            metrics |= with_interval(f"{name}:{model}", value[:, number])
-    return metrics
 
 
 def difference(gate: GateCurves, system: GateCurves) -> Metrics:
@@ -146,13 +94,14 @@ def _of_curves(
             "best_accuracy": accuracies.max(2),
             "best_rate": RATES[best],
             "rate_at_99": RATES[keeps],
-            "accuracy_at_half_of_always": _at(accuracies, 0.5) / always,
+            "accuracy_at_half_of_always": at_rate(accuracies, 0.5) / always,
         }
-    figures |= {f"accuracy_at_{percent}": _at(accuracies, r) for percent, r in READ.items()}
+    figures |= {f"accuracy_at_{percent}": at_rate(accuracies, r) for percent, r in READ.items()}
     return figures | {"accuracy_never": accuracies[:, :, 0], "accuracy_always": always}
 
 
-def _at(accuracies: np.ndarray, rate: float) -> np.ndarray:
+def at_rate(accuracies: np.ndarray, rate: float) -> np.ndarray:
+    """Return accuracies (resamples, models) at the rate nearest to this one."""
     return np.asarray(accuracies[:, :, int(np.abs(RATES - rate).argmin())])
 
 

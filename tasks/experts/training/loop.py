@@ -10,13 +10,13 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import AlmanacError
-from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.experts.training.packing import (
     IGNORED,
     PackedPart,
@@ -27,6 +27,7 @@ from tasks.experts.training.packing import (
 )
 from tasks.experts.training.plan import BETAS, EPSILON, WARM_UP, WEIGHT_DECAY, TrainingPlan
 from tasks.experts.training.tokens import Tokens
+from tasks.models.checkpoint import load_checkpoint, save_checkpoint
 from tasks.models.loaded_model import has_bfloat16
 from tasks.progress import Report, silent
 from warehouse import durable
@@ -35,6 +36,29 @@ CHECKPOINT_SECONDS = 30.0
 CHECKPOINT_SHARE = 0.05  # of the time at most: large models are saved less often
 EVALUATED = 65_536  # held-out tokens, about, that are evaluated after each epoch
 BEST = "best.safetensors"
+
+
+@dataclass
+class Progress:
+    """The progress of a training; `seconds` includes the time of processes that were killed."""
+
+    epoch: int = 0
+    row: int = 0  # rows of the epoch that have been read
+    steps: int = 0
+    targets: int = 0  # tokens predicted so far, over all epochs
+    seconds: float = 0.0
+    threads: int = 1  # floating-point sums depend on it
+    epoch_loss: float = 0.0  # summed over the epoch's tokens so far, in nats
+    epoch_targets: int = 0
+    losses: list[tuple[int, float]] = field(default_factory=list)  # by step: targets, nats a token
+    epochs: list[dict[str, Any]] = field(default_factory=list)  # one entry per finished epoch
+    best: float | None = None  # lowest held-out loss
+    ended: str = ""  # why the training has ended: epochs, minutes or patience
+
+    @classmethod
+    def of(cls, saved: dict[str, Any]) -> "Progress":
+        """Return the progress that a checkpoint has."""
+        return cls(**{**saved, "losses": [tuple(pair) for pair in saved["losses"]]})
 
 
 def rate_at(plan: TrainingPlan, done: float) -> float:
@@ -82,7 +106,7 @@ class Training:
             weight_decay=WEIGHT_DECAY,
             fused=True,
         )
-        progress = load_checkpoint(folder, self._weights, self._optimizer)
+        progress = load_checkpoint(folder, self._weights, self._optimizer, Progress.of)
         self.progress = progress or Progress(threads=threads or torch.get_num_threads())
         self._every = checkpoint_seconds
         self._started = (time.monotonic() if started is None else started) - self.progress.seconds
@@ -249,7 +273,7 @@ class Training:
         begun = time.monotonic()
         self._require_finite(*(float(weight.detach().sum()) for weight in self._weights.values()))
         self.progress.seconds = self._seconds()
-        save_checkpoint(self._folder, self.progress, self._weights, self._optimizer)
+        save_checkpoint(self._folder, asdict(self.progress), self._weights, self._optimizer)
         self._saved = time.monotonic()
         self._saving = self._saved - begun
 

@@ -26,8 +26,7 @@ from tasks.experts.manifest import (
     sha_of,
     write_manifest,
 )
-from tasks.experts.training.checkpoint import Progress
-from tasks.experts.training.loop import CHECKPOINT_SECONDS, Training
+from tasks.experts.training.loop import CHECKPOINT_SECONDS, Progress, Training
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.start import Base, find_base, make_model, make_tokenizer, merged
 from tasks.experts.training.tokens import Encoder, Tokens, read_tokens, write_tokens

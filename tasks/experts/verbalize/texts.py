@@ -26,8 +26,7 @@ from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.phrasing import Phrasings, listed
 from tasks.experts.verbalize.wordings import loose_question, name_forms
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import Graph, open_graph
+from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of

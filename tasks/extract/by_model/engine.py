@@ -6,12 +6,15 @@ run completed, even one that was killed, is grounded again without calling the m
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from math import log
 
 from pydantic import BaseModel
 
+from schemas.ontology import Ontology, OntologyRelation
 from schemas.settings import EngineSettings
 from tasks.extract.by_model import grounding
 from tasks.extract.by_model.grounding import Grounded, ground
@@ -31,10 +34,11 @@ from tasks.models.prompts import Prompt, load_prompt
 from tasks.models.prompts.replies import merged
 from tasks.models.stream import stream
 from tasks.models.transports import endpoint_of, require_model
-from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
 from tasks.ontology.read import ontology_sha
-from tasks.text.stems import stems_of
+from tasks.text.stems import stems_of, words_of
 
+MOST_IN_PROMPT = 40
+"""Relations in one prompt: beyond, models overlook some, and each call costs more than its text."""
 FORMS = {
     "together": ("extract",),
     "apart": ("extract_triples", "extract_descriptions", "extract_aspects"),
@@ -214,3 +218,39 @@ def _runs(passages: Iterable[PassageRow]) -> Iterator[list[PassageRow]]:
 
     for _, run in groupby(enumerate(passages), stretch):
         yield [passage for _, passage in run]
+
+
+def relations_line(ontology: Ontology, names: list[str]) -> str:
+    """Return the relations as a line of a prompt."""
+    only = "Use only these p" if ontology.mode == "strict" else "Prefer these p where one fits"
+    listed = "; ".join(_in_words(name, ontology.relations[name]) for name in names)
+    return f"\n{only}: {listed}" if listed else ""
+
+
+def relevant_relations(ontology: Ontology, text: str) -> list[str]:
+    """Return the relations that share most words with a text, in file order; rare words weigh more.
+
+    A small ontology's relations are all returned.
+    """
+    if len(ontology.relations) <= MOST_IN_PROMPT:
+        return list(ontology.relations)
+    stems = {name: _stems(name, relation) for name, relation in ontology.relations.items()}
+    frequency = Counter(stem for words in stems.values() for stem in words)
+    shown = {word for _, _, word in stems_of(text)}
+    weight = {stem: log(1 + len(stems) / times) for stem, times in frequency.items()}
+    ranked = sorted(stems, key=lambda name: -sum(weight[stem] for stem in stems[name] & shown))
+    chosen = set(ranked[:MOST_IN_PROMPT])
+    return [name for name in ontology.relations if name in chosen]
+
+
+def _stems(name: str, relation: OntologyRelation) -> frozenset[str]:
+    return words_of(
+        " ".join((name, relation.description, relation.inverse or "", *relation.wordings))
+    )
+
+
+def _in_words(name: str, relation: OntologyRelation) -> str:
+    ends = " → ".join("/".join(kinds) or "any" for kinds in (relation.domain, relation.range))
+    notes = [ends] if relation.domain or relation.range else []
+    notes += [relation.description] if relation.description else []
+    return f"{name} ({'; '.join(notes)})" if notes else name

@@ -13,8 +13,7 @@ from typing import Any
 
 from schemas.ontology import Ontology
 from tasks.extract.by_model.located import Searchable, Span
-from tasks.extract.by_model.passages import PassageRow
-from tasks.extract.by_model.readable import readable
+from tasks.extract.by_model.passages import PassageRow, readable
 from tasks.extract.extracted import Extracted, evidence_columns, value_columns
 from tasks.models.prompts.replies import AspectReply, EntityReply, Extraction, TripleReply
 from tasks.text.languages import word_set

@@ -33,10 +33,11 @@ AFTER = re.compile(
     rf"(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
-PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
+_JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
+_CAPITALISED = re.compile(r"\b[A-Z]")
+_MOST_BEFORE = 80  # characters
 ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
-NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,21 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     end = behind + match.end()
     if is_acronym_of(alias, full, inner=alias.isupper()) or is_acronym_of(full, alias):
         yield _either(passage, name, alias, end, "initials")
-    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
-        yield _either(passage, name, alias, end, "quoted")
+    elif whole := _whole_name(text, name, alias):
+        yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
+
+
+def _whole_name(text: str, name: NameSpan, alias: str) -> str:
+    """Return the full name of an acronym in parentheses if `name` is its last part, else empty.
+
+    Names are split at "and" or "at"; the initials show that the name began earlier.
+    """
+    before = text[max(0, name.start - _MOST_BEFORE) : name.start]
+    if not alias.isupper() or not _JOINED.search(before):
+        return ""
+    starts = [word.start() for word in _CAPITALISED.finditer(before)]
+    wholes = (before[start:] + text[name.start : name.end] for start in reversed(starts))
+    return next((whole for whole in wholes if is_acronym_of(alias, whole)), "")
 
 
 def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
@@ -106,17 +120,15 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     of its phrase, must not be coordinated, and must not follow a preposition.
     """
     words = normalise_name(alias).split()
-    if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
+    if len(words) == 1 and is_common(words[0]):
         return False
     if is_acronym_of(alias, name.name) or set(words) <= set(normalise_name(name.name).split()):
         return True
     tree = passage.tree
     own = range(name.first, name.last)
-    before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
         tree.dep[head] not in INNER
-        and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
     )
@@ -137,7 +149,7 @@ def _looks_like_name(alias: str) -> bool:
         return False
     if words[0][:1].islower() and words[0] not in LINKS:
         return False
-    return len(capitals) * 2 >= len(words) and words[0].lower() not in NO_NAME_START
+    return len(capitals) * 2 >= len(words)
 
 
 def _surnames(passage: ParsedPassage) -> Iterator[Alias]:

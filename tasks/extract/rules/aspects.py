@@ -241,12 +241,7 @@ def _of_object(
     if number is not None and tree.tag[head] == "NNS" and not tree.children[number]:
         counted = [t for t in core_phrase(tree, head) if t > number]
         return f"How many {tree.join(counted)}", []
-    if (
-        light
-        or tree.pos[head] == "PRON"
-        or _is_time(tree, head)
-        or tree.child(head, "case") is not None
-    ):
+    if light or tree.pos[head] == "PRON" or _is_time(tree, head):
         return None
     between = range(max(clause.verb) + 1, tree.subtree(head)[0])
     if any(tree.pos[t] not in ("ADV", "SPACE", "PUNCT") for t in between):

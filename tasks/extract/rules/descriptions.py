@@ -78,8 +78,7 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     if tree.child(noun, "det", "nmod:poss") is not None:
         return True
     modified = tree.child(noun, "amod", "compound", "nmod") is not None
-    is_quality = tree.lower[noun].endswith("ing")
-    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified and not is_quality)
+    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
 
 
 def _appositions(passage: ParsedPassage) -> Iterator[Description]:

@@ -17,9 +17,6 @@ NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
 NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
-RANKS = word_set(  # "EPA Regional Administrator Anna Gale"
-    "regional deputy acting vice assistant associate former senior chief interim national general"
-)
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
@@ -60,7 +57,9 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
     taken = [False] * len(tree.words)
-    for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
+    spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in tree.units)]
+    spans = [(first, last, "unknown") for first, last in tree.units] + _merge(tree, spans)
+    for first, last, kind in sorted(spans, key=lambda s: (s[0] - s[1], s[0])):
         first, last = _whole_words(tree, *_trim(tree, first, last))
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
@@ -268,10 +267,7 @@ def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
     persons = {a for a, _, label in tree.names if KIND_OF_LABEL.get(label) == "person"}
     for token in range(last - 2, first - 1, -1):
         if tree.lower[token] in OFFICES and token + 1 in persons:
-            before = token
-            while before > first and tree.lower[before - 1] in RANKS:
-                before -= 1
-            return [(first, before), (token + 1, last)] if before > first else [(token + 1, last)]
+            return [(first, token), (token + 1, last)] if token > first else [(token + 1, last)]
     return [(first, last)]
 
 

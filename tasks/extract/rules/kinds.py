@@ -31,7 +31,6 @@ KIND_OF_LABEL = {
 }  # fmt: skip
 
 _PERSON_ENDINGS = ("ist", "ician", "grapher", "logist", "woman", "sman", "wright")
-SHIP_PREFIXES = word_set("HMS USS RMS SS MS HMAS HMCS RV")
 
 
 def kind_of_noun(noun: str) -> str:
@@ -81,15 +80,12 @@ def _kind_of_form(tree: Tree, name: NameSpan) -> str:
 def _may_be_person(tree: Tree, name: NameSpan) -> bool:
     """Return whether a name may be a person's.
 
-    It has no lower-case dictionary word, genitive or "the", and acronyms only if all its words are.
+    It has no lower-case dictionary word, and acronyms only if all its words are.
     """
     words = tree.words[name.first : name.last]
     acronyms = [word for word in words if len(word) > 2 and word.isalpha() and word.isupper()]
-    return (
-        not any(word.islower() and is_word(word) and word not in LINKS for word in words)
-        and words[0].lower() != "the"
-        and not any(word.endswith(("'s", "’s")) for word in words)
-        and (not acronyms or len(acronyms) == len(words))
+    return not any(word.islower() and is_word(word) and word not in LINKS for word in words) and (
+        not acronyms or len(acronyms) == len(words)
     )
 
 
@@ -103,10 +99,7 @@ def _kind_stated(passage: ParsedPassage, name: NameSpan) -> str:
         if tree.dep[token] == "obj" and tree.lemma[tree.head[token]] in HANDLING:
             return "thing"
     noun_before = class_noun_before(passage, name)
-    before = "unknown" if noun_before is None else kind_of_noun(tree.lower[noun_before])
-    prefix, _, rest = name.name.partition(" ")
-    ship = before == "unknown" and rest and prefix in SHIP_PREFIXES
-    return "thing" if ship else before
+    return "unknown" if noun_before is None else kind_of_noun(tree.lower[noun_before])
 
 
 def class_nouns(tree: Tree, token: int) -> list[int]:

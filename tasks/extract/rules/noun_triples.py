@@ -189,9 +189,7 @@ def place_inside(passage: ParsedPassage, outer: int) -> int | None:
         return None
     if _is_listed(passage, first, second):
         return None
-    kind = passage.kind(first.name)
-    placed = first.first and tree.lower[first.first - 1] in ("in", "at", "near", "from", "to")
-    return first.first if kind == "place" or (kind == "unknown" and placed) else None
+    return first.first if passage.kind(first.name) == "place" else None
 
 
 def _is_listed(passage: ParsedPassage, first: NameSpan, second: NameSpan) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_base_verb, verb_lemma
+from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
@@ -22,6 +22,7 @@ FUNCTIONS = word_set("case det mark cc punct advmod aux")
 PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
 BEARING = word_set("case mark")
 CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc")
+NAMING = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and Industry
 CONJOINING = word_set("after before until since as than")
 HYPHENS = ("-", "‐", "‑", "–")
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
@@ -37,7 +38,8 @@ LIMIT = re.compile(
 
 def repair(tree: Tree) -> None:
     """Correct clear errors: words and names in pieces, verbs in names, dates attached to nouns."""
-    for first, last in sorted(set(_units(tree))):
+    tree.units = _listed_names(tree)
+    for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
     for mend in MENDS:
         mend(tree)
@@ -83,6 +85,43 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
         first, last = bisect_left(tree.start, start), bisect_right(tree.end, stop)
         if last - first > 1 and tree.start[first] == start:
             yield first, last
+
+
+def _listed_names(tree: Tree) -> list[tuple[int, int]]:
+    """Return the names with a list after "of": "Treaty of Amity, Trade and Navigation".
+
+    Only dictionary words continue a name: "the King of Norway and Denmark" contains two.
+    """
+    names = []
+    for start, end in tree.sentences:
+        for token in range(start + 1, end - 3):
+            last = _listed_end(tree, token + 1, end) if tree.lower[token] in NAMING else 0
+            first = token
+            while last and first > start and _is_titled_word(tree, first - 1):
+                first -= 1
+            first += first == start and token - first > 1 and tree.lower[first] in ("the", "a")
+            if last and first < token:
+                names.append((first, last))
+    return names
+
+
+def _listed_end(tree: Tree, place: int, end: int) -> int:
+    """Return where a list of capitalised dictionary words ends, 0 if none begins here."""
+    closed = False
+    while place < end and _is_titled_word(tree, place):
+        place += 1
+        if closed:
+            return place
+        joint = tree.lower[place : place + 2]
+        closed = "and" in joint
+        if joint[:1] not in ([","], ["and"]):
+            return 0
+        place += 2 if joint == [",", "and"] else 1
+    return 0
+
+
+def _is_titled_word(tree: Tree, token: int) -> bool:
+    return tree.words[token].istitle() and is_word(tree.lower[token])
 
 
 def _join(tree: Tree, first: int, last: int) -> None:

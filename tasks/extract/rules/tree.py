@@ -57,10 +57,10 @@ class Tree:
     """Words and dependencies of one passage; every list has one entry per token.
 
     `dep` holds Universal Dependencies labels, `start` and `end` character offsets in the text,
-    `children` the dependents in order, `sentences` the token ranges of sentences, and `names` the
-    token ranges of recognised names with their labels. `states` are the states of the shipped
-    pipeline's encoder, (tokens, 96) float32; they are empty for other pipelines, whose states would
-    mean something else.
+    `children` the dependents in order, `sentences` the token ranges of sentences, `names` the token
+    ranges of recognised names with their labels, and `units` those of names that contain a list.
+    `states` are the states of the shipped pipeline's encoder, (tokens, 96) float32; they are empty
+    for other pipelines, whose states would mean something else.
     """
 
     text: str
@@ -75,6 +75,7 @@ class Tree:
     end: list[int]
     sentences: list[tuple[int, int]]
     names: list[tuple[int, int, str]]
+    units: list[tuple[int, int]] = field(default_factory=list)
     states: Any = ()
     children: list[list[int]] = field(init=False)
 

@@ -217,13 +217,17 @@ class Bandit:
         chances[self.plan.arms.index(self.plan.fallback)] += 1 - self.plan.caution
         return chances
 
-    def reward(self, rewards: Sequence[Reward], source: Source) -> list[Outcome]:
+    def reward(
+        self, rewards: Sequence[Reward], source: Source, *known: BanditDecision
+    ) -> list[Outcome]:
         """Record rewards of decisions, in one commit; a decision is rewarded only once.
 
         The outcome is "unknown" if the decision does not exist or was made before the last reset.
+        Decisions that are `known` need not be looked up in the live records.
         """
         with self._lock:
             self.refresh()
+            self._latest |= {one.decision_id: one for one in known if one.version == self.version}
             version = self.version
             outcomes: list[Outcome] = []
             rows: dict[str, BanditReward] = {}
@@ -342,7 +346,8 @@ def give_feedback(live: Journal, question_id: str, correct: float) -> Outcome:
     if decision is None:
         return "unknown"
     setup = next(_rows(live, BanditSetup, "version", decision["version"]))
-    return bandit_of(live, setup["graph"], setup["model"]).reward([reward], "feedback")[0]
+    bandit = bandit_of(live, setup["graph"], setup["model"])
+    return bandit.reward([reward], "feedback", BanditDecision(**decision))[0]
 
 
 def _made(live: Journal, values: dict[str, Any]) -> Bandit:

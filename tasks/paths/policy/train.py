@@ -5,20 +5,19 @@
 G_t is the return from step t on, b_t its moving average over earlier batches, H the entropy.
 """
 
-import json
-import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
-from schemas.errors import AlmanacError, DamageError
+from schemas.errors import AlmanacError
 from tasks.graphs.graph import Nodes
+from tasks.models.checkpoint import CHECKPOINT, load_checkpoint, save_checkpoint
 from tasks.models.one_thread import one_thread
 from tasks.paths.path import Path
 from tasks.paths.policy.demonstrations import as_walks, shortest_paths
@@ -39,7 +38,6 @@ from tasks.paths.policy.rewards import fit_projection, prefix_means
 from tasks.progress import Report, silent
 from warehouse import durable
 
-CHECKPOINT = "state.safetensors"
 CHECKPOINT_SECONDS = 30.0
 LONGEST_GRADIENT = 1.0
 
@@ -318,46 +316,14 @@ class _Training:
         if not durable.has_json(path, identity):
             (state / CHECKPOINT).unlink(missing_ok=True)
             durable.write_json(path, identity)
-        elif (state / CHECKPOINT).exists():
-            self._load(state / CHECKPOINT)
+        else:
+            saved = load_checkpoint(
+                state, self.network.weights, self.optimizer, lambda read: PolicyProgress(**read)
+            )
+            self.progress = saved or self.progress
 
     def _save(self, state: File) -> None:
-        from safetensors.torch import save_file
-
-        tensors = {}
-        for name, weight in self.network.weights.items():
-            tensors[f"weight/{name}"] = weight.detach()
-            for moment, value in self.optimizer.state.get(weight, {}).items():
-                tensors[f"{moment}/{name}"] = value
-        progress = self.progress
-        about = {
-            "batches": progress.batches,
-            "baseline": progress.baseline,
-            "curve": progress.curve,
-        }
-        temporary = state / f".{CHECKPOINT}.{os.getpid()}.tmp"
-        save_file(tensors, temporary, metadata={"progress": json.dumps(about)})
-        durable.sync_file(temporary)
-        durable.replace(temporary, state / CHECKPOINT)
-
-    def _load(self, path: File) -> None:
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(path, framework="pt") as file:
-                self.progress = PolicyProgress(**json.loads(file.metadata()["progress"]))
-                for name, weight in self.network.weights.items():
-                    weight.data.copy_(file.get_tensor(f"weight/{name}"))
-                    if self.progress.batches:
-                        self.optimizer.state[weight] = {
-                            moment: file.get_tensor(f"{moment}/{name}")
-                            for moment in ("exp_avg", "exp_avg_sq", "step")
-                        }
-        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise DamageError(
-                f"The checkpoint {path} is damaged ({type(error).__name__}). Remove {path.parent} "
-                "and train again."
-            ) from error
+        save_checkpoint(state, asdict(self.progress), self.network.weights, self.optimizer)
 
 
 def steps_of(world: VectorGraph, walks: Walks, rules: Rules) -> tuple[Walks, Actions, np.ndarray]:

@@ -13,8 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from schemas.knowledge import CORPUS
-from tasks.graphs.folders import FOLDER, NAMES, graph_folders
-from tasks.graphs.graph import Graph, Nodes, open_graph
+from tasks.graphs.graph import FOLDER, NAMES, Graph, Nodes, graph_folders, open_graph
 from tasks.graphs.linking.link import Linker
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
 from tasks.programs.knowledge_bases.statements import (

@@ -10,21 +10,12 @@ import sqlite3
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 MOST_BYTES = 200_000_000
 PRUNED_EVERY = 100  # new replies
 _LOCK_SECONDS = 2.0
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A reply and how old it is."""
-
-    body: bytes
-    age_seconds: float
 
 
 class ReplyCache:
@@ -38,8 +29,8 @@ class ReplyCache:
         self._puts = 0
         self._owner = os.getpid()
 
-    def get(self, key: str) -> Kept | None:
-        """Return the reply with a key, None if there is none."""
+    def get(self, key: str) -> tuple[bytes, float] | None:
+        """Return the reply with a key and its age in seconds, None if there is none."""
         with self._lock:
             try:
                 query = "SELECT body, kept_at FROM replies WHERE key = ?"
@@ -50,7 +41,7 @@ class ReplyCache:
         if not row or not isinstance(row[0], bytes) or not isinstance(row[1], float):
             return None
         age = max(time.time() - row[1], 0.0)
-        return Kept(row[0], age) if age <= self._keep else None
+        return (row[0], age) if age <= self._keep else None
 
     def put(self, key: str, body: bytes) -> None:
         """Store a reply; the oldest are deleted when the file would become too large."""

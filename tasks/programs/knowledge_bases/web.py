@@ -25,7 +25,7 @@ from tasks.ingest.formats.cleaning import clean_line
 from tasks.models.endpoint import retry_after
 from tasks.models.keys import quieten_clients, scrub
 from tasks.programs.knowledge_bases.remote_call import RemoteCall, RemoteError, RemoteReply
-from tasks.programs.knowledge_bases.reply_cache import Kept, ReplyCache
+from tasks.programs.knowledge_bases.reply_cache import ReplyCache
 
 if TYPE_CHECKING:
     import httpx2
@@ -116,8 +116,8 @@ class Web:
 
     async def _fetch(self, call: RemoteCall, until: float) -> RemoteReply | RemoteError:
         """Return a fresh reply from the cache, or a new one, or else an old one with a remark."""
-        kept = self.cache.get(call.key) if call.keep else None
-        old, days = _kept_value(kept), kept.age_seconds / DAY if kept else 0.0
+        kept, age = (self.cache.get(call.key) if call.keep else None) or (b"", 0.0)
+        old, days = _kept_value(kept), age / DAY
         if old is not None and days <= self._settings.fresh_days:
             return RemoteReply(old)
         try:
@@ -238,9 +238,9 @@ class Web:
         )
 
 
-def _kept_value(kept: Kept | None) -> Any:
+def _kept_value(kept: bytes) -> Any:
     try:
-        return orjson.loads(kept.body) if kept else None
+        return orjson.loads(kept) if kept else None
     except orjson.JSONDecodeError:
         return None
 

@@ -252,8 +252,8 @@ class Labels:
         return {key: self._known.get(key, key) for key in wanted}
 
     def _cached(self, key: str) -> bool:
-        kept = self._visit.web.cache.get(self._cache_key(key))
-        name = line(kept.body.decode(errors="replace")) if kept else ""
+        kept, _ = self._visit.web.cache.get(self._cache_key(key)) or (b"", 0.0)
+        name = line(kept.decode(errors="replace"))
         self.learn(key, name)
         return bool(name)
 

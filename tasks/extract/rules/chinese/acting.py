@@ -222,8 +222,6 @@ def is_of_name(tokens: list[Token], position: int) -> bool:
     predicate = predicate_at(tokens)
     if predicate is None or position + 1 >= predicate or not tokens[position + 1].nominal:
         return False
-    if tokens[position + 1].text in WHILE:
-        return False
     return tokens[predicate].text in COPULAS or tokens[predicate].tag in ("a", "b", "z")
 
 

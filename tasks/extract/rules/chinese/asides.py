@@ -18,7 +18,6 @@ LABELS = ALIAS_RELATIONS | LANGUAGES
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # tags of a character that is part of a word
-DASHES = frozenset("-–—－~")
 WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
@@ -73,9 +72,6 @@ def _named(before: list[Token]) -> list[Token]:
         return []
     if is_name(before[-1:]) and (before[-1].tag in WHOLE or kind_of(before[-1:]) == "person"):
         return before[-1:]
-    opened = max((i for i, token in enumerate(before) if token.text in "“「『"), default=-1) + 1
-    if opened and not any(token.text in "”」』" for token in before[opened:]):
-        return before[opened:]  # “走向世界 (Towards the World)”
     start = len(before)
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
@@ -90,7 +86,6 @@ def _read_part(
     passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
 ) -> None:
     text = text_of(part).lstrip("：:")
-    part = [token for token in part if token.text not in DASHES]
     if len(part) == 1 and part[0].value is not None and part[0].value.is_date:
         _read_life(passage, name, part[0], span)
         return

@@ -448,14 +448,8 @@ def state_nominal(
 
 def state_alias(statement: Statement) -> None:
     """Add the aliases that a clause gives: 简称北大, 正式名称是…."""
-    clause, heads = statement.clause, statement.heads
+    clause, head = statement.clause, statement.heads[0]
     relation = statement.attribute or clause.verb
-    if clause.verb in ALIAS_RELATIONS:
-        relation = clause.verb
-    parts = split_coordination(clause.rest)
-    if not statement.is_respective:
-        heads = heads[:1] * len(parts)
-    for head, part in zip(heads, parts, strict=True) if len(heads) == len(parts) else ():
-        statement.passage.other_name(
-            head, relation, words(part).lstrip(AFTER_LABEL), statement.span
-        )
+    for part in () if statement.is_respective else split_coordination(clause.rest):
+        name = words(part).lstrip(AFTER_LABEL)
+        statement.passage.other_name(head, relation, name, statement.span)

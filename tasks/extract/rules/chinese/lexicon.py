@@ -13,6 +13,16 @@ def _listed(name: str) -> tuple[str, ...]:
     return tuple(_WORDS[name].split())
 
 
+def __getattr__(name: str) -> frozenset[str]:
+    """Return the words of a list in lexicon.toml by its name in capitals, as `import` asks for it.
+
+    The lists that other modules need in another form are below.
+    """
+    if name.lower() not in _WORDS:
+        raise AttributeError(f"lexicon.toml has no list {name.lower()!r}")
+    return frozenset(_listed(name.lower()))
+
+
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
 # Learned by recipes/chinese_tags.py; the tags in lexicon.toml override them.
@@ -25,7 +35,6 @@ TAGS = {
 }
 ATTRIBUTES = frozenset(_listed("attributes"))
 TAGS |= dict.fromkeys(ATTRIBUTES, "n")
-LANGUAGES = frozenset(_listed("languages"))
 ALIAS_RELATIONS = frozenset(_listed("alias_relations"))
 MEASURES: dict[str, str] = _WORDS["measures"]
 RELATIVE_YEARS: dict[str, int] = _WORDS["relative_years"]
@@ -36,45 +45,13 @@ KIND_BY_ENDING = {
 LONGEST_ENDING = max(map(len, KIND_BY_ENDING))
 PERSON_ENDINGS = _listed("person_endings")
 
-ROLES = frozenset(_listed("roles"))
-KIN = frozenset(_listed("kin"))
 COPULAS = frozenset(_listed("copulas"))
-PREPOSITIONS = frozenset(_listed("prepositions"))
-AND = frozenset(_listed("and"))
 CREATION = frozenset(_listed("creation"))
-PRONOUNS = frozenset(_listed("pronouns"))
-NEGATIONS = frozenset(_listed("negations"))
-EMPTY_VERBS = frozenset(_listed("empty_verbs"))
-PIVOTS = frozenset(_listed("pivots"))
 NAMING = frozenset(_listed("naming"))
-USING = frozenset(_listed("using"))
-FOLLOWING = frozenset(_listed("following"))
-GOING = frozenset(_listed("going"))
-COMPLEMENTS = frozenset(_listed("complements"))
-AFTER_TIME = frozenset(_listed("after_time"))
-PLACE_ENDS = frozenset(_listed("place_ends"))
-WHILE = frozenset(_listed("while"))
 INDEFINITE = frozenset(_listed("indefinite"))
 CLASSIFIERS = frozenset(word[1:] for word in INDEFINITE if len(word) == 2)
-LASTING = frozenset(_listed("lasting"))
-OWNING = frozenset(_listed("owning"))
-GOVERNING = frozenset(_listed("governing"))
-CLAUSAL = frozenset(_listed("clausal"))
-LIGHT = frozenset(_listed("light"))
-GIVEN = frozenset(_listed("given"))
 DOCUMENT_ENDINGS = _listed("document_endings")
-PUBLISHING = frozenset(_listed("publishing"))
-APPOINTING = frozenset(_listed("appointing"))
-CONDITIONS = frozenset(_listed("conditions"))
-LEANING = frozenset(_listed("leaning"))
-HEDGES = frozenset(_listed("hedges"))
-SPEAKERS = frozenset(_listed("speakers"))
 STATING = frozenset(_listed("stating")) | COPULAS | CREATION | NAMING | ALIAS_RELATIONS
-SHORT_VERBS = frozenset(_listed("short_verbs"))
-RELATIVE_WORDS = frozenset(_listed("relative_words"))
-VAGUE = frozenset(_listed("vague"))
-SAYING = frozenset(_listed("saying"))
-BELIEVING = frozenset(_listed("believing"))
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }

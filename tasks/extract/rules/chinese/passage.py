@@ -215,8 +215,6 @@ def usable(text: str, longest: int) -> bool:
         and text[0] not in "他她它这那"
         and not text.startswith(POINTING)
         and not is_pronoun(text, "zh")
-        and any(character.isalnum() for character in text)
-        and "\n" not in text
     )
 
 

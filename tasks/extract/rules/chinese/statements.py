@@ -82,8 +82,6 @@ def add_statement(
         subject, subject_name = text_of(agent.phrase), ""
     else:
         agent = None
-    usual = "默认" if text_of(clause.subject[1:]).endswith("默认") else ""
-    subject, subject_name = subject.removesuffix(usual), subject_name.removesuffix(usual)
     done = stated or around.condition or not agent
     stands_alone = (
         bool(rest or clause.prepositions)
@@ -91,12 +89,7 @@ def add_statement(
         and not has_word(rest, POINTERS)
     )
     nobody = around.nobody and not clause.subject and stands_alone and _is_sure(clause)
-    if (
-        not (subject or nobody)
-        or not done
-        or len(stated) > LONGEST_OBJECT
-        or not _is_whole(clause, meant)
-    ):
+    if not (subject or nobody) or not done or not _is_whole(clause, meant):
         return False
     if subject and any(word.text == "请" for word in meant.words):
         return False  # it addresses the reader
@@ -116,7 +109,7 @@ def add_statement(
     row = {
         "subject": subject,
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
-        "predicate": _predicate(passage, clause, meant, usual, spread=spread),
+        "predicate": _predicate(passage, clause, meant, spread=spread),
         "object": stated,
         "arguments": [
             *filter(None, [around.condition]),
@@ -135,12 +128,10 @@ def add_statement(
     return True
 
 
-def _predicate(
-    passage: PassageReading, clause: Clause, meant: Meant, usual: str, *, spread: bool
-) -> str:
+def _predicate(passage: PassageReading, clause: Clause, meant: Meant, *, spread: bool) -> str:
     """Return the verb with its modal words, or all after the subject if some words are lost."""
     if not spread:
-        return text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb)
+        return text_of(meant.words) + (text_of(clause.verbs) or clause.verb)
     end = clause.rest[0].start if clause.rest else clause.end
     return passage.text[clause.subject[-1].end : end].strip()
 

@@ -18,7 +18,6 @@ from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
     is_name,
-    kind_by_ending,
     kind_of,
     looks_like_person,
 )
@@ -246,7 +245,6 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
         known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
         # 第三次会议《…的决定》, 公安部《…规范》: the meeting and the ministry made them.
         known = known and KIND_BY_ENDING.get(role.text, "work") in ("work", "thing")
-        known = known and kind_by_ending(role.text) != "organisation"
         return before if known else []
     office = role.text.endswith(PERSON_ENDINGS[:-1]) and role.text not in KIN | {"国家"}
     says_more = sum(t.nominal and t.tag not in "abmq" for t in before) > 1

@@ -72,11 +72,6 @@ PARTIAL_DATE = re.compile(
     "|(?<![0-9年])[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
 )
 
-# A day without its month, as in news reports: 外交部22日表示, but not 30日内.
-DAY = re.compile(
-    f"(?<![0-9月年近约过至第.,])(?<!月 )[1-3]?[0-9] ?日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
-)
-
 # 14时30分, 下午2时, 14:00, and the part of a day that a date ends with (8月25日晚); but not 为3时.
 PART_OF_DAY = "(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上?|夜间)"
 CLOCK = re.compile(
@@ -92,7 +87,6 @@ AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不
 THINGS = frozenset("器机版图表库率性度型物者")  # final characters of nouns
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
-COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends a name: 嫦娥|六号
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该但而据")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
@@ -112,10 +106,9 @@ def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
     marked = _mark(text, names)
     sentences = []
     for match in SENTENCE.finditer(text):
-        heading = match[0].lstrip().startswith("#")
         number = NUMBERING.match(match[0])
         start = match.start() + (number.end() if number else 0)
-        tokens = [] if heading else list(_tokens(text, start, match.end(), marked))
+        tokens = list(_tokens(text, start, match.end(), marked))
         _weigh(tokens)
         if tokens:
             sentences.append(SegmentedSentence(tokens[0].start, tokens[-1].end, tokens))
@@ -138,7 +131,6 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
-        *_matches("time", DAY, text),
         *_matches("time", CLOCK, text),
         *(Token(text[start:end], "time", start, end) for start, end in find_times(text)),
         *(
@@ -270,9 +262,6 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif token.text == "指" and last.text == "是":
             mended[-1] = Token("是指", "v", last.start, token.end)
-        elif token.text == "除了" and last.text == "移":
-            cut = token.end - 1
-            mended[-1:] = [Token("移除", "v", last.start, cut), Token("了", "ul", cut, token.end)]
         elif token.text in ("为", "作") and last.text in APPOINTING:
             mended[-1] = Token(last.text + token.text, "v", last.start, token.end)
         elif token.text == "是" and text_of(mended[-2:]) == "指的":
@@ -287,8 +276,6 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif _continues_foreign(last, token):
             mended[-1] = Token(last.text + token.text, "nrt", last.start, token.end)
-        elif COUNTED.fullmatch(token.text) and last.tag[0] == "n":  # 嫦娥|六号
-            mended[-1] = Token(last.text + token.text, "nz", last.start, token.end)
         elif _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         else:
@@ -374,8 +361,6 @@ def _is_reign(text: str, match: re.Match[str]) -> bool:
         return False
     if dated:
         return True
-    if re.match(LASTING, text[match.end() :]) is None:
-        return False
     return name[-1] in "宗帝王祖公" or not before or before in "\n。，；：“（在自从到于以"
 
 

@@ -206,8 +206,6 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
     the second (`pivot`).
     """
     for position in verb_positions(rest, 1, len(rest)):
-        if rest[position - 1].text in ("的", *AND):
-            continue
         if pivot or not any(token.text == "的" for token in rest[position:]):
             return rest[:position], rest[position:]
     return rest, []
@@ -310,8 +308,6 @@ class Statement:
         if not part:
             return ""
         text = words(part)
-        if text in passage.forms or text == passage.title.text:
-            return passage.title
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
         if part[-1].tag == "number" and part[-1].text.endswith(("个", "种", "次")):

@@ -2,36 +2,21 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from schemas.errors import DamageError
 from warehouse import durable
 
-STATE = "state.safetensors"
+CHECKPOINT = "state.safetensors"
+P = TypeVar("P")
 
 
-@dataclass
-class Progress:
-    """The progress of a training; `seconds` includes the time of processes that were killed."""
-
-    epoch: int = 0
-    row: int = 0  # rows of the epoch that have been read
-    steps: int = 0
-    targets: int = 0  # tokens predicted so far, over all epochs
-    seconds: float = 0.0
-    threads: int = 1  # floating-point sums depend on it
-    epoch_loss: float = 0.0  # summed over the epoch's tokens so far, in nats
-    epoch_targets: int = 0
-    losses: list[tuple[int, float]] = field(default_factory=list)  # by step: targets, nats a token
-    epochs: list[dict[str, Any]] = field(default_factory=list)  # one entry per finished epoch
-    best: float | None = None  # lowest held-out loss
-    ended: str = ""  # why the training has ended: epochs, minutes or patience
-
-
-def save_checkpoint(folder: Path, progress: Progress, weights: Any, optimizer: Any) -> None:
-    """Write the state of a training atomically; `weights` are tensors by name."""
+def save_checkpoint(
+    folder: Path, progress: dict[str, Any], weights: dict[str, Any], optimizer: Any
+) -> None:
+    """Write the state of a training: JSON values, and tensors by name with Adam's moments."""
     import torch
     from safetensors.torch import save_file
 
@@ -42,29 +27,30 @@ def save_checkpoint(folder: Path, progress: Progress, weights: Any, optimizer: A
             tensors[f"{moment}/{name}"] = value
     if torch.cuda.is_available():
         tensors["cuda_random"] = torch.cuda.get_rng_state()
-    temporary = folder / f".{STATE}.{os.getpid()}.tmp"
-    about = {"progress": json.dumps(asdict(progress))}
+    temporary = folder / f".{CHECKPOINT}.{os.getpid()}.tmp"
+    about = {"progress": json.dumps(progress)}
     save_file({name: t.contiguous() for name, t in tensors.items()}, temporary, metadata=about)
     durable.sync_file(temporary)
-    durable.replace(temporary, folder / STATE)
+    durable.replace(temporary, folder / CHECKPOINT)
 
 
-def load_checkpoint(folder: Path, weights: Any, optimizer: Any) -> Progress | None:
-    """Restore weights, optimizer and random state from a checkpoint; return None without one.
+def load_checkpoint(
+    folder: Path, weights: dict[str, Any], optimizer: Any, read: Callable[[dict[str, Any]], P]
+) -> P | None:
+    """Restore weights, optimizer and random state; return what `read` makes of the JSON values.
 
-    Raises DamageError if the file is not a checkpoint of this model.
+    Returns None without a checkpoint; raises DamageError if it is none of this model.
     """
     import torch
     from safetensors import SafetensorError, safe_open
 
-    path = folder / STATE
+    path = folder / CHECKPOINT
     durable.remove_dead_temporaries(folder, ".*.tmp")
     if not path.exists():
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            saved = json.loads(file.metadata()["progress"])
-            progress = Progress(**{**saved, "losses": [tuple(p) for p in saved["losses"]]})
+            progress = read(json.loads(file.metadata()["progress"]))
             names = set(file.keys())
             for name, weight in weights.items():
                 weight.data.copy_(file.get_tensor(f"weight/{name}"))
@@ -75,7 +61,8 @@ def load_checkpoint(folder: Path, weights: Any, optimizer: Any) -> Progress | No
                 }
                 if moments:
                     optimizer.state[weight] = moments
-            torch.set_rng_state(file.get_tensor("random"))
+            if "random" in names:
+                torch.set_rng_state(file.get_tensor("random"))
             if "cuda_random" in names and torch.cuda.is_available():
                 torch.cuda.set_rng_state(file.get_tensor("cuda_random"))
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
