@@ -81,9 +81,9 @@ def open_popularity(
     opened = {folder: open_graph(folder) for folder in graph_folders(edition)} if edition else {}
     matches = [(folder, graph) for folder, graph in opened.items() if graph.name == name]
     if edition is None or not matches:
-        graphs = ", ".join(graph.name for graph in opened.values()) or "none"
+        known = ", ".join(graph.name for graph in opened.values()) or "none"
         raise UsageError(
-            f"There is no graph {name!r} to take popularity from. The graphs: {graphs}."
+            f"There is no graph {name!r} to take popularity from. The graphs: {known}."
         )
     [(folder, graph)] = matches
     edition.check(f"{FOLDER}/{folder.name}/")
