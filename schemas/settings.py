@@ -1,12 +1,14 @@
 """Settings: immutable values, read from `settings.toml` in the home and the command line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from schemas.errors import UsageError
+from schemas.extras import MINILM
 from schemas.ontology import Ontology
 
 GONE = (("engine", "typed"),)  # sections and names of settings that earlier versions had
@@ -138,7 +140,9 @@ class EngineSettings(_Settings):
         None, description="Kinds and relations; by default what the home's ontology.yaml says."
     )
     encoder: str = Field(
-        "minilm", description="minilm (packaged), a sentence-transformers name or path, or none."
+        default_factory=lambda: "minilm" if find_spec(MINILM) else "none",
+        description="minilm (packaged; the default where it is installed), a sentence-transformers "
+        "name or path, or none, with which search uses words.",
     )
     chinese_encoder: str = Field(
         default_factory=lambda chosen: "minilm-zh" if chosen.get("encoder") == "minilm" else "none",

