@@ -24,7 +24,7 @@ TWO_HOPS: Templates = {
     "which others were helmed by whoever helmed {film}": (
         ("directed_by", False),
         ("directed_by", True),
-    ),
+    )
 }
 
 

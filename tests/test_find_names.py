@@ -203,10 +203,7 @@ def test_a_chinese_alias_is_one_whole_name(text: str, others: set[str]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [
-        ("We run the Acme Gateway.", "Acme Gateway"),
-        ("You must install Redis first.", "Redis"),
-    ],
+    [("We run the Acme Gateway.", "Acme Gateway"), ("You must install Redis first.", "Redis")],
 )
 def test_an_artefact_is_a_thing_by_its_noun_or_by_what_is_done_with_it(
     text: str, name: str

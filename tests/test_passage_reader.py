@@ -135,11 +135,7 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         "人物": "林知远1980年出生于临江市，2011年加入海滨公司。",
         "董事會會議": "會議批准在青城設立西南分公司，負責人為韓冬梅，預計投資4500萬元。",
     }
-    entities = {
-        "海滨公司": ("organisation", []),
-        "林知远": ("person", []),
-        "临江市": ("place", []),
-    }
+    entities = {"海滨公司": ("organisation", []), "林知远": ("person", []), "临江市": ("place", [])}
     edition = make_edition(folder, texts, entities)
     build_index(folder, None)
     return PassageReader(edition, LEXICAL)

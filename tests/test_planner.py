@@ -17,12 +17,7 @@ from tasks.programs.planner.path_model import TRUST, PathModel
 from tasks.programs.planner.paths import follow, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
-from tasks.programs.planner.store import (
-    kept_examples,
-    load_planner,
-    planner_for,
-    save_planner,
-)
+from tasks.programs.planner.store import kept_examples, load_planner, planner_for, save_planner
 from tasks.programs.planner.topics import SLOT, topics_in
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
@@ -70,8 +65,7 @@ def names(films: Graph, plan: Planned) -> set[str]:
 )
 def test_a_topic_is_called_as_the_graph_calls_it(question: str, name: str, masked: str) -> None:
     small = Graph.of(
-        "g",
-        [("The Kid", "r", "x"), ("Alien", "r", "y"), ("阿飞正传", "导演", "王家卫")],
+        "g", [("The Kid", "r", "x"), ("Alien", "r", "y"), ("阿飞正传", "导演", "王家卫")]
     )
     topic = topics_in(analyse(question), small)[0]
     assert topic.name == name

@@ -18,11 +18,7 @@ from tasks.programs.entities import MOST_CHOICES
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint, ProgramSearch, answer_by_program
-from tasks.programs.written_program import (
-    Conversation,
-    fitted,
-    hint_words,
-)
+from tasks.programs.written_program import Conversation, fitted, hint_words
 from tasks.text.question import analyse
 from tests.film_knowledge_base import films
 from tests.mock_endpoint import running

@@ -21,12 +21,7 @@ from recipes.reader.train import Examples, Trainer
 from recipes.relation_examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
-from tasks.models.encoders.stored_weights import (
-    LARGEST_BYTE,
-    OWN_WORDS,
-    load_weights,
-    save_weights,
-)
+from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, TrainedReader, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
