@@ -129,14 +129,11 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "choices",
     [
-        ("J. D. Vance", "Tim Ryan"),
-        ("Lin Veasey", "Mike D. Rogers"),
-        ("J. B. Pritzker", "Bo Ray"),
-        ("Al Green Jr.", "N/A"),
-        ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
+        ("J. D. Vance", "Tim Ryan"), ("Lin Veasey", "Mike D. Rogers"), ("J. B. Pritzker", "Bo Ray"),
+        ("Al Green Jr.", "N/A"), ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
         ("Ann Lee", "N/A", "Mike D. Rogers", "Bo Ray"),
     ],
-)
+)  # fmt: skip
 def test_initials_are_no_letters_of_choices(choices: tuple[str, ...], tmp_path: Path) -> None:
     offered = " ".join(f"{letter}. {name}" for letter, name in zip("ABCD", choices, strict=False))
     row = {"question": f"Who won?\n{offered}", "answer": "B", "id": 1}
@@ -199,15 +196,11 @@ def test_parts_and_neighbours_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
-        ("metaqa", "metaqa"),
-        ("pathquestion", "pathquestion"),
-        ("nlpcc", "nlpcc"),
-        ("nlpcc-mh", "nlpcc"),
-        ("hotpotqa", "multihop"),
-        ("musique", "multihop"),
+        ("metaqa", "metaqa"), ("pathquestion", "pathquestion"), ("nlpcc", "nlpcc"),
+        ("nlpcc-mh", "nlpcc"), ("hotpotqa", "multihop"), ("musique", "multihop"),
         ("midtermqa", "midtermqa"),
     ],
-)
+)  # fmt: skip
 def test_public_files_are_read_whole(name: str, folder: str, almanac_data: Path) -> None:
     benchmark = read_benchmark(almanac_data / folder, name)
     items = len(benchmark.questions)

@@ -71,12 +71,10 @@ def lines_of(separator: str, order: Sequence[int] = (0, 1, 2)) -> str:
 @pytest.mark.parametrize(
     ("name", "separator", "format"),
     [
-        ("kb.txt", "|", "pipe"),
-        ("kb.tsv", "\t", "tsv"),
-        ("kb", " ||| ", "nlpcc"),
+        ("kb.txt", "|", "pipe"), ("kb.tsv", "\t", "tsv"), ("kb", " ||| ", "nlpcc"),
         ("kb", ",", "csv"),
     ],
-)
+)  # fmt: skip
 def test_separated_tables_are_told_apart_and_read(
     tmp_path: Path, name: str, separator: str, format: str
 ) -> None:
@@ -405,15 +403,12 @@ def test_a_mapping_makes_a_graph_of_records(tmp_path: Path) -> None:
     ("mapping", "words"),
     [
         ("files: [{file: ../secret.csv, format: csv}]", "lies outside"),
-        ("files: [{file: absent.csv}]", "does not exist"),
-        ("colums: {head: 1}", "wrong at colums"),
-        ("columns: {head: 1, relation: 2, tail: 9}", "column 9"),
-        ("- a\n- b", "YAML mapping"),
-        ("a: [", "not YAML"),
-        ("entities: [{key: '{a|nothing}'}]", "filter"),
+        ("files: [{file: absent.csv}]", "does not exist"), ("colums: {head: 1}", "wrong at colums"),
+        ("columns: {head: 1, relation: 2, tail: 9}", "column 9"), ("- a\n- b", "YAML mapping"),
+        ("a: [", "not YAML"), ("entities: [{key: '{a|nothing}'}]", "filter"),
         ("match: {a: '('}\nentities: [{key: '{a}'}]", "wrong at match"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_mapping_is_told_in_words(tmp_path: Path, mapping: str, words: str) -> None:
     (tmp_path / "kb.csv").write_text("a,b,c\n1,2,3\n", encoding="utf-8")
     with pytest.raises(AlmanacError, match=words):

@@ -186,19 +186,13 @@ def test_no_command_prints_a_raw_control_character(
     calls = [
         ["sql", "select * from documents"],
         ["sql", "select chr(27) || '[31m' || chr(8238) as x", "--format", "json"],
-        ["sql", "select chr(27) || '[31m' as x"],
-        ["sql", wild],
-        ["ask", wild],
-        ["ask", wild.replace("\udcff", ""), "--explain"],
-        ["ask", "Who founded Łódź?", "--json"],
+        ["sql", "select chr(27) || '[31m' as x"], ["sql", wild], ["ask", wild],
+        ["ask", wild.replace("\udcff", ""), "--explain"], ["ask", "Who founded Łódź?", "--json"],
         ["override", "reject", fact, "--reason", wild],
         ["override", "reject", fact, "--reason", wild.replace("\udcff", "")],
-        ["override", "reject", wild],
-        ["override", "list"],
-        ["override", "list", "--json"],
-        ["editions", "rollback", wild],
-        ["editions", "list"],
-    ]
+        ["override", "reject", wild], ["override", "list"], ["override", "list", "--json"],
+        ["editions", "rollback", wild], ["editions", "list"],
+    ]  # fmt: skip
     for call in calls:
         assert main(["--home", home, *call]) in (0, 1, 2)
         shown = capsys.readouterr()

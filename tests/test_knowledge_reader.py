@@ -27,18 +27,11 @@ TEXTS = {
     "Vistula": "The Vistula is 1,047 km long.",
 }
 ENTITIES = {
-    "Marie Curie": ("person", ["Curie"]),
-    "Pierre Curie": ("person", []),
-    "Lise Meitner": ("person", []),
-    "Warsaw": ("place", []),
-    "Vienna": ("place", []),
-    "Poland": ("place", []),
-    "Austria": ("place", []),
-    "Vistula": ("place", []),
-    "Danube": ("place", []),
-    "polonium": ("thing", []),
-    "radium": ("thing", []),
-}
+    "Marie Curie": ("person", ["Curie"]), "Pierre Curie": ("person", []),
+    "Lise Meitner": ("person", []), "Warsaw": ("place", []), "Vienna": ("place", []),
+    "Poland": ("place", []), "Austria": ("place", []), "Vistula": ("place", []),
+    "Danube": ("place", []), "polonium": ("thing", []), "radium": ("thing", []),
+}  # fmt: skip
 FACTS = [
     ("Marie Curie", "Marie Curie", "born in", "Warsaw"),
     ("Marie Curie", "Marie Curie", "born on", "7 November 1867"),
@@ -57,14 +50,11 @@ FACTS = [
 DESCRIPTIONS = {
     "Marie Curie": "Marie Curie was a Polish physicist.",
     "Lise Meitner": "Lise Meitner was an Austrian physicist.",
-    "Vistula": "The Vistula is a river in Poland.",
-    "Danube": "The Danube is a river in Europe.",
-    "Warsaw": "Warsaw is a city in Poland.",
-    "Vienna": "Vienna is a city in Austria.",
-    "Poland": "Poland is a country.",
-    "Austria": "Austria is a republic.",
+    "Vistula": "The Vistula is a river in Poland.", "Danube": "The Danube is a river in Europe.",
+    "Warsaw": "Warsaw is a city in Poland.", "Vienna": "Vienna is a city in Austria.",
+    "Poland": "Poland is a country.", "Austria": "Austria is a republic.",
     "polonium": "Polonium is a chemical element.",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -111,15 +101,12 @@ def test_answers_come_from_what_was_extracted(
     "question",
     [
         "Where did Marie Curie die?",  # a passage says it, no fact does
-        "What was the name of Marie Curie's dog?",
-        "When was Emmy Noether born?",
+        "What was the name of Marie Curie's dog?", "When was Emmy Noether born?",
         "Who was born earlier, Emmy Noether or Marie Curie?",
         "Were Pierre Curie and Lise Meitner born in the same country?",
-        "Where was the physicist born who discovered gallium?",
-        "",
-        "?",
+        "Where was the physicist born who discovered gallium?", "", "?",
     ],
-)
+)  # fmt: skip
 def test_what_was_not_extracted_is_not_known(reader: KnowledgeReader, question: str) -> None:
     assert reader.answer(analyse(question)).answers == []
 

@@ -70,31 +70,19 @@ def first(linker: Linker, name: str, question: str = "") -> int | None:
 @pytest.mark.parametrize(
     ("asked", "label"),
     [
-        ("Barack Obama", "Barack Obama"),
-        ("barack obama", "Barack Obama"),
-        ("Barak Obama", "Barack Obama"),
-        ("Barack Obmaa", "Barack Obama"),
-        ("Obama, Barack", "Barack Obama"),
-        ("B. Obama", "Barack Obama"),
-        ("Tolkien", "J. R. R. Tolkien"),
-        ("JRR Tolkien", "J. R. R. Tolkien"),
-        ("Antonin Dvorak", "Antonín Dvořák"),
-        ("WHO", "World Health Organization"),
-        ("UCLA", "University of California, Los Angeles"),
-        ("Big Apple", "New York City"),
-        ("New Yrok City", "New York City"),
-        ("The Beetles", "The Beatles"),
-        ("Spielberg Steven", "Steven Spielberg"),
-        ("Spilberg", "Steven Spielberg"),
-        ("李白", "李白"),
-        ("李太白", "李白"),
-        ("北京大學", "北京大学"),
-        ("北京师大", "北京师范大学"),
-        ("青藏高源", "青藏高原"),
-        ("青藏的高原", "青藏高原"),
+        ("Barack Obama", "Barack Obama"), ("barack obama", "Barack Obama"),
+        ("Barak Obama", "Barack Obama"), ("Barack Obmaa", "Barack Obama"),
+        ("Obama, Barack", "Barack Obama"), ("B. Obama", "Barack Obama"),
+        ("Tolkien", "J. R. R. Tolkien"), ("JRR Tolkien", "J. R. R. Tolkien"),
+        ("Antonin Dvorak", "Antonín Dvořák"), ("WHO", "World Health Organization"),
+        ("UCLA", "University of California, Los Angeles"), ("Big Apple", "New York City"),
+        ("New Yrok City", "New York City"), ("The Beetles", "The Beatles"),
+        ("Spielberg Steven", "Steven Spielberg"), ("Spilberg", "Steven Spielberg"),
+        ("李白", "李白"), ("李太白", "李白"), ("北京大學", "北京大学"),
+        ("北京师大", "北京师范大学"), ("青藏高源", "青藏高原"), ("青藏的高原", "青藏高原"),
         ("青高原", "青藏高原"),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_found_however_it_is_spelled(linker: Linker, asked: str, label: str) -> None:
     assert first(linker, asked) == node_of(label)
 

@@ -40,16 +40,12 @@ def linker(known: list[str], tmp_path_factory: pytest.TempPathFactory) -> Linker
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("Sepp Holt", "Where was Sepp Holt born?"),
-        ("Mira Castellan", ""),
+        ("Sepp Holt", "Where was Sepp Holt born?"), ("Mira Castellan", ""),
         ("Ministry of Fisheries", "Who leads the Ministry of Fisheries?"),
-        ("Elvering Savings Bank", ""),
-        ("the second driver", "The second driver was not hurt."),
-        ("林海", ""),
-        ("青山医院", "青山医院在哪里？"),
-        ("黑沙河", ""),
+        ("Elvering Savings Bank", ""), ("the second driver", "The second driver was not hurt."),
+        ("林海", ""), ("青山医院", "青山医院在哪里？"), ("黑沙河", ""),
     ],
-)
+)  # fmt: skip
 def test_a_name_that_means_nobody_is_refused(linker: Linker, name: str, text: str) -> None:
     assert linker.link(text, [name]) == []
 
@@ -57,14 +53,11 @@ def test_a_name_that_means_nobody_is_refused(linker: Linker, name: str, text: st
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("Port Elverring", "Port Elvering"),
-        ("Elvering University", "University of Elvering"),
-        ("Soraya Brigde", "Soraya Bridge"),
-        ("青石师院", "青石师范学院"),
-        ("紅葉公園", "红叶公园"),
+        ("Port Elverring", "Port Elvering"), ("Elvering University", "University of Elvering"),
+        ("Soraya Brigde", "Soraya Bridge"), ("青石师院", "青石师范学院"), ("紅葉公園", "红叶公园"),
         ("东岭车站", "东岭火车站"),
     ],
-)
+)  # fmt: skip
 def test_another_spelling_is_not_refused(
     linker: Linker, known: list[str], name: str, meant: str
 ) -> None:

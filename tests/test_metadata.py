@@ -78,19 +78,13 @@ The tide is high.
                 "version": "1.10",
             },
         ),
-        (
-            TOML,
-            "Tides",
-            {"author": "Ada Lovelace", "date": "2021-02-03T04:05:06+00:00", "tags": ["sea"]},
-        ),
+        (TOML, "Tides",
+         {"author": "Ada Lovelace", "date": "2021-02-03T04:05:06+00:00", "tags": ["sea"]}),
         (BROKEN, "Tides: ebb: flow", {"author": "Ada & *Bob", "date": "2020-03-03"}),
-        (
-            MAIL,
-            "Tides and ebbs",
-            {"author": "Ada Lovelace", "date": "2021-01-05T10:00:00+01:00", "to": "bob@x.org"},
-        ),
+        (MAIL, "Tides and ebbs",
+         {"author": "Ada Lovelace", "date": "2021-01-05T10:00:00+01:00", "to": "bob@x.org"}),
     ],
-)
+)  # fmt: skip
 def test_front_matter_is_metadata_and_no_prose(
     tmp_path: Path, text: str, title: str, metadata: dict[str, object]
 ) -> None:

@@ -105,16 +105,13 @@ def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:
     [
         ("<title>Gauges | Sea Office</title>", "Gauges #", "Gauges"),
         ("<title>Sea Office » Gauges</title>", "Gauges", "Gauges"),
-        (
-            '<title>Gauges - Sea Office</title><meta property="og:site_name" content="Sea Office">',
-            "All about gauges",
-            "Gauges",
-        ),
+        ('<title>Gauges - Sea Office</title><meta property="og:site_name" content="Sea Office">',
+         "All about gauges", "Gauges"),
         ("<title>Gauges - a history</title>", "Sea Office", "Gauges - a history"),
         ("<title>Gauges - Sea Office</title>", '<a href="/">Sea Office</a>', "Gauges"),
         ("<title>Sea Office - Gauges</title>", '<a href="../index.html">Sea Office</a>', "Gauges"),
     ],
-)
+)  # fmt: skip
 def test_a_title_is_without_its_site(tmp_path: Path, head: str, heading: str, title: str) -> None:
     heading = heading.replace("#", '<a href="#top">#</a>')
     found(tmp_path, f"<h1>{heading}</h1><p>{LONG}</p>", head)

@@ -65,15 +65,11 @@ def test_the_program_does_what_the_question_wants(
     "question",
     [
         "Which lakes do not have the country Norlund?",
-        "Which lakes have neither the country Norlund nor an area?",
-        "哪些河流不是丙国的河流？",
-        "除了丙国，河流还有哪些？",
-        "Is the country of Lake Varn Sudland?",
-        "丙国是否有河流？",
-        "Which has the larger area, Lake Varn or Lake Ost?",
-        "甲河还是乙河的长度更长？",
+        "Which lakes have neither the country Norlund nor an area?", "哪些河流不是丙国的河流？",
+        "除了丙国，河流还有哪些？", "Is the country of Lake Varn Sudland?", "丙国是否有河流？",
+        "Which has the larger area, Lake Varn or Lake Ost?", "甲河还是乙河的长度更长？",
     ],
-)
+)  # fmt: skip
 def test_what_no_path_answers_is_not_planned(lakes: Graph, question: str) -> None:
     assert PlannedWriter(untaught_planner(lakes)).plans(analyse(question)) == []
 

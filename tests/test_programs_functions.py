@@ -173,13 +173,11 @@ def test_a_relationship_may_stand_in_a_description() -> None:
 @pytest.mark.parametrize(
     ("left", "right", "least", "most"),
     [
-        ("Ridley Scott", "Ridley Scott", 100, 100),
-        ("Ridley Scott", "Sir Ridley Scott", 80, 99),
+        ("Ridley Scott", "Ridley Scott", 100, 100), ("Ridley Scott", "Sir Ridley Scott", 80, 99),
         ("Riddley", "Ridley", 0, 0),  # no word in common
-        ("上海交通大学", "上海交大", 60, 90),
-        ("北京", "南京", 0, 0),
+        ("上海交通大学", "上海交大", 60, 90), ("北京", "南京", 0, 0),
     ],
-)
+)  # fmt: skip
 def test_names_are_alike_by_edits_if_they_share_a_word(
     left: str, right: str, least: float, most: float
 ) -> None:
@@ -239,15 +237,11 @@ def test_what_is_not_like_is_no_match() -> None:
 @pytest.mark.parametrize(
     ("alias", "relation"),
     [
-        ("director", "directed_by"),
-        ("place of birth", "birthPlace"),
-        ("born in", "place of birth"),
-        ("nationality", "/people/person/nationality"),
-        ("starred actors", "starred_actors"),
-        ("出生日期", "出生年月日"),
-        ("founder", "founded by"),
+        ("director", "directed_by"), ("place of birth", "birthPlace"),
+        ("born in", "place of birth"), ("nationality", "/people/person/nationality"),
+        ("starred actors", "starred_actors"), ("出生日期", "出生年月日"), ("founder", "founded by"),
     ],
-)
+)  # fmt: skip
 def test_spellings_of_one_relation_are_alike(alias: str, relation: str) -> None:
     assert similarity(alias, relation) >= 0.6
 
@@ -255,15 +249,11 @@ def test_spellings_of_one_relation_are_alike(alias: str, relation: str) -> None:
 @pytest.mark.parametrize(
     ("alias", "relation"),
     [
-        ("wife", "spouse"),
-        ("alma mater", "educated at"),
-        ("founding date", "inception"),
-        ("university", "/people/person/education"),
-        ("生日", "出生日期"),
-        ("妻子", "配偶"),
+        ("wife", "spouse"), ("alma mater", "educated at"), ("founding date", "inception"),
+        ("university", "/people/person/education"), ("生日", "出生日期"), ("妻子", "配偶"),
         ("毕业院校", "alma mater"),
     ],
-)
+)  # fmt: skip
 def test_synonyms_are_known(alias: str, relation: str) -> None:
     others = ["name", "colour", "颜色", "founded by"]
     [found] = match_relations([alias], [*others, relation])

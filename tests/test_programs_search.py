@@ -215,19 +215,15 @@ def test_no_writer_no_answer() -> None:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("x = ‘Alien’", "x = 'Alien'"),
-        ("x = “Alien”", 'x = "Alien"'),
-        ("x = [‘O’Brien’, ‘b’]", "x = ['O’Brien', 'b']"),
-        ("x = 'What’s Up'", "x = 'What’s Up'"),
-        ('x = "他说“你好”"', 'x = "他说“你好”"'),
-        ("print（‘红楼梦’，1）", "print('红楼梦',1)"),
-        ("# it’s\nx = ‘a’", "# it’s\nx = 'a'"),
-        ("```python\nx = 1\n```", "x = 1"),
+        ("x = ‘Alien’", "x = 'Alien'"), ("x = “Alien”", 'x = "Alien"'),
+        ("x = [‘O’Brien’, ‘b’]", "x = ['O’Brien', 'b']"), ("x = 'What’s Up'", "x = 'What’s Up'"),
+        ('x = "他说“你好”"', 'x = "他说“你好”"'), ("print（‘红楼梦’，1）", "print('红楼梦',1)"),
+        ("# it’s\nx = ‘a’", "# it’s\nx = 'a'"), ("```python\nx = 1\n```", "x = 1"),
         ("x = '''it’s\n‘fine’'''", "x = '''it’s\n‘fine’'''"),
         ("m = []\nreturn m", "def search():\n    m = []\n    return m"),
         ('x = “say "hi"”', 'x = "say \\"hi\\""'),
     ],
-)
+)  # fmt: skip
 def test_typography_is_mended_where_code_stands(written: str, meant: str) -> None:
     assert readable_code(written) == meant
 

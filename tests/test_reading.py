@@ -145,15 +145,11 @@ def test_declared_charsets_count_as_browsers_read_them(tmp_path: Path) -> None:
 
 def test_gzip_of_every_format_reads_as_the_format(tmp_path: Path) -> None:
     plain: dict[str, bytes] = {
-        "a.txt": b"plain text",
-        "b.md": b"# Head\n\ntext",
-        "c.html": PAGE.encode(),
-        "d.pdf": make_pdf(["Some words."]),
-        "e.json": b'{"text": "json text"}',
-        "f.jsonl": b'{"text": "line"}\n',
-        "g.csv": b"id,text\n1,cell\n",
+        "a.txt": b"plain text", "b.md": b"# Head\n\ntext", "c.html": PAGE.encode(),
+        "d.pdf": make_pdf(["Some words."]), "e.json": b'{"text": "json text"}',
+        "f.jsonl": b'{"text": "line"}\n', "g.csv": b"id,text\n1,cell\n",
         "h.xml": make_dump(("A", 0, "Article text.")).encode(),
-    }
+    }  # fmt: skip
     for name, data in plain.items():
         (tmp_path / name).write_bytes(data)
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))

@@ -95,13 +95,10 @@ def test_near_duplicates_point_to_the_earliest() -> None:
     slightly = [*one[:395], "other", "words", "stand", "here", "now"]
     half = one[:200] + words(200, 3)
     rows = [
-        row("a", " ".join(one)),
-        row("b", " ".join(two)),
-        row("c", " ".join(slightly)),
-        row("d", " ".join(half)),
-        row("e", " ".join(two).upper() + "!"),
+        row("a", " ".join(one)), row("b", " ".join(two)), row("c", " ".join(slightly)),
+        row("d", " ".join(half)), row("e", " ".join(two).upper() + "!"),
         row("f", " ".join(one) + " more"),
-    ]
+    ]  # fmt: skip
     assert near_duplicates(Content.to_table(rows)) == {"c": "a", "e": "b", "f": "a"}
 
 

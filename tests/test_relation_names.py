@@ -48,36 +48,23 @@ def names(
 
 def override(wording: str, relation: str | None, **more: Any) -> pa.Table:
     row = {
-        "override_id": "o",
-        "action": "relation",
-        "subject": wording,
-        "object": relation,
-        "name": None,
-        "inverse": None,
-        "reason": None,
-        "made_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "override_id": "o", "action": "relation", "subject": wording, "object": relation,
+        "name": None, "inverse": None, "reason": None, "made_at": datetime(2026, 1, 1, tzinfo=UTC),
         **more,
-    }
+    }  # fmt: skip
     return Override.to_table([row])
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("painted", "paints"),
-        ("painted", "has painted"),
-        ("is the mayor of", "mayor of"),
-        ("was elected mayor of", "mayor of"),
-        ("second mayor of", "mayor of"),
-        ("45th mayor of", "mayor of"),
-        ("Bavarian mayor of", "mayor of"),
-        ("works for", "was working for"),
-        ("lay on", "lies on"),
-        ("修建了", "修建"),
-        ("served as mayor of", "mayor of"),
-        ("first known mayor of", "mayor of"),
+        ("painted", "paints"), ("painted", "has painted"), ("is the mayor of", "mayor of"),
+        ("was elected mayor of", "mayor of"), ("second mayor of", "mayor of"),
+        ("45th mayor of", "mayor of"), ("Bavarian mayor of", "mayor of"),
+        ("works for", "was working for"), ("lay on", "lies on"), ("修建了", "修建"),
+        ("served as mayor of", "mayor of"), ("first known mayor of", "mayor of"),
     ],
-)
+)  # fmt: skip
 def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other: str) -> None:
     assert form_of(one) == form_of(other)
 
@@ -85,14 +72,10 @@ def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other:
 @pytest.mark.parametrize(
     ("turned", "forward"),
     [
-        ("painted by", "painted"),
-        ("mural painted by", "paints"),
-        ("patron", "patron of"),
-        ("has patron", "patron of"),
-        ("由…修建", "修建"),
-        ("被修建", "修建"),
+        ("painted by", "painted"), ("mural painted by", "paints"), ("patron", "patron of"),
+        ("has patron", "patron of"), ("由…修建", "修建"), ("被修建", "修建"),
     ],
-)
+)  # fmt: skip
 def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> None:
     one, other = form_of(turned), form_of(forward)
     assert (one.kind, one.words) == (other.kind, other.words)
@@ -102,22 +85,13 @@ def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> Non
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("founded", "funded"),
-        ("founded", "found"),
-        ("won", "lost"),
-        ("parent of", "child of"),
-        ("came before", "came after"),
-        ("accepted", "not accepted"),
-        ("may cause", "causes"),
-        ("former mayor of", "mayor of"),
-        ("largest city in", "smallest city in"),
-        ("wrote in", "written in"),
-        ("second of", "first of"),
-        ("20 users", "30 users"),
-        ("被称为", "称为"),
-        ("为…举行", "举行"),
+        ("founded", "funded"), ("founded", "found"), ("won", "lost"), ("parent of", "child of"),
+        ("came before", "came after"), ("accepted", "not accepted"), ("may cause", "causes"),
+        ("former mayor of", "mayor of"), ("largest city in", "smallest city in"),
+        ("wrote in", "written in"), ("second of", "first of"), ("20 users", "30 users"),
+        ("被称为", "称为"), ("为…举行", "举行"),
     ],
-)
+)  # fmt: skip
 def test_opposites_and_near_spellings_stay_apart(one: str, other: str) -> None:
     made = names(stated((one, 5), (other, 5)))
     assert made[one] != made[other]
@@ -154,14 +128,12 @@ def test_a_relation_is_called_by_its_commonest_wording() -> None:
 @pytest.mark.parametrize(
     ("wording", "words"),
     [
-        ("founding member of", "founding member"),
-        ("leading figure in", "leading figure in"),
+        ("founding member of", "founding member"), ("leading figure in", "leading figure in"),
         ("worked several times with", "work several times with"),
-        ("oil painting by", "painting by"),
-        ("clothing", "clothing"),
+        ("oil painting by", "painting by"), ("clothing", "clothing"),
         ("comedy film starring", "star"),
     ],
-)
+)  # fmt: skip
 def test_verbs_in_nouns_are_no_verbs(wording: str, words: str) -> None:
     assert form_of(wording).words == words
 

@@ -110,22 +110,17 @@ def api_error(code: str) -> Any:
 FAULTS = {
     "slow": (slow(5), "did not answer within 0.4 seconds"),
     "dripping": (dripping, "did not answer within 0.4 seconds"),
-    "huge": (huge, "more than 1,000,000 bytes"),
-    "bomb": (bomb, "more than 1,000,000 bytes"),
-    "no JSON": (no_json, "not JSON"),
-    "nested": (nested, "not JSON"),
-    "cut": (cut, "was not reached"),
-    "hang up": (hang_up, "was not reached"),
-    "elsewhere": (elsewhere, "another host"),
-    "in circles": (in_circles, "without end"),
+    "huge": (huge, "more than 1,000,000 bytes"), "bomb": (bomb, "more than 1,000,000 bytes"),
+    "no JSON": (no_json, "not JSON"), "nested": (nested, "not JSON"),
+    "cut": (cut, "was not reached"), "hang up": (hang_up, "was not reached"),
+    "elsewhere": (elsewhere, "another host"), "in circles": (in_circles, "without end"),
     "busy": (status(503), "is busy (HTTP 503)"),
     "too many": (status(429, Retry_After="600"), "asked again in"),
     "forbidden": (status(403), "refused the request (HTTP 403)"),
-    "brotli": (wrong_compression, "compression"),
-    "damaged": (broken_compression, "damaged"),
+    "brotli": (wrong_compression, "compression"), "damaged": (broken_compression, "damaged"),
     "refusal": (api_error("badvalue"), "Say it again"),
     "lag": (api_error("maxlag"), "Say it again"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -8,14 +8,12 @@ from tests.mention_tables import alias, groups, ids, mention, run
 @pytest.mark.parametrize(
     ("names", "entities"),
     [
-        (("Harbour Keepers", "Keepers"), 1),
-        (("Court of Fisheries", "Court"), 1),
+        (("Harbour Keepers", "Keepers"), 1), (("Court of Fisheries", "Court"), 1),
         (("Harbour Keepers", "Lighthouse Keepers", "Keepers"), 3),
-        (("Harbour Keepers", "KEEPERS"), 2),
-        (("HarbourSignalMap", "HSM"), 1),
+        (("Harbour Keepers", "KEEPERS"), 2), (("HarbourSignalMap", "HSM"), 1),
         (("HarbourMap", "HM"), 2),
     ],
-)
+)  # fmt: skip
 def test_a_noun_or_initials_alone_mean_the_only_name_with_them(
     names: tuple[str, ...], entities: int
 ) -> None:
