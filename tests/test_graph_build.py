@@ -5,6 +5,7 @@ The journal's rows become tables (`edition_rows`), arrays and an index of names 
 
 import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,21 @@ def triples_of(graph: Graph) -> set[tuple[str, str, str]]:
     }
 
 
+def noted(
+    monkeypatch: pytest.MonkeyPatch, function: str, tell: Callable[..., Any] = lambda *all_: all_
+) -> list[Any]:
+    """Return what calls of a function of the build tell from now on."""
+    told: list[Any] = []
+    usual = getattr(build, function)
+
+    def noting(*arguments: Any) -> Any:
+        told.append(tell(*arguments))
+        return usual(*arguments)
+
+    monkeypatch.setattr(build, function, noting)
+    return told
+
+
 def test_a_season_is_no_date(home: Home) -> None:
     values = ("2019-20", "2019-12", "2019-12-31", "2019-12-32")
     rows = [{"head": "Q1", "relation": "r", "tail": text, "is_value": True} for text in values]
@@ -82,27 +98,24 @@ def test_a_season_is_no_date(home: Home) -> None:
 
 def test_the_tables_of_a_golden_graph(home: Home) -> None:
     edition = imported(home, GOLDEN)
-    rows = {row: edition.table(row).to_pylist() for row in (schemas.Triple, schemas.Entity)}
-    facts = {(t["relation"], t["tail"], t["value_type"], t["number"], t["date"]) for t in
-            rows[schemas.Triple]}  # fmt: skip
-    assert facts == {
+    triples = edition.table(schemas.Triple).to_pylist()
+    columns = ("relation", "tail", "value_type", "number", "date")
+    assert {tuple(t[column] for column in columns) for t in triples} == {
         ("born in", "London", "entity", None, None),
         ("birth year", "1815", "year", 1815.0, "1815"),
         ("code", "1815", "number", 1815.0, None),
         ("died", "1852-11-27", "date", None, "1852-11-27"),
         ("motto", "Q1", "text", None, None),
     }
-    born = next(t for t in rows[schemas.Triple] if t["relation"] == "born in")
+    born = next(t for t in triples if t["relation"] == "born in")
     assert (born["head"], born["confidence"], born["graph"]) == ("Ada Lovelace", 0.5, "g")
-    entities = {e["entity_id"]: e for e in rows[schemas.Entity]}
+    entities = {e["entity_id"]: e for e in edition.table(schemas.Entity).to_pylist()}
     ada, london = entities[born["head_id"]], entities[born["tail_id"]]
     assert (ada["name"], ada["kind"], ada["mentions"]) == ("Ada Lovelace", "person", 4)
     assert ada["description"] == "A mathematician."
     assert (london["kind"], london["mentions"]) == ("unknown", 2)
-    aliases = {
-        (a["alias"], entities[a["entity_id"]]["name"]): a["weight"]
-        for a in edition.table(schemas.Alias).to_pylist()
-    }
+    rows = edition.table(schemas.Alias).to_pylist()
+    aliases = {(a["alias"], entities[a["entity_id"]]["name"]): a["weight"] for a in rows}
     assert aliases[("Ada", "Ada Lovelace")] == pytest.approx(5 / 8)
     assert aliases[("Ada", "London")] == pytest.approx(3 / 8)
     assert aliases[("London", "London")] == 1.0
@@ -148,14 +161,7 @@ def test_names_that_did_not_change_are_not_indexed_again(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported(home, GOLDEN)
-    indexed: list[Path] = []
-    anew = build._index_anew
-
-    def noting(folder: Path) -> None:
-        indexed.append(folder)
-        anew(folder)
-
-    monkeypatch.setattr(build, "_index_anew", noting)
+    indexed = noted(monkeypatch, "_index_anew")
     first = graphs(current(home))["g"]
     edition = imported(home, [{"head": "x", "relation": "r", "tail": "y"}], "a")
     assert len(indexed) == 1
@@ -176,15 +182,7 @@ def files_of(folder: Path) -> list[Path]:
 @pytest.fixture
 def read_anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the graphs that are read out of the journal from now on."""
-    names: list[str] = []
-    anew = build.read_import
-
-    def noting(journal: Journal, row: dict[str, Any], upto: int) -> ImportedGraph:
-        names.append(row["graph"])
-        return anew(journal, row, upto)
-
-    monkeypatch.setattr(build, "read_import", noting)
-    return names
+    return noted(monkeypatch, "read_import", lambda journal, row, upto: row["graph"])
 
 
 def test_a_graph_that_did_not_change_is_linked_and_its_rows_are_what_they_were(
@@ -257,12 +255,9 @@ def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
     edition = imported(home, [{"head": "Paris", "relation": "kind", "tail": "France"}], "heroes")
     entities = edition.table(schemas.Entity).to_pylist()
     assert len({e["entity_id"] for e in entities}) == 4
-    ids = {
-        graph: {e["entity_id"] for e in entities if e["graph"] == graph}
-        for graph in ("cities", "heroes")
-    }
+    graph_of = {e["entity_id"]: e["graph"] for e in entities}
     for triple in edition.table(schemas.Triple).to_pylist():
-        assert {triple["head_id"], triple["tail_id"]} == ids[triple["graph"]]
+        assert graph_of[triple["head_id"]] == graph_of[triple["tail_id"]] == triple["graph"]
     found = graphs(edition)
     assert triples_of(found["cities"]) == {("Paris", "in", "France")}
     assert triples_of(found["heroes"]) == {("Paris", "kind", "France")}
@@ -293,15 +288,9 @@ def test_imports_are_no_changes_of_the_corpus_and_pass_its_gates(own_home: Path)
     remove_graph(home, "g", PLAIN)
     without = current(home)
     assert without.table(schemas.Change).to_pylist() == []
-    reasons = failed_checks(
-        without,
-        with_graph,
-        PublishSettings(max_delete=0.0),
-        failed_share=0.0,
-        golden=own_home / "absent.jsonl",
-        ask=lambda edition, question: {},
-    )
-    assert reasons == []
+    strict, golden = PublishSettings(max_delete=0.0), own_home / "absent.jsonl"
+    ask = {"failed_share": 0.0, "golden": golden, "ask": lambda edition, question: {}}
+    assert failed_checks(without, with_graph, strict, **ask) == []
 
 
 def journal_of(folder: Path, rows: list[tuple[str, str, str, bool]]) -> Journal:
@@ -316,17 +305,9 @@ def journal_of(folder: Path, rows: list[tuple[str, str, str, bool]]) -> Journal:
     entity = ImportedEntity(import_id="i", entity="alone", name="Alone")
     alias = ImportedAlias(import_id="i", entity="nobody", alias="No")
     row = GraphImport(
-        import_id="i",
-        graph="g",
-        action="import",
-        source="s",
-        format="f",
-        language="en",
-        triples=len(rows),
-        rejected=0,
-        run_id="r",
-        imported_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+        import_id="i", graph="g", action="import", source="s", format="f", language="en",
+        triples=len(rows), rejected=0, run_id="r", imported_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
     tables = {type(one): type(one).to_table([one]) for one in (entity, alias, row)}
     journal.append(tables)
     return journal

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tasks.graphs.build import GraphFolders
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.reader.knowledge_reader import KnowledgeReader
-from tasks.retrieval.index import build_index
 from tasks.text.question import analyse
-from tests.small_edition import make_edition
+from tests.small_edition import indexed_edition
 from warehouse.editions import Building
 from warehouse.scratch import Scratch
 
@@ -60,8 +59,7 @@ DESCRIPTIONS = {
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     folder: Path = tmp_path_factory.mktemp("edition")
-    edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
-    build_index(folder, None)
+    edition = indexed_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
     with GraphFolders(Building(folder, edition.id, 1, None), Scratch()) as graphs:
         graphs.add_corpus()
         graphs.finish()
@@ -112,10 +110,8 @@ def test_what_was_not_extracted_is_not_known(reader: KnowledgeReader, question: 
 
 
 def test_all_that_one_relation_leads_to_is_the_answer(reader: KnowledgeReader) -> None:
-    assert reader.answer(analyse("What did Marie Curie discover?")).answers == [
-        "polonium",
-        "radium",
-    ]
+    found = reader.answer(analyse("What did Marie Curie discover?"))
+    assert found.answers == ["polonium", "radium"]
 
 
 def test_evidence_says_where_a_document_states_it(reader: KnowledgeReader) -> None:

@@ -1,7 +1,6 @@
 """Questions about something that they only describe are split in two, and answered in two hops."""
 
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +10,8 @@ from schemas.settings import EngineSettings
 from tasks.reader.comparison import find_comparison
 from tasks.reader.nested import LONGEST, MOST, find_nested
 from tasks.reader.passage_reader import PassageReader
-from tasks.retrieval.index import build_index
 from tasks.text.question import analyse
-from tests.small_edition import make_edition
+from tests.small_edition import indexed_edition
 
 TEXTS = {
     "Tidewater": "Tidewater is a quarterly journal of marine biology. It was founded by Kelda Orr "
@@ -38,9 +36,7 @@ ENTITIES = {
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
-    folder: Path = tmp_path_factory.mktemp("edition")
-    edition = make_edition(folder, TEXTS, ENTITIES, [], {})
-    build_index(folder, None)
+    edition = indexed_edition(tmp_path_factory.mktemp("edition"), TEXTS, ENTITIES)
     return PassageReader(edition, EngineSettings(encoder="none"))
 
 

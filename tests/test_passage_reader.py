@@ -10,12 +10,10 @@ from schemas.settings import EngineSettings
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
-from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
 from tasks.text.stems import stem, stems_of
-from tests.small_edition import make_edition
-from warehouse.editions import Edition
+from tests.small_edition import indexed_edition
 
 LEXICAL = EngineSettings(encoder="none")
 hard = pytest.mark.xfail(reason="the weights of the reader are too weak for it", strict=False)
@@ -55,16 +53,9 @@ TWO_HOPS = "On which river does the birthplace of Marie Curie lie?"
 
 
 @pytest.fixture(scope="module")
-def edition(tmp_path_factory: pytest.TempPathFactory) -> Edition:
+def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
     folder = tmp_path_factory.mktemp("edition")
-    made = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
-    build_index(folder, None)
-    return made
-
-
-@pytest.fixture(scope="module")
-def reader(edition: Edition) -> PassageReader:
-    return PassageReader(edition, LEXICAL)
+    return PassageReader(indexed_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS), LEXICAL)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +112,7 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         "董事會會議": "會議批准在青城設立西南分公司，負責人為韓冬梅，預計投資4500萬元。",
     }
     entities = {"海滨公司": ("organisation", []), "林知远": ("person", []), "临江市": ("place", [])}
-    edition = make_edition(folder, texts, entities)
-    build_index(folder, None)
-    return PassageReader(edition, LEXICAL)
+    return PassageReader(indexed_edition(folder, texts, entities), LEXICAL)
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,18 @@ def test_what_stands_beside_alike_neighbours_starts_alike() -> None:
     assert np.isfinite(vectors).all() and vectors.std() < 2 * packaged.std()
 
 
-def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words() -> None:
-    assert f1("布伦霍尔姆港", ["布伦霍尔姆"]) == pytest.approx(10 / 11)
-    assert f1("the port of Brenholm", ["Brenholm port"]) == pytest.approx(4 / 5)
-    assert f1("", []) == 1.0 and f1("港", []) == 0.0
+@pytest.mark.parametrize(
+    ("given", "gold", "overlap"),
+    [
+        ("布伦霍尔姆港", ["布伦霍尔姆"], 10 / 11), ("港", [], 0.0),
+        ("the port of Brenholm", ["Brenholm port"], 4 / 5), ("Tove Lind", ["Lind"], 2 / 3),
+        ("the engineer", ["an engineer"], 1.0), ("", [], 1.0),
+    ],
+)  # fmt: skip
+def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words(
+    given: str, gold: list[str], overlap: float
+) -> None:
+    assert f1(given, gold) == pytest.approx(overlap)
 
 
 SOUND = Question(

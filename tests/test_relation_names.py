@@ -14,15 +14,8 @@ from tasks.text.common_relations import common_relations
 from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import NO_NOUNS, meaning_of
 
-STATED = pa.schema(
-    [
-        ("wording", pa.string()),
-        ("tail_end", pa.string()),
-        ("head_sort", pa.string()),
-        ("tail_sort", pa.string()),
-        ("triples", pa.int64()),
-    ]
-)
+TEXTS = ("wording", "tail_end", "head_sort", "tail_sort")
+STATED = pa.schema([*((name, pa.string()) for name in TEXTS), ("triples", pa.int64())])
 NONE_KNOWN = RelationName.to_table([])
 NO_OVERRIDES = Override.to_table([])
 
@@ -119,10 +112,8 @@ def test_a_relation_is_called_by_its_commonest_wording() -> None:
     assert set(made.values()) == {("painted", False), ("painted", True)}
     assert made["painted by"] == ("painted", True)
     assert names(stated(("tuned by", 3)))["tuned by"] == ("tuned", True)
-    assert names(stated(("motto", 3), ("motto of", 1))) == {
-        "motto": ("motto", False),
-        "motto of": ("motto", True),
-    }
+    made = names(stated(("motto", 3), ("motto of", 1)))
+    assert made == {"motto": ("motto", False), "motto of": ("motto", True)}
 
 
 @pytest.mark.parametrize(
@@ -155,10 +146,8 @@ def test_an_established_name_stays() -> None:
     later = stated(("paints", 5), ("painted", 50), ("painted by", 70))
     assert set(names(later, known).values()) == {("paints", False), ("paints", True)}
     second = name_relations(later, known, NO_OVERRIDES, Ontology())
-    assert set(new_names(second, known, "000002")["wording"].to_pylist()) == {
-        "painted",
-        "painted by",
-    }
+    added = new_names(second, known, "000002")["wording"].to_pylist()
+    assert set(added) == {"painted", "painted by"}
 
 
 def test_people_correct_a_mapping() -> None:
@@ -189,11 +178,8 @@ def test_an_ontology_has_what_the_vocabulary_words_otherwise() -> None:
 def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
     table = stated(("创始人", 3), ("创办", 2), ("由…创办", 1))
     made = names(table)
-    assert made == {
-        "创始人": ("创始人", False),
-        "创办": ("创始人", True),
-        "由…创办": ("创始人", False),
-    }
+    turned = {"创始人": False, "创办": True, "由…创办": False}
+    assert made == {wording: ("创始人", turn) for wording, turn in turned.items()}
     first = name_relations(table, NONE_KNOWN, NO_OVERRIDES, Ontology())
     both = stated(("创始人", 3), ("founded by", 9))
     assert names(both)["创始人"] == ("founded by", False)

@@ -8,27 +8,28 @@ from pathlib import Path
 import pytest
 
 from tests.knowledge_server import World
-from tests.remote_bases import MIRA, RemoteBases, status
+from tests.remote_bases import MIRA, OpenRemote, RemoteBases, status
 
 
-def test_a_question_has_so_much_time_for_a_knowledge_base(world: World, tmp_path: Path) -> None:
+def test_a_question_has_so_much_time_for_a_knowledge_base(
+    world: World, open_remote: OpenRemote
+) -> None:
+    remote = open_remote(question_seconds=0.4)
+    assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])  # all is loaded
     world.delay = 0.15
-    remote = RemoteBases(tmp_path, world, question_seconds=0.4)
     base = remote.wikipedia()
     begin = time.monotonic()
     found = base.entity_linking("Where was Mira Holt born?", ["Mira Holt"])
     base.get_entity_triples(found[0].entity if found else MIRA)
     assert time.monotonic() - begin < 1.0
     assert base.troubles
-    remote.web.close()
 
 
-def test_not_more_requests_at_once_than_allowed(world: World, tmp_path: Path) -> None:
+def test_not_more_requests_at_once_than_allowed(world: World, open_remote: OpenRemote) -> None:
     world.delay = 0.05
-    remote = RemoteBases(tmp_path, world, concurrency=2)
+    remote = open_remote(concurrency=2)
     remote.wikidata()._labels.names([f"Q{number}" for number in range(1, 400)])
     assert world.most_at_once == 2
-    remote.web.close()
 
 
 def test_many_questions_at_once(world: World, remote: RemoteBases) -> None:
@@ -52,18 +53,18 @@ def test_a_forked_process_asks_with_its_own_connections(world: World, remote: Re
     assert remote.wikidata().entity_linking("Who is Mira Holt?", ["Mira Holt"])
 
 
-def test_replies_are_kept_in_the_home(world: World, tmp_path: Path) -> None:
+def test_replies_are_kept_in_the_home(world: World, open_remote: OpenRemote) -> None:
     for _ in range(2):
-        remote = RemoteBases(tmp_path, world)
+        remote = open_remote()
         assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
         remote.web.close()
     assert len(world.asked) == 1
 
 
 def test_old_replies_are_asked_again_and_stand_in_for_a_service_that_fails(
-    world: World, tmp_path: Path
+    world: World, open_remote: OpenRemote
 ) -> None:
-    remote = RemoteBases(tmp_path, world, fresh_days=0, attempts=1)
+    remote = open_remote(fresh_days=0, attempts=1)
     for _ in range(2):
         assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
     assert len(world.asked) == 2
@@ -71,25 +72,25 @@ def test_old_replies_are_asked_again_and_stand_in_for_a_service_that_fails(
     base = remote.cndbpedia()
     assert base.entity_linking("李明是谁？", ["李明"])
     assert "is busy (HTTP 500). A reply from 0 days ago is used." in base.troubles[0]
-    remote.web.close()
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"SQLite format 3\0broken"])
-def test_a_damaged_cache_is_begun_anew(content: bytes, world: World, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_begun_anew(
+    content: bytes, world: World, tmp_path: Path, open_remote: OpenRemote
+) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "knowledge_bases.sqlite").write_bytes(content)
     for _ in range(3):
-        remote = RemoteBases(tmp_path, world)
+        remote = open_remote()
         assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
         remote.web.close()
     assert len(world.asked) <= 2
 
 
-def test_no_cache_at_all(world: World, tmp_path: Path) -> None:
+def test_no_cache_at_all(tmp_path: Path, open_remote: OpenRemote) -> None:
     (tmp_path / "cache").write_text("a file where a folder should be")
-    remote = RemoteBases(tmp_path, world)
+    remote = open_remote()
     assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
-    remote.web.close()
 
 
 def test_the_cache_forgets_the_oldest(tmp_path: Path) -> None:

@@ -17,18 +17,17 @@ from tasks.programs.knowledge_bases.wikidata import Wikidata
 from tasks.programs.knowledge_bases.wikipedia import Wikipedia
 from tasks.programs.program_run import run_program
 from tests.knowledge_server import Handler, World
-from tests.remote_bases import MIRA, PROGRAM, RemoteBases, stated, status
+from tests.remote_bases import MIRA, PROGRAM, OpenRemote, RemoteBases, replying, stated, status
 
 
-def test_troubles_stand_in_the_messages_of_a_program(world: World, tmp_path: Path) -> None:
+def test_troubles_stand_in_the_messages_of_a_program(world: World, open_remote: OpenRemote) -> None:
     world.always = status(403)
-    remote = RemoteBases(tmp_path, world)
+    remote = open_remote()
     run = run_program(PROGRAM, remote.wikipedia(), "How many live where Mira Holt was born?")
     host = f"127.0.0.1:{world.port}"
     wanted = f"[FROM Wikipedia/Wikidata] {host} refused the request (HTTP 403). It may wish for an"
     assert run.messages[-1].startswith(wanted)
     assert not run.found
-    remote.web.close()
 
 
 def slow(seconds: float) -> Any:
@@ -57,21 +56,6 @@ def huge(handler: Handler) -> None:
     handler.close_connection = True
 
 
-BOMB = gzip.compress(b"[" + b" " * 20_000_000)
-
-
-def bomb(handler: Handler) -> None:
-    handler.reply(200, BOMB, Content_Encoding="gzip")
-
-
-def no_json(handler: Handler) -> None:
-    handler.reply(200, b'{"search": [')
-
-
-def nested(handler: Handler) -> None:
-    handler.reply(200, b"[" * 100_000 + b"]" * 100_000)
-
-
 def cut(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", "5000")
@@ -94,30 +78,26 @@ def in_circles(handler: Handler) -> None:
     handler.reply(302, b"", Location=handler.path)
 
 
-def wrong_compression(handler: Handler) -> None:
-    handler.reply(200, b"{}", Content_Encoding="br")
-
-
-def broken_compression(handler: Handler) -> None:
-    handler.reply(200, b"{}", Content_Encoding="gzip")
-
-
 def api_error(code: str) -> Any:
     body = b'{"error": {"code": "%s", "info": "Say it again."}}' % code.encode()
-    return lambda handler: handler.reply(200, body)
+    return replying(200, body)
 
 
+BOMB = gzip.compress(b"[" + b" " * 20_000_000)
 FAULTS = {
     "slow": (slow(5), "did not answer within 0.4 seconds"),
     "dripping": (dripping, "did not answer within 0.4 seconds"),
-    "huge": (huge, "more than 1,000,000 bytes"), "bomb": (bomb, "more than 1,000,000 bytes"),
-    "no JSON": (no_json, "not JSON"), "nested": (nested, "not JSON"),
+    "huge": (huge, "more than 1,000,000 bytes"),
+    "bomb": (replying(200, BOMB, Content_Encoding="gzip"), "more than 1,000,000 bytes"),
+    "no JSON": (replying(200, b'{"search": ['), "not JSON"),
+    "nested": (replying(200, b"[" * 100_000 + b"]" * 100_000), "not JSON"),
     "cut": (cut, "was not reached"), "hang up": (hang_up, "was not reached"),
     "elsewhere": (elsewhere, "another host"), "in circles": (in_circles, "without end"),
     "busy": (status(503), "is busy (HTTP 503)"),
     "too many": (status(429, Retry_After="600"), "asked again in"),
     "forbidden": (status(403), "refused the request (HTTP 403)"),
-    "brotli": (wrong_compression, "compression"), "damaged": (broken_compression, "damaged"),
+    "brotli": (replying(200, b"{}", Content_Encoding="br"), "compression"),
+    "damaged": (replying(200, b"{}", Content_Encoding="gzip"), "damaged"),
     "refusal": (api_error("badvalue"), "Say it again"),
     "lag": (api_error("maxlag"), "Say it again"),
 }  # fmt: skip
@@ -180,28 +160,23 @@ def test_a_redirect_within_the_host_is_followed(world: World, remote: RemoteBase
     assert world.asked[1][0] == "/wikidata/new/api.php"
 
 
-def test_a_service_that_is_not_there(world: World, tmp_path: Path) -> None:
-    remote = RemoteBases(tmp_path, world, attempts=1, cndbpedia_url="http://127.0.0.1:1/api")
+def test_a_service_that_is_not_there(open_remote: OpenRemote) -> None:
+    remote = open_remote(attempts=1, cndbpedia_url="http://127.0.0.1:1/api")
     base = remote.cndbpedia()
     assert base.entity_linking("李明是谁？", ["李明"]) == []
     assert base.troubles[0].startswith("127.0.0.1:1 was not reached")
-    remote.web.close()
 
 
-def test_facts_of_an_entity_without_the_query_service(world: World, tmp_path: Path) -> None:
-    remote = RemoteBases(
-        tmp_path, world, attempts=1, wikidata_sparql_url="http://127.0.0.1:1/sparql"
-    )
+def test_facts_of_an_entity_without_the_query_service(open_remote: OpenRemote) -> None:
+    remote = open_remote(attempts=1, wikidata_sparql_url="http://127.0.0.1:1/sparql")
     base = remote.wikidata()
     assert ("child", "2", False) in stated(base.get_entity_triples(MIRA))
     assert len(base.troubles) == 1
     assert base.entity_linking("Who is Mira Holt?", ["Mira Holt"])
-    remote.web.close()
-    remote = RemoteBases(tmp_path, world, wikidata_sparql_url="")
+    remote = open_remote(wikidata_sparql_url="")
     base = remote.wikidata()
     assert not any(fact.inverse for fact in base.get_entity_triples(MIRA))
     assert base.troubles == []
-    remote.web.close()
 
 
 def test_refusals_are_not_kept(world: World, remote: RemoteBases) -> None:

@@ -8,12 +8,13 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import KnowledgeBaseSettings
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for, open_web
-from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.knowledge_bases.web import Web
 from tasks.programs.knowledge_bases.wikidata_statements import statements_of, time_words
 from tasks.programs.program_run import run_program
+from tests.graph_knowledge_base import GraphKnowledgeBase
 from tests.knowledge_server import World
-from tests.remote_bases import MIRA, PROGRAM, RemoteBases, stated
+from tests.remote_bases import MIRA, PROGRAM, OpenRemote, RemoteBases, stated
 
 WRITER = "李明（挪威作家）"
 
@@ -176,10 +177,11 @@ def test_cndbpedia_sends_its_key_and_shows_it_nowhere(
     assert b"wrong-key" not in kept
 
 
-def test_the_user_agent_names_the_program_and_the_contact(tmp_path: Path, world: World) -> None:
-    remote = RemoteBases(tmp_path, world, contact="ops@example.org")
+def test_the_user_agent_names_the_program_and_the_contact(
+    open_remote: OpenRemote, world: World
+) -> None:
+    remote = open_remote(contact="ops@example.org")
     remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
-    remote.web.close()
     (agent,) = world.agents
     assert agent.startswith("Almanac/")
     assert "ops@example.org" in agent
@@ -201,40 +203,20 @@ def test_times_as_precise_as_they_are_known(time: str, precision: Any, words: st
 
 
 def test_statements_are_bounded() -> None:
-    claim = {
-        "rank": "normal",
-        "mainsnak": {
-            "snaktype": "value",
-            "datatype": "string",
-            "datavalue": {"type": "string", "value": "x" * 10_000},
-        },
-    }
+    value = {"type": "string", "value": "x" * 10_000}
+    snak = {"snaktype": "value", "datatype": "string", "datavalue": value}
+    claim = {"rank": "normal", "mainsnak": snak}
     found = statements_of({f"P{number}": [claim] * 300 for number in range(1, 20)})
     assert len(found) == 500
     assert sum(one.property == "P1" for one in found) == 100
     assert len(found[0].text) == 2_000
 
 
-class Graph:
-    """A graph of an edition, as far as choosing is concerned."""
-
-    personal = False
-
-    def __init__(self, name: str) -> None:
-        self.name = self.graph = name
-
-    def entity_linking(self, query: str, aliases: list[str]) -> list[Any]:
-        return []
-
-    def get_entity_info(self, entity: EntityRef) -> str:
-        return ""
-
-    def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
-        return []
-
-
 def test_knowledge_bases_by_language(remote: RemoteBases) -> None:
-    graphs: dict[str, KnowledgeBase] = {name: Graph(name) for name in ("films", "corpus")}
+    graphs: dict[str, KnowledgeBase] = {
+        name: GraphKnowledgeBase.of(("a", "r", "b"), name=name, graph=name)
+        for name in ("films", "corpus")
+    }
     usual = KnowledgeBaseSettings()
 
     def names(language: str, settings: KnowledgeBaseSettings, web: Web | None) -> list[str]:

@@ -96,16 +96,13 @@ NO_VALUES = {
 }
 
 
-@pytest.mark.parametrize(("text", "number", "unit"), [(t, *v) for t, v in ENGLISH_NUMBERS.items()])
-def test_english_numbers_and_quantities(text: str, number: float, unit: str | None) -> None:
-    value = parse_value(text, "en")
-    assert (value.value_type, value.unit) == ("quantity" if unit else "number", unit)
-    assert value.number == pytest.approx(number)
-
-
-@pytest.mark.parametrize(("text", "number", "unit"), [(t, *v) for t, v in CHINESE_NUMBERS.items()])
-def test_chinese_numbers_and_quantities(text: str, number: float, unit: str | None) -> None:
-    value = parse_value(text, "zh")
+@pytest.mark.parametrize(
+    ("text", "language", "number", "unit"),
+    [(t, "en", *v) for t, v in ENGLISH_NUMBERS.items()]
+    + [(t, "zh", *v) for t, v in CHINESE_NUMBERS.items()],
+)
+def test_numbers_and_quantities(text: str, language: str, number: float, unit: str | None) -> None:
+    value = parse_value(text, language)
     assert (value.value_type, value.unit) == ("quantity" if unit else "number", unit)
     assert value.number == pytest.approx(number)
 
@@ -135,23 +132,15 @@ def test_names_and_codes_are_text(text: str, language: str) -> None:
 
 def test_a_quantity_knows_when_it_was_measured() -> None:
     value = parse_value("4.2 million people (2019)", "en")
-    assert (value.number, value.unit, value.valid_from, value.valid_to) == (
-        4.2e6,
-        "people",
-        "2019",
-        "2019",
-    )
+    assert (value.number, value.unit) == (4.2e6, "people")
+    assert value.valid_from == value.valid_to == "2019"
 
 
 def test_values_are_found_where_they_stand() -> None:
     text = "In 1934 he moved with 3 brothers to a 1,200 m high town. Apollo 11 flew in July 1969."
     found = [(text[start:end], value.value_type) for start, end, value in find_values(text, "en")]
-    assert found == [
-        ("1934", "year"),
-        ("3", "number"),
-        ("1,200 m", "quantity"),
-        ("July 1969", "date"),
-    ]
+    types = {"1934": "year", "3": "number", "1,200 m": "quantity", "July 1969": "date"}
+    assert found == [*types.items()]
 
 
 def test_chinese_values_are_found_where_they_stand() -> None:
@@ -197,15 +186,8 @@ def test_number_words_out_of_order_are_no_number() -> None:
     assert words_to_number("twenty thirteen") is None
 
 
-TEXTS = st.text(
-    st.one_of(
-        st.sampled_from(
-            "0123456789.,-–—/:%$£¥ 年月日号万亿千百十一二三点分之公里元世纪代前至到自起第BCADs"
-        ),
-        st.characters(),
-    ),
-    max_size=60,
-)
+SIGNS = "0123456789.,-–—/:%$£¥ 年月日号万亿千百十一二三点分之公里元世纪代前至到自起第BCADs"
+TEXTS = st.text(st.sampled_from(SIGNS) | st.characters(), max_size=60)
 
 
 @given(TEXTS, st.sampled_from(["en", "zh", "und"]))
@@ -224,15 +206,9 @@ def test_any_text_gives_spans_in_order_inside_it(text: str, language: str) -> No
 
 def test_long_texts_take_linear_time() -> None:
     started = process_time()
-    for text in (
-        "1" * 50_000,
-        "1 " * 25_000,
-        "from 1999 to " * 4_000,
-        "1999年" * 10_000,
-        "," * 50_000,
-    ):
-        find_values(text, "en")
-        find_values(text, "zh")
+    for unit in ("1", "1 ", "from 1999 to ", "1999年", ","):
+        for language in ("en", "zh"):
+            find_values(unit * (50_000 // len(unit)), language)
     assert process_time() - started < 20
 
 
