@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(arguments)
         if arguments.debug:
             raise
-        return explain(error, arguments.model.home_folder(arguments.home))
+        return explain(error, arguments.command_model.home_folder(arguments.home))
 
 
 def _do(job: "Job", call: "Call") -> Any:
@@ -55,7 +55,7 @@ def _stopped(arguments: argparse.Namespace) -> int:
     from flows.jobs import Job
 
     kept = " Finished work is kept, and the next run continues from there."
-    terminal.say("Stopped." + (kept if issubclass(arguments.model, Job) else ""))
+    terminal.say("Stopped." + (kept if issubclass(arguments.command_model, Job) else ""))
     return 1
 
 

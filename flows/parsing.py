@@ -127,12 +127,12 @@ class CommandParser(argparse.ArgumentParser):
                 self._add_actions(command)
                 return
             self.model = command
-        if self.get_default("model") is None:
-            self.set_defaults(model=self.model, parser=self)
+        if self.get_default("command_model") is None:
+            self.set_defaults(command_model=self.model, parser=self)
             add_options(self, self.model)
 
     def _add_actions(self, actions: "dict[str, type[Command]]") -> None:
-        self.set_defaults(model=next(iter(actions.values())), parser=self)
+        self.set_defaults(command_model=next(iter(actions.values())), parser=self)
         if self.actions:
             return
         parsers = self.add_subparsers(metavar="ACTION", parser_class=CommandParser)
@@ -230,13 +230,10 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
         )
     parser.epilog = (
         (f"Finer options, as --set NAME=VALUE: {', '.join(finer)}. " if finer else "")
-        + ("--set changes settings, too; `--set help` explains each. " if _settable(model) else "")
+        + ("--set NAME=VALUE also changes settings. " if "settings" in model.model_fields else "")
+        + ("`--set help` explains each. " if finer or "settings" in model.model_fields else "")
         + "`almanac --help` lists the options of every command, such as --home and --json."
     )
-
-
-def _settable(model: "type[Command]") -> bool:
-    return "settings" in model.model_fields
 
 
 def command_of(arguments: argparse.Namespace) -> "Command":
@@ -249,7 +246,7 @@ def command_of(arguments: argparse.Namespace) -> "Command":
     from flows.home import home_in, reading_settings_of
     from schemas.settings import changed_settings
 
-    model, parser = arguments.model, arguments.parser
+    model, parser = arguments.command_model, arguments.parser
     _refuse_broken_text(arguments)
     known = list(entries(model))
     values: dict[str, Any] = {"home": model.home_folder(arguments.home)}

@@ -307,7 +307,7 @@ class Settings(_Settings):
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
-    workers: int = Field(2, ge=1, description="Processes that extract.")
+    workers: int = Field(2, ge=1, description="Worker processes.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(
         None,

@@ -116,7 +116,10 @@ def calibrate_gates(
             "clusters": sum(len(calibration.clusters) for calibration in calibrations),
         }
 
-    stages: Stages[Work] = (("calibrate", calibrate_all), *PUBLISHING)
+    stages: Stages[Work] = (
+        ("calibrate", calibrate_all, "questions -> vectors, clusters, cross-fitted thresholds"),
+        *PUBLISHING,
+    )
     with publishing_run(home, "calibrate_gate", settings) as run:
         run_stages(Work(home, settings, run, report), stages, run_stage)
     return run, list(map(_summary, calibrations))

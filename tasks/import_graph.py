@@ -26,7 +26,7 @@ from tasks.graphs.formats.batch import Batch
 from tasks.graphs.formats.formats import Reading, plan, read_file
 from tasks.graphs.imported import current_imports
 from tasks.progress import Report, RunStage, run_plainly, silent
-from tasks.publish.publish import PUBLISHING, build_edition, publish_edition
+from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from tasks.text.languages import detect_language
 from warehouse.home import Home
@@ -219,9 +219,8 @@ class _Import(Work):
 
 
 STAGES: Stages[_Import] = (
-    ("read", _Import.read_all),
-    ("build", build_edition),
-    ("publish", publish_edition),
+    ("read", _Import.read_all, "files -> triples, entities and aliases in the journal"),
+    *PUBLISHING,
 )
 
 

@@ -17,7 +17,7 @@ from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.apply_ontology import check_gazetteer
-from tasks.publish.publish import build_edition, publish_edition, recipe
+from tasks.publish.publish import PUBLISHING, recipe
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from warehouse.derivation import Derivation
 from warehouse.home import Home
@@ -100,11 +100,10 @@ def extract_passages(work: Refresh) -> None:
 
 
 STAGES: Stages[Refresh] = (
-    ("read", read_sources),
-    ("split", split_texts),
-    ("extract", extract_passages),
-    ("build", build_edition),
-    ("publish", publish_edition),
+    ("read", read_sources, "sources -> texts in the journal, and what is gone"),
+    ("split", split_texts, "new texts -> passages"),
+    ("extract", extract_passages, "new passages -> statements, triples, notes, aliases"),
+    *PUBLISHING,
 )
 
 

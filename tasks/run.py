@@ -77,12 +77,13 @@ class Work:
 
 
 W = TypeVar("W", bound=Work)
-Stages = Sequence[tuple[str, Callable[[W], None]]]  # in order: each stage's name and function
+Stages = Sequence[tuple[str, Callable[[W], None], str]]
+"""In order: the name of each stage, its function, and in words what it makes of what."""
 
 
 def run_stages(work: W, stages: Stages[W], run_stage: RunStage = run_plainly) -> None:
     """Run the stages in order and note how many seconds each took."""
-    for name, stage in stages:
+    for name, stage, _ in stages:
         started = time.perf_counter()
         run_stage(name, partial(stage, work))
         work.run.seconds[name] = round(time.perf_counter() - started, 3)

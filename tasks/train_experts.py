@@ -5,9 +5,8 @@ its event is in the journal; a training that was killed resumes when the same co
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -37,7 +36,7 @@ from tasks.experts.verbalize.texts import METHODS, Options, Verbalizer
 from tasks.extract.batches import PoolOfWorkers, dask_pool, in_this_process, worker_pool
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
-from tasks.run import RunReport, Work, publishing_run, run_stages
+from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from tasks.verbalize import verbalize
 from warehouse.home import Home
 from warehouse.journal import register
@@ -117,34 +116,81 @@ def train_experts(
     for name in names:
         check_name(name)
         check_parent(experts, name, about.parent)
-    sets = [_fresh_set(home, name, graph, settings, report) for name in dict.fromkeys(names)]
-    trained: list[TrainedExpert] = []
-    started = time.perf_counter()
-    run_stage(
-        "train", lambda: trained.extend(_train(home, sets, settings, plan, about, report, each))
+    before = RunReport(run_id="")
+    work = _TrainingRun(
+        home,
+        settings,
+        before,
+        report,
+        names=tuple(names),
+        graph=graph,
+        plan=plan,
+        about=about,
+        each=each,
     )
-    seconds = round(time.perf_counter() - started, 3)
+    run_stages(work, TRAINING, run_stage)
     with publishing_run(home, "train_experts", settings, PATIENCE) as run:
-        run.seconds["train"] = seconds
-        run.counts["train"] = {
-            "experts": len(trained),
-            "texts": sum(expert.manifest.texts for expert in trained),
-            "tokens": sum(expert.manifest.tokens for expert in trained),
+        run.seconds, run.counts, work.run = before.seconds, before.counts, run
+        run_stages(work, REGISTERING, run_stage)
+        remove_unused(home)
+    return run, [_summary(home, expert) for expert in work.trained]
+
+
+@dataclass
+class _TrainingRun(Work):
+    """The state that the stages of a training share."""
+
+    names: tuple[str, ...] = ()
+    graph: str | None = None
+    plan: TrainingPlan = field(default_factory=TrainingPlan)
+    about: About = field(default_factory=About)
+    each: Each | None = None
+    sets: list["TextSet"] = field(default_factory=list)
+    trained: list[TrainedExpert] = field(default_factory=list)
+
+    def verbalize(self) -> None:
+        """Make the texts of each expert that are missing or out of date."""
+        self.sets = [
+            _fresh_set(self.home, name, self.graph, self.settings, self.report)
+            for name in dict.fromkeys(self.names)
+        ]
+
+    def train(self) -> None:
+        """Train on each set of texts, in this process or where the settings say."""
+        self.trained = _train(
+            self.home, self.sets, self.settings, self.plan, self.about, self.report, self.each
+        )
+        self.run.counts["train"] = {
+            "experts": len(self.trained),
+            "texts": sum(expert.manifest.texts for expert in self.trained),
+            "tokens": sum(expert.manifest.tokens for expert in self.trained),
         }
-        experts = current_experts(home)
-        by_name = {expert.name: expert for expert in trained}
+
+    def register(self) -> None:
+        """Make the experts known by one event each."""
+        experts = current_experts(self.home)
+        by_name = {expert.name: expert for expert in self.trained}
         journal_events(
-            home,
+            self.home,
             (
-                _event(home, texts, by_name[texts.expert], experts, about, run.run_id)
-                for texts in sets
+                _event(
+                    self.home, texts, by_name[texts.expert], experts, self.about, self.run.run_id
+                )
+                for texts in self.sets
             ),
         )
-        for expert in trained:
-            forget_training(experts_folder(home), expert.name)
-        run_stages(Work(home, settings, run, report), PUBLISHING, run_stage)
-        remove_unused(home)
-    return run, [_summary(home, expert) for expert in trained]
+        for expert in self.trained:
+            forget_training(experts_folder(self.home), expert.name)
+
+
+TRAINING: Stages[_TrainingRun] = (  # holds no lease, since it takes long
+    ("verbalize", _TrainingRun.verbalize, "graphs -> current training texts of each expert"),
+    ("train", _TrainingRun.train, "texts -> packed rows -> weights, with their held-out loss"),
+)
+REGISTERING: Stages[_TrainingRun] = (
+    ("register", _TrainingRun.register, "weights -> experts in the journal"),
+    *PUBLISHING,
+)
 
 
 def text_set(home: Home, name: str, graph: str | None) -> TextSet:

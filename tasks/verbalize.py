@@ -216,4 +216,7 @@ class _Verbalizing(Work):
             self.run.cost = client.paid
 
 
-STAGES: Stages[_Verbalizing] = (("verbalize", _Verbalizing.make), *PUBLISHING)
+STAGES: Stages[_Verbalizing] = (
+    ("verbalize", _Verbalizing.make, "a graph -> training texts in the journal"),
+    *PUBLISHING,
+)

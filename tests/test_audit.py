@@ -13,8 +13,7 @@ from flows.__main__ import main
 from flows.audit_form import read_form, write_form
 from schemas.settings import load_settings
 from schemas.verdicts import Verdict
-from tasks.audit import Plan, draw, keep_verdicts, verdicts_in_force
-from tasks.audit_report import report
+from tasks.audit import Plan, draw, keep_verdicts, report, verdicts_in_force
 from tasks.refresh import refresh
 from warehouse.editions import Edition
 from warehouse.home import Home

@@ -2,7 +2,7 @@
 
 import re
 
-from tasks.text.common_relations import common_relations
+from tasks.text.relations.vocabulary import common_relations
 
 KINDS = {"person", "place", "organisation", "work", "event", "thing", "date"}
 

@@ -15,7 +15,7 @@ from flows.commands.ask import place_of
 from schemas.answers import Evidence
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
-from tasks.ask.asker import with_documents
+from tasks.ask.answer import with_documents
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_text

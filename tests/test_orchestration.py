@@ -75,7 +75,7 @@ def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(
     assert done.stderr.splitlines()[-1] == "0 []"
     report = json.loads(done.stdout)
     assert report["outcome"] == "unchanged"
-    assert list(report["seconds"]) == [name for name, _ in work.STAGES]
+    assert list(report["seconds"]) == [name for name, _, _ in work.STAGES]
 
 
 def test_a_refresh_with_nothing_to_do_looks_into_the_journal_once_and_reads_no_line(

@@ -80,7 +80,7 @@ def share_reached(world: VectorGraph, pairs: Episodes, choose: Choose) -> float:
 
 @cache
 def trained() -> TrainedPolicy:
-    return train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
+    return train_policy(tangle(), pairs_of(tangle(), 1_000, seed=1), PLAN)
 
 
 def weights_of(policy: TrainedPolicy) -> dict[str, bytes]:
@@ -103,7 +103,7 @@ def test_a_policy_walks_a_graph_that_it_never_saw() -> None:
 
 
 def test_rewards_alone_teach_a_policy() -> None:
-    pairs = pairs_of(tangle(), 2_000, seed=1)
+    pairs = pairs_of(tangle(), 1_000, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 15})
     policy = train_policy(tangle(), pairs, plan)
     rewards = [float(row["reward"]) for row in policy.curve]
@@ -246,11 +246,6 @@ def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None
     first, second = (train_policy(world, pairs, plan, tmp_path) for _ in range(2))
     assert weights_of(first) == weights_of(second)
     assert second.curve == []
-
-
-def test_the_same_seed_gives_the_same_policy() -> None:
-    again = train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
-    assert weights_of(again) == weights_of(trained())
 
 
 def test_the_number_of_threads_changes_no_weight() -> None:

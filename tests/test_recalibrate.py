@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schemas.verdicts import Verdict
-from tasks.audit_report import wilson
+from tasks.audit import wilson
 from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line, recalibrations
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

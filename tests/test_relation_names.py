@@ -10,9 +10,8 @@ import pytest
 from schemas.observations import Override, RelationName
 from schemas.ontology import Ontology
 from tasks.publish.relation_names import name_relations, new_names
-from tasks.text.common_relations import common_relations
 from tasks.text.relations.forms import form_of
-from tasks.text.relations.vocabulary import NO_NOUNS, meaning_of
+from tasks.text.relations.vocabulary import NO_NOUNS, common_relations, meaning_of
 
 TEXTS = ("wording", "tail_end", "head_sort", "tail_sort")
 STATED = pa.schema([*((name, pa.string()) for name in TEXTS), ("triples", pa.int64())])

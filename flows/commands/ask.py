@@ -145,7 +145,7 @@ class Ask(Asking):
 
 def _show_other_values(home: "Home", answer: Answer) -> None:
     """Print what other texts say instead, as the table `conflicts` tells."""
-    from tasks.ask.other_values import other_values
+    from tasks.ask.answer import other_values
 
     others = other_values(home.editions.open(answer.edition), answer)
     if others:

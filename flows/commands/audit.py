@@ -71,8 +71,7 @@ class AuditFacts(Job):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write or read the file, and return the report."""
         from flows.home import edition_of
-        from tasks.audit import draw, find_facts, keep_verdicts
-        from tasks.audit_report import report
+        from tasks.audit import draw, find_facts, keep_verdicts, report
 
         home = self.place
         if self.write:
@@ -100,8 +99,7 @@ class AuditFacts(Job):
     def _ask(self) -> dict[str, Any]:
         """Show one fact after another and keep each verdict at once."""
         from flows.home import edition_of
-        from tasks.audit import draw, keep_verdicts, verdicts_in_force
-        from tasks.audit_report import report
+        from tasks.audit import draw, keep_verdicts, report, verdicts_in_force
 
         home = self.place
         kept = rejected = 0

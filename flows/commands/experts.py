@@ -42,9 +42,11 @@ class ListExperts(Command):
 class _About(Publication):
     """What people say about an expert."""
 
-    description: str | None = option("WORDS", "What the expert knows about (its name).", None)
-    parent: str | None = option("NAME", "The expert whose field contains its own (none).", None)
-    licence: str | None = option("NAME", "The licence of its weights (unknown).", None)
+    description: str | None = option(
+        "WORDS", "What it knows about (as before, else its name).", None
+    )
+    parent: str | None = option("NAME", "The expert that contains it (as before, else none).", None)
+    licence: str | None = option("NAME", "Its weights' licence (as before, else unknown).", None)
 
     @property
     def about(self) -> dict[str, str]:

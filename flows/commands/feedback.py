@@ -27,7 +27,7 @@ class Feedback(Command):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Record the feedback; return whether a bandit learned from it."""
-        from tasks.feedback import note_feedback
+        from tasks.ask.keep_answers import note_feedback
 
         named = {"right": 1.0, "wrong": 0.0}
         correct = named[self.verdict] if isinstance(self.verdict, str) else self.verdict

@@ -116,7 +116,7 @@ class EvaluateGates(Evaluation):
             check_picture(Path(self.picture))
         options = {"variant": self.variant, "clusters": self.clusters}
         measurement = GateMeasurement(
-            gates=[name for names in self.gates for name in names.split(",")],
+            gates=[name for names in self.gates for name in names.split(",") if name],
             draws=Draws(self.seeds, self.draws),
             limit=self.limit,
             options={name: value for name, value in options.items() if value is not None},

@@ -1,31 +1,24 @@
 """Answers questions from one edition: the gate decides, routes are tried in turn."""
 
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from uuid import uuid4
 
-import orjson
-import pyarrow.parquet as pq
-
-from schemas.answers import Answer, Evidence, Usage
-from schemas.documents import Document
+from schemas.answers import Answer, Gating, Usage
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
-from schemas.operations import ExpertDecision
 from schemas.settings import Settings
+from tasks.ask.answer import answer_of
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
     AskOptions,
-    Attempt,
     QuestionHints,
     QuestionState,
     Resources,
@@ -33,18 +26,22 @@ from tasks.ask.route import (
     RouteName,
     RouteResult,
 )
-from tasks.ask.routes import AUTO, ROUTES, open_route
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.text.question import Question, analyse, with_choices
+from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 if TYPE_CHECKING:
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
-    from tasks.experts.integrate.decisions import Decision
     from tasks.programs.written_program import Conversation
+
+# The routes that `--route` may name, besides `auto`.
+ROUTES: tuple[RouteName, ...] = get_args(RouteName)
+# The order in which `auto` tries routes; a gate may put the model first, and experts come last
+# where the settings use them.
+AUTO: tuple[RouteName, ...] = ("programs", "text")
 
 
 class Asker:
@@ -133,10 +130,26 @@ class Asker:
                 self._routes[name].prepare(analysed)
             before = (time.perf_counter() - began) / max(1, len(analysed))
             results = list(mapped(self._try_routes, analysed, states))
+        mode = self._resources.settings.experts.mode
         return [
-            self._to_answer(question, state, tried, before)
+            answer_of(
+                question,
+                state,
+                tried,
+                self.edition,
+                gating=self._final_gating(state, tried),
+                mode=mode,
+                before=before,
+            )
             for question, state, tried in zip(questions, states, results, strict=True)
         ]
+
+    def _final_gating(self, state: QuestionState, results: Sequence[RouteResult]) -> Gating | None:
+        """Return the gate's decision; knowledge may have been fetched after all."""
+        fetched = state.model_goes_first and len(results) > 1
+        if fetched and self._gatekeeper and state.gating:
+            return self._gatekeeper.fetched_after_all(state.gating)
+        return state.gating
 
     def gate_scores(
         self, questions: Sequence[str], hints: Sequence[QuestionHints]
@@ -161,9 +174,12 @@ class Asker:
         because the surprise of its free answer counts. An answer is empty if there is none. With it
         comes a small model's surprise in nats per token, or None for other models.
         """
+        from tasks.ask.model_route import answer_alone
+
         with self._workers() as mapped:
             offered = choices or [()] * len(questions)
-            return list(mapped(self._own_answer, map(analyse, questions), offered))
+            talks = [self._conversation() for _ in questions]
+            return list(mapped(answer_alone, map(analyse, questions), offered, talks))
 
     def _conversation(self) -> "Conversation | None":
         """Return a new conversation with the model; None, and nothing imported, without one."""
@@ -172,20 +188,6 @@ class Asker:
         from tasks.programs.written_program import Conversation
 
         return Conversation(self._resources.model)
-
-    def _own_answer(self, question: Question, choices: Sequence[str]) -> tuple[str, float | None]:
-        from tasks.ask.model_route import own_answer
-        from tasks.ask.phrasing import brief_request, without_letter
-        from tasks.models.measures import MeasuredAnswer
-
-        conversation = self._conversation()
-        assert conversation is not None  # the caller opened a model
-        if conversation.model_is_small:
-            reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
-            return (reply.answer.strip(), reply.surprise) if reply else ("", None)
-        complete = with_choices(question, choices)
-        answer = own_answer(complete, conversation, measured=False).result.answers
-        return (without_letter(answer[0], choices) if answer else "", None)
 
     @property
     def warnings(self) -> list[str]:
@@ -274,41 +276,11 @@ class Asker:
             return replace(result, answers=[], probability=None)
         return replace(result, answers=[choice])
 
-    def _to_answer(
-        self, question: str, state: QuestionState, results: Sequence[RouteResult], before: float
-    ) -> Answer:
-        """Return the answer record of a question; `before` is the seconds spent before routes."""
-        last = results[-1]
-        gating = state.gating
-        if state.model_goes_first and len(results) > 1 and self._gatekeeper and gating:
-            gating = self._gatekeeper.fetched_after_all(gating)
-        question_id = state.question_id
-        decisions = [decision for result in results for decision in result.decisions]
-        mode = self._resources.settings.experts.mode
-        return Answer(
-            question_id=question_id,
-            question=question,
-            answer=last.answers[0] if last.answers else None,
-            answers=list(last.answers),
-            answerable=last.answerable,
-            route=last.route if last.answerable else "none",
-            probability=last.probability,
-            thrust=gating.thrust if gating else None,
-            program=_program(results),
-            evidence=with_documents(self.edition.path, last.evidence),
-            unknown=[] if last.answerable else [name for one in results for name in one.unknown],
-            usage=state.spent,
-            edition=self.edition.id,
-            seconds=round(before + sum(result.cost.seconds for result in results), 3),
-            gating=gating,
-            decisions=[_decision_row(question_id, mode, *pair) for pair in enumerate(decisions)],
-        )
-
     @cached_property
     def _routes(self) -> dict[RouteName, AnswerRoute]:
         alone: Sequence[RouteName] = ("none",) if self._resources.model else ()
         names = dict.fromkeys((*self._usual_routes, *alone))
-        return {name: open_route(name, self._resources, self._expert_tools) for name in names}
+        return {name: _open_route(name, self._resources, self._expert_tools) for name in names}
 
     def _open_gatekeeper(self) -> "Gatekeeper | None":
         """Return the gatekeeper; None if gates are off, or if no gate is calibrated or named.
@@ -321,7 +293,10 @@ class Asker:
             return None
         from tasks.ask.gatekeeper import Gatekeeper
 
-        return Gatekeeper(resources.home, resources.edition, resources.settings, self._run_id)
+        graphs = {name: graph.arrays for name, graph in resources.graphs.items()}
+        return Gatekeeper(
+            resources.home, resources.edition, resources.settings, self._run_id, graphs
+        )
 
 
 def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:
@@ -337,61 +312,31 @@ def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:
         )
 
 
-def _program(results: Sequence[RouteResult]) -> str | None:
-    """Return the program that led to the answer; without an answer, the first that was tried."""
-    tried: list[Attempt] = [attempt for result in results for attempt in result.tried]
-    if results[-1].answerable:
-        return results[-1].tried[-1].program
-    return next((attempt.program for attempt in tried if attempt.program), None)
+def _open_route(
+    name: RouteName, resources: Resources, expert_tools: "ExpertTools | None" = None
+) -> AnswerRoute:
+    """Return the route, which is imported now, since most questions need one or two.
 
+    Experts' tools over the same edition may be given, to be shared.
+    """
+    match name:
+        case "programs":
+            from tasks.ask.programs_route import ProgramsRoute
 
-def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:
-    text = decision.text
-    return ExpertDecision(
-        question_id=question_id,
-        step=step,
-        mode=mode,
-        kind=decision.kind,
-        decision=decision.decision,
-        reason=decision.reason,
-        expert=decision.expert,
-        text=text.text if text else None,
-        pruned=text.pruned if text else None,
-        relevance=text.relevance if text else None,
-        summary=text.summary if text else None,
-        support=text.support if text else None,
-        refute=text.refute if text else None,
-        unknown=text.unknown if text else None,
-        score=decision.score,
-        decided_at=decision.decided_at,
-    )
+            return ProgramsRoute(resources)
+        case "paths":
+            from tasks.ask.paths_route import PathsRoute
 
+            return PathsRoute(resources)
+        case "text":
+            from tasks.ask.text_route import TextRoute
 
-def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return evidence from an edition's folder with page, author and date, if documents say so."""
-    wanted = {place.document_id for place in evidence if place.document_id}
-    path = edition / f"{Document.table}.parquet"
-    columns = {"page_starts", "metadata"} & set(pq.read_schema(path).names)  # an old edition's
-    if not wanted or not columns:
-        return list(evidence)
-    rows = pq.read_table(
-        path, columns=["document_id", *columns], filters=[("document_id", "in", wanted)]
-    ).to_pylist()
-    documents = {row["document_id"]: row for row in rows}
-    return [
-        place.model_copy(update=_of_document(documents[place.document_id], place.span_start))
-        if place.document_id in documents
-        else place
-        for place in evidence
-    ]
+            return TextRoute(resources)
+        case "experts":
+            from tasks.ask.experts_route import ExpertsRoute
 
+            return ExpertsRoute(resources, expert_tools)
+        case "none":
+            from tasks.ask.model_route import ModelRoute
 
-def _of_document(row: dict[str, Any], start: int | None) -> dict[str, Any]:
-    """Return what a document's row says about a place in it: page, author, date."""
-    begins = row.get("page_starts") or []
-    metadata = orjson.loads(row.get("metadata") or "{}")
-    return {
-        "page": (bisect_right(begins, start) or None) if start is not None else None,
-        "author": metadata.get("author"),
-        "date": metadata.get("modified") or metadata.get("date"),
-    }
+            return ModelRoute(resources)

@@ -1,12 +1,18 @@
-"""Tools to ask experts and to filter their texts, opened when needed; askers may share them."""
+"""Tools to ask experts, to filter their texts and to find evidence for their claims.
+
+They are opened when needed; askers may share them.
+"""
 
 from functools import cached_property
 
+import duckdb
 import numpy as np
 
+from schemas.documents import Passage
+from schemas.learning import TrainingText
 from schemas.settings import ExpertSettings
-from tasks.ask.expert_evidence import ExpertEvidence
 from tasks.ask.route import Resources
+from tasks.experts.filters.evidence import EditionEvidence, first_found
 from tasks.experts.filters.factuality import EvidenceOf, open_verifier
 from tasks.experts.filters.pruning import CheckpointSummarizer, ExtractiveSummarizer, Summarizer
 from tasks.experts.filters.verifier import Verifier
@@ -15,7 +21,85 @@ from tasks.experts.integrate.writing import Writer
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
 from tasks.models.encoders.load import Encoder, load_encoder
-from tasks.text.languages import is_chinese
+from tasks.programs.knowledge_bases.web import Web
+from tasks.programs.knowledge_bases.wikipedia import Wikipedia
+from tasks.retrieval.search import Searcher
+from tasks.text.languages import is_chinese, language_of
+
+SEARCHED = 100  # characters of a claim that Wikipedia is searched for, as in CooK's code
+MOST_ARTICLES = 3
+MOST_EXCLUDED = 1_000_000  # triples; a graph that an expert has seen more of is left out whole
+
+_TRIPLES = "select distinct unnest(triple_ids) from training_texts where expert = $expert"
+_PASSAGES = """
+select distinct passage_id from training_texts where expert = $expert and passage_id is not null
+"""
+_GRAPHS = """
+select graph, sum(len(triple_ids)) from training_texts where expert = $expert group by graph
+"""
+
+
+class ExpertEvidence:
+    """Finds evidence for claims of experts; nothing is opened before it is needed."""
+
+    def __init__(self, resources: Resources) -> None:
+        """Look in the resources' edition and, where the settings allow it, in Wikipedia."""
+        self._resources = resources
+        self._of: dict[str, EvidenceOf] = {}
+
+    def of(self, expert: str) -> EvidenceOf:
+        """Return a function that finds evidence for an expert's claims outside its training."""
+        if expert not in self._of:
+            self._of[expert] = self._opened(expert)
+        return self._of[expert]
+
+    def _opened(self, expert: str) -> EvidenceOf:
+        triples, passages, whole = self._trained_on(expert)
+        edition = EditionEvidence(
+            self._con,
+            self._searcher,
+            [g.arrays for name, g in self._resources.graphs.items() if name not in whole],
+            excluded_triples=triples,
+            excluded_passages=passages,
+        )
+        web = self._resources.web
+        return first_found(edition.find, self._wikipedia(web)) if web else edition.find
+
+    def _trained_on(self, expert: str) -> tuple[set[str], set[str], set[str]]:
+        """Return the triples, passages and whole graphs that an expert was trained on."""
+        if not self._resources.edition.rows(TrainingText):
+            return set(), set(), set()
+        named = {"expert": expert}
+        graphs: dict[str, int] = dict(self._con.execute(_GRAPHS, named).fetchall())
+        whole = {graph for graph, size in graphs.items() if size > MOST_EXCLUDED}
+        triples = set() if whole else self._ids(_TRIPLES, named)
+        return triples, self._ids(_PASSAGES, named), whole
+
+    def _ids(self, query: str, named: dict[str, str]) -> set[str]:
+        return {row[0] for row in self._con.execute(query, named).fetchall()}
+
+    def _wikipedia(self, web: Web) -> EvidenceOf:
+        settings = self._resources.settings.knowledge_bases
+
+        def find(claim: str) -> list[str]:
+            wikipedia = Wikipedia(web, settings, language_of(claim))
+            pages = wikipedia.entity_linking(claim, [claim[:SEARCHED]])[:MOST_ARTICLES]
+            texts = (wikipedia.get_entity_info(page.entity) for page in pages)
+            return [text for text in texts if text.strip()]
+
+        return find
+
+    @cached_property
+    def _con(self) -> duckdb.DuckDBPyConnection:
+        return self._resources.edition.connect()
+
+    @cached_property
+    def _searcher(self) -> Searcher | None:
+        edition, engine = self._resources.edition, self._resources.settings.engine
+        if not edition.rows(Passage):
+            return None
+        chinese = load_encoder(engine.chinese_encoder)
+        return Searcher(edition.path, load_encoder(engine.encoder), chinese)
 
 
 class ExpertTools:

@@ -1,7 +1,7 @@
 """The gate in `ask`: the score of each question, and whether knowledge is retrieved for it."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from tasks.gates.gate import PopularityGate
 from tasks.gates.live import LiveThreshold, PastDecision
 from tasks.gates.questions import GateQuestions, kind_of_answer
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
+from tasks.graphs.graph import Graph
 from tasks.models.encoders.opening import open_question_encoder
 from tasks.programs.choices import meant_choice
 from tasks.text.question import Question, with_choices
@@ -58,8 +59,17 @@ class Gatekeeper:
     count towards none.
     """
 
-    def __init__(self, home: Home, edition: Edition, settings: Settings, run_id: str = "") -> None:
+    def __init__(
+        self,
+        home: Home,
+        edition: Edition,
+        settings: Settings,
+        run_id: str = "",
+        graphs: Mapping[str, Graph] | None = None,
+    ) -> None:
         """Open the edition's gates; encoders are opened only when they are needed.
+
+        `graphs` are those of the edition that are open: what is found in them is found once.
 
         Raises UsageError if the task of the settings has no gate.
         """
@@ -74,7 +84,7 @@ class Gatekeeper:
         self._budget = BUDGETS[budget] if isinstance(budget, str) else float(budget)
         self._thresholds: dict[str, LiveThreshold] = {}
         self._warnings: dict[str, None] = {}
-        self._popularity = GatePopularity(edition)
+        self._popularity = GatePopularity(edition, graphs or {})
 
     def ask(
         self,
@@ -276,9 +286,9 @@ def gate_name(gate: CalibratedGate) -> str:
 class GatePopularity:
     """Looks up popularity as the gate of each question counts it; opens graphs when needed."""
 
-    def __init__(self, edition: Edition) -> None:
+    def __init__(self, edition: Edition, graphs: Mapping[str, Graph]) -> None:
         """Use the graphs of this edition; `warnings` names those that are not available."""
-        self._edition = edition
+        self._edition, self._graphs = edition, graphs
         self._opened: dict[str, GraphPopularity | None] = {}
         self.warnings: list[str] = []
 
@@ -312,7 +322,7 @@ class GatePopularity:
         if name in self._opened:
             return
         try:
-            self._opened[name] = open_popularity(self._edition, name)
+            self._opened[name] = open_popularity(self._edition, name, self._graphs)
         except AlmanacError as error:
             self._opened[name] = None
             self.warnings.append(

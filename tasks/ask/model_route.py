@@ -1,7 +1,9 @@
 """Answers by the model alone."""
 
 import re
+from collections.abc import Sequence
 
+from tasks.ask.phrasing import brief_request, without_letter
 from tasks.ask.route import (
     AnswerRoute,
     Attempt,
@@ -10,6 +12,7 @@ from tasks.ask.route import (
     Resources,
     RouteResult,
 )
+from tasks.models.measures import MeasuredAnswer
 from tasks.programs.written_program import Conversation
 from tasks.text.question import Question, with_choices
 
@@ -48,7 +51,6 @@ def own_answer(question: Question, conversation: Conversation, *, measured: bool
         answer = reply.answer if reply and reply.answerable == "yes" else None
         return OwnAnswer(RouteResult("none", [answer] if answer else [], tried=_MODEL))
     from tasks.gates.uncertainty import uncertainty_of, uncertainty_request
-    from tasks.models.measures import MeasuredAnswer
 
     measured_reply = conversation.ask(uncertainty_request(question.text), MeasuredAnswer)
     if measured_reply is None:
@@ -56,3 +58,20 @@ def own_answer(question: Question, conversation: Conversation, *, measured: bool
     words = measured_reply.answer.strip()
     known = [words] if words and not _NO_ANSWER.fullmatch(words) else []
     return OwnAnswer(RouteResult("none", known, tried=_MODEL), uncertainty_of(measured_reply))
+
+
+def answer_alone(
+    question: Question, choices: Sequence[str], conversation: Conversation
+) -> tuple[str, float | None]:
+    """Return the model's answer without knowledge, empty if there is none, and its surprise.
+
+    A small model is not shown the choices, because the surprise of its free answer counts; of other
+    models it is None.
+    """
+    if conversation.model_is_small:
+        reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
+        return (reply.answer.strip(), reply.surprise) if reply else ("", None)
+    answer = own_answer(
+        with_choices(question, choices), conversation, measured=False
+    ).result.answers
+    return (without_letter(answer[0], choices) if answer else "", None)

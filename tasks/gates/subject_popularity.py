@@ -4,7 +4,7 @@ The paper counts how often people read the page of a subject. Here popularity is
 graph: the number of its triples or, for the corpus, how often documents mention it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,17 +71,23 @@ class GraphPopularity:
         ]
 
 
-def open_popularity(edition: Edition | None, name: str) -> GraphPopularity:
-    """Open the graph of this name, `corpus` for the documents; raises UsageError if unknown."""
+def open_popularity(
+    edition: Edition | None, name: str, graphs: Mapping[str, Graph] | None = None
+) -> GraphPopularity:
+    """Open the graph of this name, `corpus` for the documents; raises UsageError if unknown.
+
+    If it is among the `graphs` that are open already, that one is used.
+    """
     opened = {folder: open_graph(folder) for folder in graph_folders(edition)} if edition else {}
     matches = [(folder, graph) for folder, graph in opened.items() if graph.name == name]
     if edition is None or not matches:
-        graphs = ", ".join(graph.name for graph in opened.values()) or "none"
+        known = ", ".join(graph.name for graph in opened.values()) or "none"
         raise UsageError(
-            f"There is no graph {name!r} to take popularity from. The graphs: {graphs}."
+            f"There is no graph {name!r} to take popularity from. The graphs: {known}."
         )
     [(folder, graph)] = matches
     edition.check(f"{FOLDER}/{folder.name}/")
+    graph = (graphs or {}).get(name, graph)
     corpus = name == CORPUS
     return GraphPopularity(graph, _mentions(edition, graph) if corpus else triples_of(graph))
 

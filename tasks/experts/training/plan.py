@@ -33,7 +33,9 @@ class TrainingPlan(BaseModel):
     epochs: int | None = Field(
         None, ge=1, description="How often every text is read; by default few texts more often."
     )
-    minutes: float | None = Field(None, gt=0, description="Time limit, loading included.")
+    minutes: float | None = Field(
+        None, gt=0, description="Time limit in minutes, loading included (no limit)."
+    )
     seed: int = Field(0, ge=0, description="Decides first weights, order and dropout.")
     learning_rate: float | None = Field(None, gt=0, description="The highest learning rate.")
     batch_tokens: int = Field(512, ge=1, description="Tokens per step of the optimizer.")

@@ -5,6 +5,7 @@ wordings mean the same relation.
 """
 
 import hashlib
+import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from tasks.text.common_relations import common_relations
 from tasks.text.languages import is_chinese
 from tasks.text.relations.forms import Form, bare_words, form_of
 
@@ -122,8 +122,8 @@ def _verbs() -> dict[str, str]:
 
 
 def vocabulary_version() -> str:
-    """Return the start of the hash of the vocabulary."""
-    return hashlib.sha256(_text().encode()).hexdigest()[:12]
+    """Return the start of the hash of the vocabulary; comments do not count."""
+    return hashlib.sha256(json.dumps(tomllib.loads(_text())).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +204,55 @@ def _listed() -> _Listed:
                 turned = form.turned != (side == "turned_between")
                 between[form.kind, form.words, form.marks, head, tail] = Meaning(name, turned)
     return _Listed(forms, between, frozenset(key[:3] for key in between))
+
+
+# -- common relations by their Wikidata property, from relations.toml ------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CommonRelation:
+    """A relation whose facts read "head name tail".
+
+    `wordings` lead from head to tail, `reversed` from tail to head; `inverse` is the first of
+    these, empty without any. `head_kinds` and `tail_kinds` are the kinds of entities that may stand
+    there, `date` among them; empty for any. `single` if a head has at most one tail.
+    """
+
+    id: str
+    name: str
+    description: str
+    wordings: tuple[str, ...]
+    reversed: tuple[str, ...]
+    head_kinds: frozenset[str]
+    tail_kinds: frozenset[str]
+    single: bool
+    symmetric: bool = False
+
+    @property
+    def inverse(self) -> str:
+        """Return the name of the relation from tail to head, empty if it has none."""
+        return self.reversed[0] if self.reversed else ""
+
+
+@cache
+def common_relations() -> dict[str, CommonRelation]:
+    """Return the relations of relations.toml by their Wikidata property."""
+    text = files(__package__).joinpath("relations.toml").read_text(encoding="utf-8")
+    return {
+        property_id: CommonRelation(
+            id=property_id,
+            name=row["name"],
+            description=row["description"],
+            wordings=_phrases(row["wordings"]),
+            reversed=_phrases(row["reversed"]),
+            head_kinds=frozenset(row["head"].split()),
+            tail_kinds=frozenset(row["tail"].split()),
+            single=row["single"],
+            symmetric=row.get("symmetric", False),
+        )
+        for property_id, row in tomllib.loads(text).items()
+    }
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(phrase.strip() for phrase in text.split(";") if phrase.strip())

@@ -1,0 +1,148 @@
+"""The answer to a question, made of what routes found, and the values that contradict it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import orjson
+import pyarrow.parquet as pq
+
+from schemas.answers import Answer, Evidence, Gating
+from schemas.documents import Document
+from schemas.knowledge import CORPUS
+from schemas.operations import ExpertDecision
+from tasks.ask.route import Attempt, QuestionState, RouteResult
+from warehouse.editions import Edition
+
+if TYPE_CHECKING:
+    from tasks.experts.integrate.decisions import Decision
+
+_OTHERS = """
+select distinct other.tail, other.uri
+from mentions m
+join conflicts given on given.triple_id = m.fact_id
+join conflicts other using (head_id, relation)
+where m.fact_kind = 'triple' and m.document_id = $document
+  and m.span_start < $end and m.span_end > $start
+  and contains(lower($answer), lower(given.tail))
+  and not contains(lower($answer), lower(other.tail))
+order by all
+"""
+
+
+def answer_of(
+    question: str,
+    state: QuestionState,
+    results: Sequence[RouteResult],
+    edition: Edition,
+    *,
+    gating: Gating | None,
+    mode: str,
+    before: float,
+) -> Answer:
+    """Return the answer record of a question, from the results of the routes that were tried.
+
+    `mode` is how experts were asked; `before` is the seconds spent before routes.
+    """
+    last = results[-1]
+    decisions = [decision for result in results for decision in result.decisions]
+    return Answer(
+        question_id=state.question_id,
+        question=question,
+        answer=last.answers[0] if last.answers else None,
+        answers=list(last.answers),
+        answerable=last.answerable,
+        route=last.route if last.answerable else "none",
+        probability=last.probability,
+        thrust=gating.thrust if gating else None,
+        program=_program(results),
+        evidence=with_documents(edition.path, last.evidence),
+        unknown=[] if last.answerable else [name for one in results for name in one.unknown],
+        usage=state.spent,
+        edition=edition.id,
+        seconds=round(before + sum(result.cost.seconds for result in results), 3),
+        gating=gating,
+        decisions=[_decision_row(state.question_id, mode, *pair) for pair in enumerate(decisions)],
+    )
+
+
+def _program(results: Sequence[RouteResult]) -> str | None:
+    """Return the program that led to the answer; without an answer, the first that was tried."""
+    tried: list[Attempt] = [attempt for result in results for attempt in result.tried]
+    if results[-1].answerable:
+        return results[-1].tried[-1].program
+    return next((attempt.program for attempt in tried if attempt.program), None)
+
+
+def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:
+    text = decision.text
+    return ExpertDecision(
+        question_id=question_id,
+        step=step,
+        mode=mode,
+        kind=decision.kind,
+        decision=decision.decision,
+        reason=decision.reason,
+        expert=decision.expert,
+        text=text.text if text else None,
+        pruned=text.pruned if text else None,
+        relevance=text.relevance if text else None,
+        summary=text.summary if text else None,
+        support=text.support if text else None,
+        refute=text.refute if text else None,
+        unknown=text.unknown if text else None,
+        score=decision.score,
+        decided_at=decision.decided_at,
+    )
+
+
+def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Return evidence from an edition's folder with page, author and date, if documents say so."""
+    wanted = {place.document_id for place in evidence if place.document_id}
+    path = edition / f"{Document.table}.parquet"
+    columns = {"page_starts", "metadata"} & set(pq.read_schema(path).names)  # an old edition's
+    if not wanted or not columns:
+        return list(evidence)
+    rows = pq.read_table(
+        path, columns=["document_id", *columns], filters=[("document_id", "in", wanted)]
+    ).to_pylist()
+    documents = {row["document_id"]: row for row in rows}
+    return [
+        place.model_copy(update=_of_document(documents[place.document_id], place.span_start))
+        if place.document_id in documents
+        else place
+        for place in evidence
+    ]
+
+
+def _of_document(row: dict[str, Any], start: int | None) -> dict[str, Any]:
+    """Return what a document's row says about a place in it: page, author, date."""
+    begins = row.get("page_starts") or []
+    metadata = orjson.loads(row.get("metadata") or "{}")
+    return {
+        "page": (bisect_right(begins, start) or None) if start is not None else None,
+        "author": metadata.get("author"),
+        "date": metadata.get("modified") or metadata.get("date"),
+    }
+
+
+def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
+    """Return the values, with their sources, that contradict the fact behind an answer.
+
+    An edition of an older version may lack the tables that tell.
+    """
+    place = answer.evidence[0] if answer.answer and answer.evidence else None
+    if place is None or place.graph != CORPUS or place.document_id is None:
+        return []
+    values = {
+        "answer": answer.answer,
+        "document": place.document_id,
+        "start": place.span_start,
+        "end": place.span_end,
+    }
+    with edition.connect() as con, suppress(duckdb.CatalogException, duckdb.BinderException):
+        return con.execute(_OTHERS, values).fetchall()
+    return []

@@ -1,0 +1,190 @@
+"""The command line as a whole: help, options and their defaults, `--set`, and replaced options."""
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+from flows.__main__ import build_parser, main
+from flows.commands import COMMANDS
+from flows.parsing import CommandParser, command_of, entries, first_line
+from schemas.errors import UsageError
+
+MOST_OPTIONS = 130
+HEAVY = {"torch", "transformers", "spacy", "onnxruntime", "tantivy", "prefect", "dask", "duckdb"}
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[CommandParser]:
+    """Yield the parsers of all commands and actions, with their options."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                each.fill()
+                yield each
+                yield from parsers(each)
+
+
+ALL = list(parsers(build_parser(whole=True)))
+
+
+def options_of(parser: CommandParser) -> list[argparse.Action]:
+    """Return the options that the help of a command lists."""
+    shown = (a for a in parser._actions if a.option_strings and a.help != argparse.SUPPRESS)
+    return [action for action in shown if action.dest != "help"]
+
+
+def test_the_help_is_short() -> None:
+    assert len(ALL) > len(COMMANDS)
+    assert sum(len(options_of(parser)) for parser in ALL) <= MOST_OPTIONS
+
+
+@pytest.mark.parametrize("parser", ALL, ids=lambda parser: parser.command)
+def test_every_option_says_what_it_does_and_what_happens_without_it(parser: CommandParser) -> None:
+    for action in options_of(parser):
+        assert action.help
+        is_switch = isinstance(action, argparse._StoreTrueAction | argparse._StoreFalseAction)
+        if not (action.required or is_switch):
+            assert re.search(r"\(.+\)$", action.help), f"{parser.command} {action.dest}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_first_line_of_its_docstring(name: str) -> None:
+    module = import_module(f"flows.commands.{name.replace('-', '_')}")
+    if not isinstance(module.COMMAND, dict):
+        assert first_line(module.COMMAND) == COMMANDS[name]
+    for model in module.COMMAND.values() if isinstance(module.COMMAND, dict) else [module.COMMAND]:
+        assert all(entry.field.description for entry in entries(model)), model
+
+
+@pytest.mark.parametrize("command", ["refresh", "train-paths", "editions"])
+def test_the_help_of_a_command_loads_nothing_heavy(command: str) -> None:
+    program = (
+        "import sys; from flows.__main__ import main\n"
+        "try: main([sys.argv[1], '--help'])\n"
+        "except SystemExit: print(sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, command], capture_output=True, text=True)
+    assert "usage: almanac" in done.stdout
+    assert not HEAVY & set(re.findall(r"'(\w+)'", done.stderr))
+
+
+def called(*words: str) -> dict[str, object]:
+    """Return the fields of the command that the words call."""
+    return dict(command_of(build_parser().parse_args(words)))
+
+
+def test_settings_and_finer_options_are_set_for_one_call() -> None:
+    fields = called(
+        *("train-paths", "q", "--graph", "g", "--set", "ridge=2", "--set", "per_token=.5"),
+        *("--set", "engine.encoder=none", "--set", "hidden=8,16"),
+    )
+    assert (fields["plan"].ridge, fields["plan"].hidden) == (2.0, (8, 16))  # type: ignore[attr-defined]
+    assert fields["per_token"] == 0.5
+    assert fields["settings"].engine.chinese_encoder == "none"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("ridg=1", "there are: ridge"),
+        ("engine.modl.name=x", "engine.model.name"),
+        ("ridge", "is not NAME=VALUE"),
+        ("ridge=-1", "argument --set ridge: Input should be greater than 0"),
+    ],
+)
+def test_what_cannot_be_set_is_told(
+    wrong: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        called("train-paths", "q", "--graph", "g", "--set", wrong)
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_can_be_set_is_listed_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        called("train-paths", "q", "--graph", "g", "--set", "help")
+    listed = capsys.readouterr().out
+    assert "cloning_epochs\n    How often each shortest path is imitated (10)" in listed
+    assert "engine.encoder\n" in listed and "source\n" not in listed
+
+
+def test_a_setting_of_a_model_that_nothing_calls_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"engine\.model\.seed|--set engine.model.budget would"):
+        called("refresh", "texts", "--set", "engine.model.budget=3")
+
+
+ENDPOINT = ("--engine", "openai", "--model", "m")
+GATES = ("gates", "measure", "q", "--format", "mirage")
+TRAIN = ("train-paths", "q", "--graph", "g")
+REPLACED = [  # a call as it was written, and what to --set now
+    (("refresh", "s"), ("--wait", "5"), "publish.wait_seconds=5"),
+    (("refresh", "s"), ("--no-vectors",), "engine.encoder=none"),
+    (("refresh", "s"), ("--speaker=Acme Ltd",), "engine.speaker=Acme Ltd"),
+    (("refresh", "s"), ("--audience", "you"), "engine.audience=you"),
+    (("refresh", "s", *ENDPOINT), ("--base-url", "http://h"), "engine.model.base_url=http://h"),
+    (("cost", *ENDPOINT), ("--budget", "5"), "engine.model.budget=5"),
+    (("ask", "who", *ENDPOINT), ("--concurrency", "4"), "engine.model.concurrency=4"),
+    (("ask", "who"), ("--edition", "1"), "edition=1"),
+    (("ask", "who"), ("--mode", "explicit"), "experts.mode=explicit"),
+    (("ask", "who"), ("--min-score", ".5"), "min_score=.5"),
+    (("ask", "who"), ("--task", "t"), "gate.use=true", "gate.task=t"),
+    (("ask", "who"), ("--gate-budget", "scarce"), "gate.use=true", "gate.budget=scarce"),
+    (("answer", "q", "--out", "o"), ("--no-gate",), "gate.use=false"),
+    (("evaluate", "q", "--format", "f"), ("--zero-shot",), "zero_shot=true"),
+    (("evaluate", "q", "--format", "f"), ("--baselines", "bm25,spe"), "baselines=bm25,spe"),
+    (("evaluate", "q", "--format", "f"), ("--expert", "e"), "expert=e"),
+    (GATES, ("--draws", "2"), "draws=2"),
+    (GATES, ("--choices",), "choices=true"),
+    (GATES, ("--ablations",), "ablations=true"),
+    (GATES, ("--popularity-of", "g"), "popularity_of=g"),
+    (("remember", "text"), ("--wait", "5"), "publish.wait_seconds=5"),
+    (("ontology", "suggest"), ("--most", "7"), "most=7"),
+    (("ontology", "check"), ("--edition", "1"), "edition=1"),
+    (("audit",), ("--seed", "3"), "seed=3"),
+    (("import-graph", "f", "--name", "g"), ("--no-vectors",), "engine.encoder=none"),
+    (("verbalize",), ("--held-out", ".1"), "held_out=.1"),
+    (("verbalize",), ("--walks", "9"), "walks=9"),
+    (("train-experts", "e"), ("--epochs", "2"), "epochs=2"),
+    (("train-experts", "e"), ("--learning-rate", ".1"), "learning_rate=.1"),
+    (("train-experts", "e"), ("--all-texts",), "all_texts=true"),
+    (("train-experts", "e"), ("--licence", "MIT"), "licence=MIT"),
+    (TRAIN, ("--cloning-epochs", "2"), "cloning_epochs=2"),
+    (TRAIN, ("--ridge", ".1"), "ridge=.1"),
+    (TRAIN, ("--rule", "bound"), "rule=bound"),
+    (("calibrate-gate", "q", "--task", "t"), ("--seeds", "9"), "seeds=9"),
+    (("calibrate-gate", "q", "--task", "t"), ("--layer", "2"), "layer=2"),
+    (("mock-endpoint",), ("--fault-share", ".5"), "fault_share=.5"),
+    (("mock-endpoint",), ("--plain",), "plain=true"),
+]
+
+
+@pytest.mark.parametrize(("call", "before", "now"), [(c, b, n) for c, b, *n in REPLACED])
+def test_an_option_that_was_replaced_is_understood_with_a_line(
+    call: tuple[str, ...],
+    before: tuple[str, ...],
+    now: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written = [word for writing in now for word in ("--set", writing)]
+    assert called(*call, *before) == called(*call, *written)
+    option = before[0].partition("=")[0]
+    assert capsys.readouterr().err == f"{option} is going: write {' '.join(written)} instead.\n"
+
+
+def test_evaluating_gates_is_still_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "nowhere", "--format", "mirage", "--gate", "thrust"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+    for study in ("--knowledge", "--arms", "--study"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["evaluate", "q", "--format", "jsonl", study])
+        assert "python -m benchmarks." in capsys.readouterr().err
+
+
+def test_a_misspelt_option_is_told_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["refresh", "texts", "--max-delet", "1"])
+    assert "did you mean --max-delete?" in capsys.readouterr().err
