@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import AlmanacError, UsageError
@@ -199,7 +199,9 @@ def test_parquet_rows_without_a_part_are_refused(tmp_path: Path) -> None:
     assert found.refused == [(2, "empty-field"), (3, "empty-field")]
 
 
-@given(texts=st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=8))
+# Each reading makes a database on disk, so that few have many texts.
+@settings(max_examples=25)
+@given(texts=st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=40))
 def test_literals_in_n_triples_come_back_byte_for_byte(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
