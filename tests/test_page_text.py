@@ -28,12 +28,9 @@ def test_a_page_without_containers_keeps_its_headings_and_all_words(tmp_path: Pa
         "<p>If <var>zero</var> is set to <q>true</q>, the gauge starts at <kbd>0</kbd>.</p>"
     )
     assert found(tmp_path, body) == [
-        ("heading", "# Gauges"),
-        ("heading", "## Brest"),
-        ("prose", LONG),
-        ("heading", "## Use"),
+        ("heading", "# Gauges"), ("heading", "## Brest"), ("prose", LONG), ("heading", "## Use"),
         ("prose", "If `zero` is set to “true”, the gauge starts at `0`."),
-    ]
+    ]  # fmt: skip
 
 
 def test_code_stays_apart_from_what_leads_to_it(tmp_path: Path) -> None:

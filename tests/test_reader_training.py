@@ -30,12 +30,9 @@ from tasks.reader.answers import FoundAnswer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
-    "ships:1",
-    "The Kelda sails from Brenholm. Her captain is Runa Solberg, and the Kelda is old.",
-    [[(4, 9), (66, 71)], [(21, 29)], [(46, 58)]],
-    [(0, 2, "P1"), (0, 1, "P2")],
-    "ships",
-)
+    "ships:1", "The Kelda sails from Brenholm. Her captain is Runa Solberg, and the Kelda is old.",
+    [[(4, 9), (66, 71)], [(21, 29)], [(46, 58)]], [(0, 2, "P1"), (0, 1, "P2")], "ships",
+)  # fmt: skip
 
 
 def test_a_relation_is_asked_of_a_name_by_its_own_name_and_meaning() -> None:

@@ -88,12 +88,8 @@ def test_numbered_sections_of_a_pdf_are_headings_and_items_are_none(tmp_path: Pa
     lines = ["1. Origins", "Orr Bridge was built in 1921.", "2. Orr Bridge", "Orr Bridge spans it."]
     steps = ["1. Close the road", "2. Lift the deck", "3. Dry the ropes", "It took a year."]
     repairs = [
-        "2.1 Repairs",
-        "Workers took these steps:",
-        *steps,
-        "3. Tolls",
-        "Carts paid a penny.",
-    ]
+        "2.1 Repairs", "Workers took these steps:", *steps, "3. Tolls", "Carts paid a penny.",
+    ]  # fmt: skip
     text = read_pdf(tmp_path, lines, repairs).text
     headings = [line for line in text.split("\n") if line.startswith("#")]
     assert headings == ["## 1. Origins", "## 2. Orr Bridge", "### 2.1 Repairs", "## 3. Tolls"]

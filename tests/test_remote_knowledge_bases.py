@@ -40,15 +40,12 @@ def test_wikidata_finds_words_inside_of_names_by_full_text(remote: RemoteBases) 
 def test_wikidata_statements_and_what_refers_to_them(remote: RemoteBases) -> None:
     facts = remote.wikidata().get_entity_triples(MIRA)
     assert stated(facts) == {
-        ("place of birth", "Bergen", False),
-        ("date of birth", "1952-03-11", False),
-        ("occupation", "composer", False),
-        ("height", "1.72 metre", False),
+        ("place of birth", "Bergen", False), ("date of birth", "1952-03-11", False),
+        ("occupation", "composer", False), ("height", "1.72 metre", False),
         ("name in native language", "Mira Holt", False),
-        ("coordinate location", "60.393, 5.32415", False),
-        ("child", "2", False),
+        ("coordinate location", "60.393, 5.32415", False), ("child", "2", False),
         ("composer", "The Long Fjord", True),
-    }
+    }  # fmt: skip
     birth = next(fact for fact in facts if fact.relation == "place of birth")
     assert birth.value == EntityRef("Wikidata", "Q3", "Bergen")
     assert birth.fact_id == "Q1$0"
@@ -150,12 +147,9 @@ def test_cndbpedia_pairs(remote: RemoteBases) -> None:
     base = remote.cndbpedia()
     writer = EntityRef(base.name, WRITER, WRITER)
     assert stated(base.get_entity_triples(writer)) == {
-        ("出生地", "卑尔根", False),
-        ("代表作品", "长峡湾", False),
-        ("代表作品", "船歌", False),
-        ("类别", "人物", False),
-        ("类别", "作家", False),
-    }
+        ("出生地", "卑尔根", False), ("代表作品", "长峡湾", False), ("代表作品", "船歌", False),
+        ("类别", "人物", False), ("类别", "作家", False),
+    }  # fmt: skip
     assert base.get_entity_info(writer) == "李明是一位写海的作家。"
     player = EntityRef(base.name, "李明（足球运动员）", "李明（足球运动员）")
     assert base.get_entity_info(player) == "运动员"
