@@ -49,7 +49,7 @@ def refreshed(own_home: Path) -> Path:
     return own_home
 
 
-def test_a_fact_is_shown_without_the_front_matter_before_it(own_home: Path, tmp_path: Path) -> None:
+def test_a_fact_is_shown_without_the_front_matter_before_it(own_home, tmp_path):
     text = "---\nauthor: Ida Moe\n---\n\nNora Field was born in Ulm.\n"
     (own_home / "none.md").write_text(text)
     built_again(own_home)
@@ -59,9 +59,7 @@ def test_a_fact_is_shown_without_the_front_matter_before_it(own_home: Path, tmp_
     assert shown["text"] == "«Nora Field was born in Ulm».\n"
 
 
-def test_each_verdict_is_kept_at_once_and_the_place_is_marked(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_verdict_is_kept_at_once_and_the_place_is_marked(own_home, monkeypatch, capsys):
     answer(monkeypatch, "u", "s", "what?", "useless", "w", "q", "u")
     assert audit(own_home, "--kind", "triples", "--json") == 0
     out, err = capsys.readouterr()
@@ -79,9 +77,7 @@ def test_each_verdict_is_kept_at_once_and_the_place_is_marked(
     assert (again["kept"], again["verdicts"]) == (0, 3)
 
 
-def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(
-    refreshed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(refreshed, capsys):
     home = Home(refreshed)
     edition = home.editions.current()
     assert edition is not None
@@ -117,7 +113,7 @@ def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(
     assert back >= {fact["fact_id"] for fact in facts}
 
 
-def test_a_verdict_that_changes_takes_the_rejection_back(own_home: Path) -> None:
+def test_a_verdict_that_changes_takes_the_rejection_back(own_home):
     home = Home(own_home)
     edition = home.editions.current()
     assert edition is not None
@@ -130,9 +126,7 @@ def test_a_verdict_that_changes_takes_the_rejection_back(own_home: Path) -> None
     assert main(["override", "list", "--json", "--home", str(own_home)]) == 0
 
 
-def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(
-    refreshed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(refreshed, capsys):
     before = rows(refreshed, "select triple_id, confidence from triples", capsys)
     home = Home(refreshed)
     edition = home.editions.current()
@@ -152,9 +146,7 @@ def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(
 
 
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
-def test_a_file_is_written_filled_in_and_read_back(
-    name: str, own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_written_filled_in_and_read_back(name, own_home, tmp_path, capsys):
     path = tmp_path / name
     assert audit(own_home, "--write", str(path), "--limit", "6", "--by", "kind") == 0
     assert "6 facts" in capsys.readouterr().out
@@ -181,18 +173,14 @@ def test_a_file_is_written_filled_in_and_read_back(
 
 
 @pytest.mark.parametrize("name", ["facts.xlsx", "facts"])
-def test_a_format_that_is_not_written_is_refused(
-    name: str, own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_format_that_is_not_written_is_refused(name, own_home, tmp_path, capsys):
     assert audit(own_home, "--write", str(tmp_path / name)) == 2
     assert ".csv as CSV" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
-def test_hostile_texts_come_back_whole_and_are_no_formulas(
-    name: str, own_home: Path, tmp_path: Path
-) -> None:
+def test_hostile_texts_come_back_whole_and_are_no_formulas(name, own_home, tmp_path):
     home, path = Home(own_home), tmp_path / name
     edition = home.editions.current()
     assert edition is not None
@@ -217,23 +205,14 @@ def test_hostile_texts_come_back_whole_and_are_no_formulas(
         ("a.jsonl", "[]", "row 1 is no JSON object"),
     ],
 )
-def test_a_damaged_file_is_explained(
-    name: str,
-    text: str,
-    words: str,
-    own_home: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_damaged_file_is_explained(name, text, words, own_home, tmp_path, capsys):
     (tmp_path / name).write_text(text)
     assert audit(own_home, "--read", str(tmp_path / name)) == 2
     out, err = capsys.readouterr()
     assert words in err and not out and len(err.splitlines()) == 1
 
 
-def test_a_wrong_verdict_is_named_by_row_and_column_and_nothing_is_kept(
-    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_verdict_is_named_by_row_and_column_and_nothing_is_kept(own_home, tmp_path, capsys):
     path = tmp_path / "facts.jsonl"
     assert audit(own_home, "--write", str(path), "--limit", "3") == 0
     forms = [json.loads(line) for line in path.read_text().splitlines()]
@@ -245,9 +224,7 @@ def test_a_wrong_verdict_is_named_by_row_and_column_and_nothing_is_kept(
     assert Home(own_home).journal.table(Verdict).num_rows == 0
 
 
-def test_sensitive_facts_stay_out_of_files_and_are_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sensitive_facts_stay_out_of_files_and_are_marked(tmp_path, monkeypatch, capsys):
     (tmp_path / "secret.md").write_text("# Ada\n\nAda Lovelace was born in London.\n")
     home, form = tmp_path / "home", tmp_path / "facts.csv"
     home.mkdir()
@@ -262,9 +239,7 @@ def test_sensitive_facts_stay_out_of_files_and_are_marked(
     assert {row["sensitivity"] for row in verdicts_in_force(Home(home)).values()} == {"sensitive"}
 
 
-def test_two_audits_at_once_ask_about_a_fact_once(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_audits_at_once_ask_about_a_fact_once(own_home, monkeypatch, capsys):
     other = Home(own_home)
     edition = other.editions.current()
     assert edition is not None
@@ -286,7 +261,7 @@ def test_two_audits_at_once_ask_about_a_fact_once(
     assert [judged[fact["fact_id"]]["verdict"] for fact in facts] == ["useful", "wrong", "useless"]
 
 
-def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home: Path) -> None:
+def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home):
     home = Home(own_home)
     edition = home.editions.current()
     assert edition is not None
@@ -303,9 +278,7 @@ def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home: Path) -> Non
     assert named["born in"]["wrong"] > 0
 
 
-def test_what_cannot_be_drawn_is_explained(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_drawn_is_explained(own_home, capsys):
     assert audit(own_home, "--kind", "triples", "--relation", "no such") == 2
     assert "The edition has no triples of relation no such" in capsys.readouterr().err
     assert audit(own_home, "--kind", "nonsense") == 2
@@ -313,9 +286,7 @@ def test_what_cannot_be_drawn_is_explained(
     assert "no verdicts yet" in capsys.readouterr().out
 
 
-def test_an_edition_of_an_older_version_is_explained(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edition_of_an_older_version_is_explained(own_home, monkeypatch, capsys):
     def older(edition: Edition) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
         con.execute("create table mentions (fact_id varchar)")

@@ -44,9 +44,7 @@ def corpus(own_home: Path, refreshed: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(kept, source)
 
 
-def test_a_merge_shows_both_entities_and_warns_of_different_kinds(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_merge_shows_both_entities_and_warns_of_different_kinds(own_home, capsys):
     home = ["--home", str(own_home)]
     assert main(["override", "merge", "Ada Lovelace", "London", *home]) == 0
     out, err = capsys.readouterr()
@@ -57,27 +55,21 @@ def test_a_merge_shows_both_entities_and_warns_of_different_kinds(
     assert capsys.readouterr().err == ""
 
 
-def test_a_merge_counts_facts_as_the_page_shows_them(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_merge_counts_facts_as_the_page_shows_them(own_home, capsys):
     merge = ["override", "merge", "Ada Lovelace", "London", "--home", str(own_home)]
     assert main(merge) == 0
     page = show_entity(Home(own_home).editions.current(), "Ada Lovelace")
     assert f"goes: {len(page.facts) + len(page.facts_as_tail)} facts" in capsys.readouterr().out
 
 
-def test_an_unknown_kind_is_no_other_kind(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_kind_is_no_other_kind(own_home, capsys):
     entities = Home(own_home).editions.current().table(Entity).to_pylist()
     unknown = next(row["entity_id"] for row in entities if row["kind"] == "unknown")
     assert main(["override", "merge", "Ada Lovelace", unknown, "--home", str(own_home)]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_what_nothing_can_be_split_off_by_is_refused(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_nothing_can_be_split_off_by_is_refused(own_home, capsys):
     split = ["--home", str(own_home), "override", "split", "Ada Lovelace"]
     assert main([*split, "Quibbleton"]) == 2
     assert "no name of this entity, whose names are: Ada Lovelace." in capsys.readouterr().err
@@ -85,9 +77,7 @@ def test_what_nothing_can_be_split_off_by_is_refused(
     assert main([*split, documents[0].as_py()]) == main([*split, "ada lovelace"]) == 0
 
 
-def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(own_home, corpus, capsys):
     home = ["--home", str(own_home)]
     triples = Home(own_home).editions.current().table(Triple).to_pylist()
     wrong = next(row for row in triples if row["head"] == "Alien")
@@ -101,9 +91,7 @@ def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(
     assert wrong["triple_id"] not in left
 
 
-def test_the_user_chooses_the_name_that_stays(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_user_chooses_the_name_that_stays(own_home, corpus, capsys):
     home = ["--home", str(own_home)]
     merge = ["override", "merge", "Ada Lovelace", "Charles Babbage", "--name", "Ada and Charles"]
     assert main([*merge, "--json", *home]) == 0
@@ -119,9 +107,7 @@ def test_the_user_chooses_the_name_that_stays(
     assert main(["override", "merge", "Thames", "London", "--name", " ", *home]) == 2
 
 
-def test_a_rejected_triple_is_no_statement_either(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rejected_triple_is_no_statement_either(own_home, corpus, capsys):
     home = ["--home", str(own_home)]
     text = "# Nora Field\n\nNora Field was born in Ulm. She founded the Harbour Works in 1911.\n"
     (corpus / "nora.md").write_text(f"{text}\nNora Field died in Cork.\n")
@@ -139,9 +125,7 @@ def test_a_rejected_triple_is_no_statement_either(
     assert stated == [{"object": "Cork"}]
 
 
-def test_an_answer_tells_what_other_texts_say(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_tells_what_other_texts_say(own_home, corpus, capsys):
     for name, town in (("one.md", "Ulm"), ("two.md", "Riga")):
         (corpus / name).write_text(f"Nora Field was born in {town}. Nora Field died in Cork.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))
@@ -153,9 +137,7 @@ def test_an_answer_tells_what_other_texts_say(
     assert "Other texts" not in capsys.readouterr().out
 
 
-def test_a_diff_shows_old_and_new_values_in_words(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, capsys):
     (corpus / "alien.md").write_text("# Alien\n\nAlien was directed by Walter Hill.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))
     assert main(["editions", "diff", "--home", str(own_home)]) == 0
@@ -168,16 +150,14 @@ def test_a_diff_shows_old_and_new_values_in_words(
     assert tables["documents"].added == tables["documents"].gone == []
 
 
-def test_a_share_is_shown_as_a_percentage() -> None:
+def test_a_share_is_shown_as_a_percentage():
     assert gates._shown("fetched", 1.0) == "100.0%"
     assert gates._shown("fetched", 0.125) == "12.5%"
     assert gates._shown("fetched", None) is None
     assert gates._shown("seeds", 200) == 200
 
 
-def test_a_rejection_has_a_code_and_says_what_and_where(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rejection_has_a_code_and_says_what_and_where(own_home, corpus, capsys):
     home = Home(own_home)
     (corpus / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     refresh(home, [str(corpus)], load_settings(own_home))
@@ -188,9 +168,7 @@ def test_a_rejection_has_a_code_and_says_what_and_where(
     assert row["detail"].startswith(f"broken.pdf in {corpus}: ")
 
 
-def test_rejections_of_older_versions_are_read(
-    own_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rejections_of_older_versions_are_read(own_home, capsys, monkeypatch):
     row = {"run_id": "r", "stage": "read", "item_id": "old", "reason": "empty", "text": "It."}
     table = Rejection.to_table([{**row, "rejected_at": datetime.now(UTC)}])
     with monkeypatch.context() as older:
