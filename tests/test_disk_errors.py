@@ -6,7 +6,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,20 +39,6 @@ WRITING = (
     ["gates", "remove", "films"],
     PRUNE,
 )
-Result = tuple[int, str, str]
-Almanac = Callable[..., Result]
-
-
-@pytest.fixture
-def almanac(capsys: pytest.CaptureFixture[str]) -> Almanac:
-    def run(home: Path | str, *arguments: str) -> Result:
-        try:
-            code = main([*arguments, "--home", str(home)])
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @contextmanager
