@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.command_line import CommandLine
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
 
@@ -111,6 +112,12 @@ def small_home(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 def own_home(small_home: Path, tmp_path: Path) -> Path:
     """A copy of the small home, to be changed."""
     return Path(shutil.copytree(small_home, tmp_path / "home"))
+
+
+@pytest.fixture
+def almanac(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line: `almanac(home, "sql", "select 1")` gives exit code, output and errors."""
+    return CommandLine(capsys)
 
 
 @pytest.fixture
