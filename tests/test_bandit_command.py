@@ -12,7 +12,6 @@ from tasks.paths.bandit.bandit import Bandit, BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
 from tasks.paths.bandit.off_policy import ArmOverview, overview
-from tests.command_line import CommandLine
 from warehouse.home import Home
 
 ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
@@ -51,9 +50,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
-    home: Home, almanac: CommandLine
-) -> None:
+def test_each_arm_has_its_rewards_and_what_it_would_have_earned(home, almanac):
     log = learned(home, 400).logged()
     found = almanac.json(home.path, *MOONS)
     assert found["model"] == NO_MODEL and found["rewards"] == 400 and found["trusted"]
@@ -68,7 +65,7 @@ def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
     assert f"{arms['walks+triples']['mean']:.3f}" in table
 
 
-def test_arms_without_rewards_have_no_estimate(home: Home, almanac: CommandLine) -> None:
+def test_arms_without_rewards_have_no_estimate(home, almanac):
     learned(home, 0)
     arms = almanac.json(home.path, *MOONS)["arms"]
     assert all(arm["mean"] is arm["estimate"] is None for arm in arms)
@@ -80,19 +77,19 @@ def test_arms_without_rewards_have_no_estimate(home: Home, almanac: CommandLine)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_estimates_from_few_rewards_are_possible_ones(home: Home, seed: int) -> None:
+def test_estimates_from_few_rewards_are_possible_ones(home, seed):
     estimates = [arm.estimate for arm in arms_of(learned(home, 6, seed=seed)) if arm.estimate]
     assert estimates
     for found in estimates:
         assert 0 <= found.low <= found.value <= found.high <= 1
 
 
-def test_costs_can_make_rewards_and_so_estimates_negative(home: Home) -> None:
+def test_costs_can_make_rewards_and_so_estimates_negative(home):
     arms = arms_of(learned(home, 300, per_second=2.0, seconds=1.0))
     assert all(arm.estimate and -2 <= arm.estimate.low < 0 for arm in arms)
 
 
-def test_a_reset_begins_anew_and_keeps_the_records(home: Home, almanac: CommandLine) -> None:
+def test_a_reset_begins_anew_and_keeps_the_records(home, almanac):
     learned(home, 20)
     assert almanac.json(home.path, *MOONS, "--reset")["rewards"] == 20
     begun = almanac.json(home.path, *MOONS)
@@ -102,9 +99,7 @@ def test_a_reset_begins_anew_and_keeps_the_records(home: Home, almanac: CommandL
 
 
 @pytest.mark.parametrize("option", [[], ["--reset"]])
-def test_without_such_a_bandit_those_there_are_are_named(
-    home: Home, almanac: CommandLine, option: list[str]
-) -> None:
+def test_without_such_a_bandit_those_there_are_are_named(home, almanac, option):
     learned(home, 0)
     message = almanac.refused(home.path, "bandit", "--graph", "suns", "--model", "m", *option)
     assert "'moons' with 'embedded'" in message and "train-paths" in message

@@ -30,7 +30,6 @@ from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
 from tasks.run import RunReport
 from tasks.text.question import Question, analyse
-from tests.command_line import CommandLine
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -100,7 +99,7 @@ def rows(home: Home, table: type[Row]) -> list[dict[str, Any]]:
     return home.require_edition().table(table).to_pylist()
 
 
-def test_an_edition_holds_seeds_clusters_and_thresholds(years: Calibration) -> None:
+def test_an_edition_holds_seeds_clusters_and_thresholds(years):
     home, run, gate = Home(years[0]), *years[1:]
     assert (run.outcome, gate["seeds"], gate["classes"]) == ("done", 60, 2)
     (row,) = rows(home, TaskGate)
@@ -120,9 +119,7 @@ def test_an_edition_holds_seeds_clusters_and_thresholds(years: Calibration) -> N
     assert values[0.25] == threshold(scores, 0.25) == gate["thresholds"]["scarce"]
 
 
-def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
-    home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(home, tmp_path, hashed):
     questions = read_benchmark(questions_file(tmp_path), "jsonl").questions
     texts = [question.question for question in questions]
     seeds = work.seed_questions(questions, Hashed().encode(texts), "small")
@@ -142,7 +139,7 @@ def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
         assert len(opened[name].seed_scores) == 60
 
 
-def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> None:
+def test_options_of_thrust_persist(home, tmp_path, hashed):
     choice = GateChoice("thrust", {"variant": "no_distance", "clusters": 1})
     calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=choice)
     opened = calibrated_gates(home.require_edition())["years"]
@@ -153,8 +150,8 @@ def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> 
 
 
 def test_a_gate_of_an_earlier_release_is_replaced_or_removed(
-    calibrated: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    calibrated, tmp_path, hashed, monkeypatch
+):
     home, questions = calibrated, questions_file(tmp_path)
     with monkeypatch.context() as earlier:
         earlier.setitem(GATES, "bm25", GATES["random"])
@@ -172,8 +169,8 @@ def test_a_gate_of_an_earlier_release_is_replaced_or_removed(
 
 
 def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
-    calibrated: Home, tmp_path: Path, hashed: None
-) -> None:
+    calibrated, tmp_path, hashed
+):
     home, questions = calibrated, questions_file(tmp_path)
     first = rows(home, TaskGate)[0]["calibration_id"]
     calibrate_gate(home, questions, PLAIN, task="other")
@@ -190,9 +187,7 @@ def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
         remove_gate(home, "years", PLAIN)
 
 
-def test_calibrations_of_equal_seeds_are_equal_bit_for_bit(
-    calibrated: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_calibrations_of_equal_seeds_are_equal_bit_for_bit(calibrated, tmp_path, hashed):
     calibrate_gate(calibrated, questions_file(tmp_path), PLAIN, task="two")
     parts = [
         [{**row, "task": ""} for row in rows(calibrated, table) if row["task"] == task]
@@ -202,9 +197,7 @@ def test_calibrations_of_equal_seeds_are_equal_bit_for_bit(
     assert parts[:3] == parts[3:]
 
 
-def test_a_calibration_that_stops_midway_changes_nothing(
-    calibrated: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_calibration_that_stops_midway_changes_nothing(calibrated, tmp_path, hashed, monkeypatch):
     home, questions = calibrated, questions_file(tmp_path)
     before = rows(home, Centroid)
 
@@ -219,9 +212,7 @@ def test_a_calibration_that_stops_midway_changes_nothing(
     assert latest(home.live, Run)["outcome"].to_pylist() == ["done", "failed"]
 
 
-def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(
-    home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(home, tmp_path, hashed):
     questions = questions_file(tmp_path)
     questions.write_text(2 * questions.read_text(encoding="utf-8"), encoding="utf-8")
     _, gate = calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(count=100))
@@ -250,27 +241,21 @@ def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(
         ({"format": "unheard"}, "no format 'unheard'"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_published(
-    change: dict[str, Any], words: str, home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_what_is_wrong_is_said_and_nothing_is_published(change, words, home, tmp_path, hashed):
     call: dict[str, Any] = {"task": "years", **change}
     with pytest.raises(UsageError, match=words):
         calibrate_gate(home, questions_file(tmp_path), PLAIN, **call)
     assert home.editions.current() is None
 
 
-def test_a_gate_that_looks_at_no_outcomes_asks_for_no_model(
-    home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_a_gate_that_looks_at_no_outcomes_asks_for_no_model(home, tmp_path, hashed):
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
     _, gate = calibrate_gate(home, questions, PLAIN, task="years")
     assert gate["seeds"] == 60
     assert {seed["gain"] for seed in rows(home, GateSeed)} == {None}
 
 
-def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(
-    home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(home, tmp_path, hashed):
     questions = questions_file(tmp_path, task="years")
     others = [json.dumps({"question": f"Who is {n}?", "task": "people"}) for n in range(30)]
     questions.write_text(f"{questions.read_text(encoding='utf-8')}{chr(10).join(others)}\n")
@@ -280,9 +265,7 @@ def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(
         assert ("all tasks: people, years" in " ".join(run.notes)) == (task == "both")
 
 
-def test_outcomes_of_several_models_want_one_named(
-    home: Home, tmp_path: Path, hashed: None
-) -> None:
+def test_outcomes_of_several_models_want_one_named(home, tmp_path, hashed):
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
     with pytest.raises(UsageError, match=r"--set outcomes_of=large\|small"):
         calibrate_gate(home, questions, PLAIN, task="t", choice=GateChoice("learned"))
@@ -291,9 +274,7 @@ def test_outcomes_of_several_models_want_one_named(
     assert {seed["gain"] for seed in rows(home, GateSeed)} == {0.0}
 
 
-def test_a_graph_tells_popularity_and_the_gate_remembers_it(
-    own_home: Path, tmp_path: Path, hashed: None, almanac: CommandLine
-) -> None:
+def test_a_graph_tells_popularity_and_the_gate_remembers_it(own_home, tmp_path, hashed, almanac):
     subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
     seeds = [{"question": f"What did {subjects[n % 3]} say of {n}?"} for n in range(30)]
     seeds[0]["popularity"] = 1e6  # type: ignore[assignment]
@@ -318,8 +299,8 @@ def test_a_graph_tells_popularity_and_the_gate_remembers_it(
 
 
 def test_questions_with_choices_are_scored_as_they_were_calibrated(
-    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, tmp_path, hashed, monkeypatch
+):
     choices = ("Ostwick", "Sel", "Harrow")
     path = questions_file(tmp_path, choices=choices)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -349,8 +330,8 @@ def test_questions_with_choices_are_scored_as_they_were_calibrated(
 
 
 def test_the_entropy_gate_is_calibrated_with_the_choices_that_the_model_will_see(
-    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, tmp_path, hashed, monkeypatch
+):
     asked: list[str] = []
 
     def uncertainty(texts: list[str], *_: Any, **__: Any) -> np.ndarray:
@@ -363,9 +344,7 @@ def test_the_entropy_gate_is_calibrated_with_the_choices_that_the_model_will_see
     assert all(text.endswith("A. 1911; B. 1937") for text in asked) and asked
 
 
-def test_commands_calibrate_list_and_remove(
-    tmp_path: Path, hashed: None, almanac: CommandLine
-) -> None:
+def test_commands_calibrate_list_and_remove(tmp_path, hashed, almanac):
     place, file = tmp_path / "home", str(questions_file(tmp_path))
     place.mkdir()
     (place / "settings.toml").write_text('[engine]\nencoder = "none"\n', encoding="utf-8")

@@ -90,7 +90,7 @@ def outcomes(home: Home) -> list[str]:
 # --- asked once --------------------------------------------------------------------------
 
 
-def test_a_good_reply_is_answered_and_accounted_for(home: Home) -> None:
+def test_a_good_reply_is_answered_and_accounted_for(home):
     assert ask(home, ScriptedTransport(GOOD)) == [ModelAnswer(RED, Outcome.OK)]
     [call] = calls(home)
     assert (call["tokens_in"], call["tokens_out"], call["tokens_cached"]) == (100, 10, 40)
@@ -98,21 +98,21 @@ def test_a_good_reply_is_answered_and_accounted_for(home: Home) -> None:
     assert (call["outcome"], call["attempt"], call["reply_form"]) == ("ok", 1, "schema")
 
 
-def test_what_was_answered_is_never_asked_again(home: Home) -> None:
+def test_what_was_answered_is_never_asked_again(home):
     ask(home, ScriptedTransport(GOOD))
     silent = ScriptedTransport(CallError(Outcome.STOPPED, "must not be asked"))
     assert ask(Home(home.path), silent) == [ModelAnswer(RED, Outcome.OK)]
     assert silent.sent == []
 
 
-def test_equal_requests_at_once_are_one_call(home: Home) -> None:
+def test_equal_requests_at_once_are_one_call(home):
     transport = ScriptedTransport(GOOD)
     answers = ask(home, transport, *[request() for _ in range(5)])
     assert answers == [ModelAnswer(RED, Outcome.OK)] * 5
     assert len(transport.sent) == 1
 
 
-def test_usage_that_no_call_can_have_is_capped_and_told(home: Home) -> None:
+def test_usage_that_no_call_can_have_is_capped_and_told(home):
     boast = RawReply('{"colour": "red"}', tokens_in=10**18, tokens_out=10**30, tokens_cached=10**40)
     requests = [request(f"{n}?") for n in range(4)]
     answers = ask(home, ScriptedTransport(boast), *requests, budget=0.002, tokens_per_minute=60_000)
@@ -122,7 +122,7 @@ def test_usage_that_no_call_can_have_is_capped_and_told(home: Home) -> None:
         assert call["cost"] < 0.001 and "1e+18" in call["detail"]
 
 
-def test_an_empty_reply_that_is_doubted_is_asked_for_once_more(home: Home) -> None:
+def test_an_empty_reply_that_is_doubted_is_asked_for_once_more(home):
     doubting = request(doubt=lambda reply: "No colour?" if reply == Colour(colour="") else None)
     transport = ScriptedTransport(raw_reply('{"colour": ""}'), GOOD)
     [answer] = ask(home, transport, doubting)
@@ -131,7 +131,7 @@ def test_an_empty_reply_that_is_doubted_is_asked_for_once_more(home: Home) -> No
     assert transport.sent[1].messages[-1]["content"].startswith("No colour?")
 
 
-def test_a_second_empty_reply_is_believed_and_recorded_as_such(home: Home) -> None:
+def test_a_second_empty_reply_is_believed_and_recorded_as_such(home):
     doubting = request(doubt=lambda reply: "No colour?")
     [answer] = ask(home, ScriptedTransport(raw_reply('{"colour": ""}')), doubting)
     assert (answer.reply, answer.outcome) == (Colour(colour=""), Outcome.NO_FACTS)
@@ -148,7 +148,7 @@ def test_a_second_empty_reply_is_believed_and_recorded_as_such(home: Home) -> No
     ],
     ids=["model", "endpoint"],
 )
-def test_another_model_is_asked_anew(home: Home, endpoint: str, other: dict[str, Any]) -> None:
+def test_another_model_is_asked_anew(home, endpoint, other):
     ask(home, ScriptedTransport(raw_reply('{"colour": "blue"}')))
     transport = ScriptedTransport(GOOD, endpoint=endpoint)
     assert ask(Home(home.path), transport, **other) == [ModelAnswer(RED, Outcome.OK)]
@@ -157,8 +157,8 @@ def test_another_model_is_asked_anew(home: Home, endpoint: str, other: dict[str,
 
 @pytest.mark.parametrize(("endpoint", "calls_made"), [("127.0.0.1:1", 0), ("127.0.0.1:9", 1)])
 def test_replies_kept_without_an_endpoint_answer_for_the_endpoint_that_gave_them(
-    home: Home, monkeypatch: pytest.MonkeyPatch, endpoint: str, calls_made: int
-) -> None:
+    home, monkeypatch, endpoint, calls_made
+):
     with monkeypatch.context() as before:
         sha = Request.sha
         before.setattr(Request, "sha", lambda self, model, endpoint: sha(self, model, None))
@@ -168,9 +168,7 @@ def test_replies_kept_without_an_endpoint_answer_for_the_endpoint_that_gave_them
     assert len(transport.sent) == calls_made
 
 
-def test_the_reply_is_on_disk_before_anybody_has_it(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reply_is_on_disk_before_anybody_has_it(home, monkeypatch):
     write = home.ledger.write
     seen: list[bool] = []
 
@@ -206,9 +204,7 @@ BAD: dict[str, tuple[RawReply, Outcome]] = {
 
 
 @pytest.mark.parametrize(("bad", "outcome"), BAD.values(), ids=BAD.keys())
-def test_a_bad_reply_is_made_good_by_a_second_try_or_given_up_and_not_kept(
-    home: Home, bad: RawReply, outcome: Outcome
-) -> None:
+def test_a_bad_reply_is_made_good_by_a_second_try_or_given_up_and_not_kept(home, bad, outcome):
     [answer] = ask(home, ScriptedTransport(bad))
     assert (answer.reply, answer.outcome) == (None, outcome)
     assert len(calls(home)) == 2
@@ -228,16 +224,14 @@ def test_a_bad_reply_is_made_good_by_a_second_try_or_given_up_and_not_kept(
         (raw_reply('{"colour": "red"}', finish="content_filter"), Outcome.FILTERED),
     ],
 )
-def test_a_refusal_is_no_answer_and_is_not_pressed(
-    home: Home, reply: RawReply, outcome: Outcome
-) -> None:
+def test_a_refusal_is_no_answer_and_is_not_pressed(home, reply, outcome):
     transport = ScriptedTransport(reply)
     [answer] = ask(home, transport)
     assert (answer.reply, answer.outcome) == (None, outcome)
     assert len(transport.sent) == 1
 
 
-def test_the_repair_round_shows_the_reply_and_its_error(home: Home) -> None:
+def test_the_repair_round_shows_the_reply_and_its_error(home):
     transport = ScriptedTransport(raw_reply('{"color": "red"}'), GOOD)
     [answer] = ask(home, transport)
     assert answer.outcome == Outcome.REPAIRED
@@ -247,7 +241,7 @@ def test_the_repair_round_shows_the_reply_and_its_error(home: Home) -> None:
     assert "colour" in second.messages[-1]["content"]
 
 
-def test_a_truncated_reply_gets_twice_the_room(home: Home) -> None:
+def test_a_truncated_reply_gets_twice_the_room(home):
     transport = ScriptedTransport(raw_reply("{", finish="length"), GOOD)
     ask(home, transport)
     assert [sent.most_tokens for sent in transport.sent] == [50, 100]
@@ -261,9 +255,7 @@ def test_a_truncated_reply_gets_twice_the_room(home: Home) -> None:
         raw_reply('{"colour": "blue', finish="length", tokens_thought=40),
     ],
 )
-def test_a_model_that_reasons_gets_room_for_it_from_its_first_reply_on(
-    home: Home, first: RawReply
-) -> None:
+def test_a_model_that_reasons_gets_room_for_it_from_its_first_reply_on(home, first):
     transport = ScriptedTransport(first, GOOD)
     client = ModelClient(transport, MODEL, home.ledger, "run")
     for text in ("Which colour has blood?", "Which colour has rust?"):
@@ -271,7 +263,7 @@ def test_a_model_that_reasons_gets_room_for_it_from_its_first_reply_on(
     assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 4146]
 
 
-def test_calls_of_a_batch_keep_their_bodies_from_run_to_run(home: Home) -> None:
+def test_calls_of_a_batch_keep_their_bodies_from_run_to_run(home):
     transport = ScriptedTransport(raw_reply("", finish="length"), GOOD)
     client = ModelClient(transport, MODEL, home.ledger, "run", batch=True)
     for text in ("Which colour has blood?", "Which colour has rust?"):
@@ -279,16 +271,14 @@ def test_calls_of_a_batch_keep_their_bodies_from_run_to_run(home: Home) -> None:
     assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 50]
 
 
-def test_what_a_model_thinks_is_not_its_plain_answer(home: Home) -> None:
+def test_what_a_model_thinks_is_not_its_plain_answer(home):
     cut, whole = raw_reply("<think>Hm", finish="length"), raw_reply("<think>Hm.</think>\nred")
     plain = request(plain=True)
     [answer] = ask(home, ScriptedTransport(cut, whole), plain)
     assert answer.reply == MeasuredAnswer(answer="red", surprise=None, entropy=None)
 
 
-def test_a_reply_with_the_key_in_it_is_thrown_away(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_with_the_key_in_it_is_thrown_away(home, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-CANARY-0123456789")
     [answer] = ask(home, ScriptedTransport(raw_reply('{"colour": "sk-CANARY-0123456789"}')))
     assert answer.outcome == Outcome.SECRET
@@ -300,13 +290,13 @@ def test_a_reply_with_the_key_in_it_is_thrown_away(
 
 
 @pytest.mark.parametrize("fault", [Outcome.UNAVAILABLE, Outcome.TIMED_OUT, Outcome.THROTTLED])
-def test_what_may_pass_is_tried_again(home: Home, fault: Outcome) -> None:
+def test_what_may_pass_is_tried_again(home, fault):
     [answer] = ask(home, ScriptedTransport(CallError(fault, "502"), CallError(fault, "502"), GOOD))
     assert answer.reply == RED
     assert outcomes(home) == [fault, fault, "ok"]
 
 
-def test_a_throttled_call_waits_longer_than_other_failures_may_last(home: Home) -> None:
+def test_a_throttled_call_waits_longer_than_other_failures_may_last(home):
     slow_down = CallError(Outcome.THROTTLED, "429", after=0.001)
     transport = ScriptedTransport(GOOD, *[slow_down] * 80, GOOD)
     answers = ask(home, transport, *[request(f"Question {n}?") for n in range(8)], attempts=2)
@@ -314,20 +304,20 @@ def test_a_throttled_call_waits_longer_than_other_failures_may_last(home: Home) 
 
 
 @pytest.mark.parametrize("fault", [Outcome.TOO_LONG, Outcome.FILTERED, Outcome.INVALID])
-def test_what_cannot_pass_is_not(home: Home, fault: Outcome) -> None:
+def test_what_cannot_pass_is_not(home, fault):
     transport = ScriptedTransport(CallError(fault, "no"))
     [answer] = ask(home, transport)
     assert (answer.reply, answer.outcome, len(transport.sent)) == (None, fault, 1)
 
 
-def test_a_text_that_a_local_model_has_no_time_for_does_not_end_the_run(home: Home) -> None:
+def test_a_text_that_a_local_model_has_no_time_for_does_not_end_the_run(home):
     transport = ScriptedTransport(CallError(Outcome.TIMED_OUT, "late"), GOOD, endpoint=None)
     requests = request("Slow?"), request("Fast?")
     slow, fast = ask(home, transport, *requests, concurrency=1, patience_seconds=1e-9)
     assert (slow.outcome, fast.reply) == (Outcome.TIMED_OUT, RED)
 
 
-def test_a_pause_that_one_call_is_asked_for_slows_all_of_them(home: Home) -> None:
+def test_a_pause_that_one_call_is_asked_for_slows_all_of_them(home):
     sent_at: list[float] = []
 
     class Timed(ScriptedTransport):
@@ -346,21 +336,21 @@ def test_a_pause_that_one_call_is_asked_for_slows_all_of_them(home: Home) -> Non
     "fault",
     [CallError(Outcome.STOPPED, "Check the key"), CallError(Outcome.THROTTLED, "", after=86400)],
 )
-def test_what_will_not_pass_stops_the_run_at_once(home: Home, fault: CallError) -> None:
+def test_what_will_not_pass_stops_the_run_at_once(home, fault):
     transport = ScriptedTransport(fault)
     with pytest.raises(EndpointError, match="same command goes on"):
         ask(home, transport, *[request(f"Question {n}?") for n in range(100)], concurrency=4)
     assert len(transport.sent) <= 4
 
 
-def test_while_nobody_is_answered_no_request_is_given_up(home: Home) -> None:
+def test_while_nobody_is_answered_no_request_is_given_up(home):
     down = CallError(Outcome.UNAVAILABLE, "connection refused")
     transport = ScriptedTransport(down, down, down, GOOD)
     [answer] = ask(home, transport, attempts=2)
     assert answer.reply == RED
 
 
-def test_an_endpoint_that_never_answers_stops_the_run(home: Home) -> None:
+def test_an_endpoint_that_never_answers_stops_the_run(home):
     transport = ScriptedTransport(CallError(Outcome.UNAVAILABLE, "connection refused"))
     with pytest.raises(EndpointError, match="connection refused"):
         ask(home, transport, patience_seconds=0.2)
@@ -369,7 +359,7 @@ def test_an_endpoint_that_never_answers_stops_the_run(home: Home) -> None:
 # --- money and secrets -------------------------------------------------------------------
 
 
-def test_a_budget_stops_the_run_before_it_is_exceeded(home: Home) -> None:
+def test_a_budget_stops_the_run_before_it_is_exceeded(home):
     spent = (100 * 1.0 + 10 * 2.0) / 1e6
     budget = 10.5 * spent
     with pytest.raises(BudgetSpentError):
@@ -382,14 +372,12 @@ def test_a_budget_stops_the_run_before_it_is_exceeded(home: Home) -> None:
     ("fault", "cost"),
     [(Outcome.THROTTLED, 0.0), (Outcome.UNREACHED, 0.0), (Outcome.UNAVAILABLE, None)],
 )
-def test_a_refused_call_costs_nothing_and_a_broken_one_an_unknown_sum(
-    home: Home, fault: Outcome, cost: float | None
-) -> None:
+def test_a_refused_call_costs_nothing_and_a_broken_one_an_unknown_sum(home, fault, cost):
     ask(home, ScriptedTransport(CallError(fault, "no"), GOOD))
     assert calls(home)[0]["cost"] == cost
 
 
-def test_a_call_that_was_too_late_uses_up_its_share_of_the_budget(home: Home) -> None:
+def test_a_call_that_was_too_late_uses_up_its_share_of_the_budget(home):
     transport = ScriptedTransport(CallError(Outcome.TIMED_OUT, "late"))
     with pytest.raises(BudgetSpentError):
         ask(home, transport, budget=0.0005)
@@ -397,12 +385,12 @@ def test_a_call_that_was_too_late_uses_up_its_share_of_the_budget(home: Home) ->
     assert calls(home)[0]["cost"] is None
 
 
-def test_a_budget_without_prices_is_refused(home: Home) -> None:
+def test_a_budget_without_prices_is_refused(home):
     with pytest.raises(UsageError, match="prices"):
         ask(home, ScriptedTransport(GOOD), name="unheard-of", prices={}, budget=1.0)
 
 
-def test_usage_that_is_not_told_leaves_the_cost_unknown(home: Home) -> None:
+def test_usage_that_is_not_told_leaves_the_cost_unknown(home):
     ask(home, ScriptedTransport(RawReply('{"colour": "red"}')))
     [call] = calls(home)
     assert (call["cost"], call["tokens_in"], call["tokens_out"]) == (None, None, None)
@@ -412,9 +400,7 @@ def test_usage_that_is_not_told_leaves_the_cost_unknown(home: Home) -> None:
     ("endpoint", "allowed", "goes"),
     [("127.0.0.1:1", False, False), ("127.0.0.1:1", True, True), (None, False, True)],
 )
-def test_what_is_sensitive_reaches_no_endpoint_unless_it_is_allowed(
-    home: Home, endpoint: str | None, allowed: bool, goes: bool
-) -> None:
+def test_what_is_sensitive_reaches_no_endpoint_unless_it_is_allowed(home, endpoint, allowed, goes):
     transport = ScriptedTransport(GOOD, endpoint=endpoint)
     if goes:
         assert ask(home, transport, request(sensitive=True), sensitive=allowed)[0].reply == RED
@@ -424,12 +410,12 @@ def test_what_is_sensitive_reaches_no_endpoint_unless_it_is_allowed(
         assert transport.sent == []
 
 
-def test_a_model_that_calls_itself_otherwise_is_noted(home: Home) -> None:
+def test_a_model_that_calls_itself_otherwise_is_noted(home):
     ask(home, ScriptedTransport(raw_reply('{"colour": "red"}', model="other-model")))
     assert calls(home)[0]["answered_by"] == "other-model"
 
 
-def test_errors_of_the_disk_are_not_swallowed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_disk_are_not_swallowed(home, monkeypatch):
     def full(*_: Any) -> Callable[[], None]:
         raise AlmanacError("The disk is full")
 

@@ -47,7 +47,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         ("not a url", "https://"),
     ],
 )
-def test_an_address_the_key_must_not_go_to_is_refused(key: str, url: str, why: str) -> None:
+def test_an_address_the_key_must_not_go_to_is_refused(key, url, why):
     with pytest.raises(UsageError, match=why) as refused:
         Endpoint(ModelSettings(name="m", base_url=url))
     assert "pass@" not in str(refused.value)
@@ -56,12 +56,12 @@ def test_an_address_the_key_must_not_go_to_is_refused(key: str, url: str, why: s
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:1/v1", "http://localhost:1/v1", "https://example.org/v1"]
 )
-def test_a_good_address_is_taken_and_told_without_its_path(key: str, url: str) -> None:
+def test_a_good_address_is_taken_and_told_without_its_path(key, url):
     endpoint = Endpoint(ModelSettings(name="m", base_url=url))
     assert endpoint.endpoint == url.split("/")[2]
 
 
-def test_without_a_key_openai_itself_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_openai_itself_is_not_asked(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
@@ -104,9 +104,7 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("status", "body", "outcome"), MEANINGS)
-def test_what_brings_no_reply_is_an_error_of_its_kind(
-    status: int, body: bytes, outcome: Outcome
-) -> None:
+def test_what_brings_no_reply_is_an_error_of_its_kind(status, body, outcome):
     with pytest.raises(CallError) as error:
         reply_of(status, body)
     assert error.value.outcome is outcome
@@ -116,7 +114,7 @@ def message(**message: object) -> bytes:
     return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
 
 
-def test_a_reply_is_read_whole() -> None:
+def test_a_reply_is_read_whole():
     body = {
         "model": "m-2",
         "choices": [{"message": {"content": "hello"}, "finish_reason": "length"}],
@@ -129,32 +127,32 @@ def test_a_reply_is_read_whole() -> None:
     assert reply == RawReply("hello", "length", None, "m-2", 7, 3, 5, "json")
 
 
-def test_parts_are_joined_and_calls_of_tools_are_not_looked_at() -> None:
+def test_parts_are_joined_and_calls_of_tools_are_not_looked_at():
     parts = [{"type": "text", "text": "he"}, {"type": "image"}, {"type": "text", "text": "llo"}]
     assert reply_of(200, message(content=parts)).text == "hello"
     tools = [{"function": {"name": "run_shell", "arguments": "{}"}}]
     assert reply_of(200, message(content=None, tool_calls=tools)).text is None
 
 
-def test_tokens_of_reasoning_are_read() -> None:
+def test_tokens_of_reasoning_are_read():
     usage = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
     body = {"choices": [{"message": {"content": "x"}}], "usage": usage}
     assert reply_of(200, json.dumps(body).encode()).tokens_thought == 7
 
 
 @pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": -5}, {"prompt_tokens": "7"}])
-def test_usage_that_makes_no_sense_is_unknown(usage: object) -> None:
+def test_usage_that_makes_no_sense_is_unknown(usage):
     body = {"choices": [{"message": {"content": "x"}}], "usage": usage}
     assert reply_of(200, json.dumps(body).encode()).tokens_in is None
 
 
 @given(st.integers(100, 599), st.binary(max_size=200))
-def test_any_answer_is_a_reply_or_an_error_of_ours(status: int, body: bytes) -> None:
+def test_any_answer_is_a_reply_or_an_error_of_ours(status, body):
     with contextlib.suppress(CallError):
         assert isinstance(reply_of(status, body), RawReply)
 
 
-def test_a_call_that_met_no_connection_was_never_made(key: str) -> None:
+def test_a_call_that_met_no_connection_was_never_made(key):
     with socket.socket() as taken:  # bound and not listening: whoever connects is refused
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -171,7 +169,7 @@ def test_a_call_that_met_no_connection_was_never_made(key: str) -> None:
     assert error.value.outcome is Outcome.UNREACHED
 
 
-def test_what_the_endpoint_says_is_scrubbed(key: str) -> None:
+def test_what_the_endpoint_says_is_scrubbed(key):
     body = json.dumps({"error": {"message": f"Incorrect API key: {key}"}}).encode()
     with pytest.raises(CallError) as error:
         reply_of(401, body)
@@ -199,18 +197,18 @@ def test_what_the_endpoint_says_is_scrubbed(key: str) -> None:
         ({}, None),
     ],
 )
-def test_the_pause_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+def test_the_pause_is_read_in_every_form(headers, seconds):
     assert retry_after(headers) == seconds
 
 
-def test_a_date_is_a_pause_until_then() -> None:
+def test_a_date_is_a_pause_until_then():
     pause = retry_after({"retry-after": formatdate(time.time() + 10, usegmt=True)})
     assert pause is not None and 8.5 <= pause <= 10
     assert retry_after({"retry-after": formatdate(time.time() - 10, usegmt=True)}) is None
 
 
 @given(st.text(max_size=40))
-def test_any_header_is_a_pause_or_none(value: str) -> None:
+def test_any_header_is_a_pause_or_none(value):
     pause = retry_after({"retry-after": value})
     assert pause is None or 0 <= pause < float("inf")
 
@@ -236,28 +234,28 @@ def paced(settings: ModelSettings, calls: int, tokens: float = 1, work: float = 
     return times
 
 
-def test_so_many_at_once_and_no_more() -> None:
+def test_so_many_at_once_and_no_more():
     times = paced(ModelSettings(concurrency=5), 15, work=0.05)
     assert [sum(t < end for t in times) for end in (0.04, 0.09, 0.14)] == [5, 10, 15]
 
 
-def test_requests_are_spread_over_the_minute() -> None:
+def test_requests_are_spread_over_the_minute():
     times = paced(ModelSettings(requests_per_minute=600), 20)  # ten a second, one second's burst
     assert sum(t < 0.05 for t in times) <= 12
     assert times[-1] >= 0.8
 
 
-def test_tokens_are_spread_over_the_minute() -> None:
+def test_tokens_are_spread_over_the_minute():
     times = paced(ModelSettings(tokens_per_minute=60_000), 4, tokens=500)  # a thousand a second
     assert times[-1] >= 0.4
 
 
-def test_a_call_larger_than_the_limit_waits_but_not_for_ever() -> None:
+def test_a_call_larger_than_the_limit_waits_but_not_for_ever():
     times = paced(ModelSettings(tokens_per_minute=6_000), 2, tokens=50)
     assert len(times) == 2
 
 
-def test_a_pause_holds_everybody_and_is_never_cut_short() -> None:
+def test_a_pause_holds_everybody_and_is_never_cut_short():
     async def held() -> float:
         limiter = Limiter(ModelSettings())
         limiter.pause(0.2)
@@ -269,7 +267,7 @@ def test_a_pause_holds_everybody_and_is_never_cut_short() -> None:
     assert 0.2 <= asyncio.run(held()) < 0.6
 
 
-def test_who_gives_up_waiting_takes_no_place_away() -> None:
+def test_who_gives_up_waiting_takes_no_place_away():
     async def one_gives_up() -> int:
         limiter = Limiter(ModelSettings(concurrency=1))
 
@@ -288,7 +286,7 @@ def test_who_gives_up_waiting_takes_no_place_away() -> None:
 # --- what it understands -----------------------------------------------------------------
 
 
-def test_the_fullest_dialect_comes_first_and_refusals_step_down_once() -> None:
+def test_the_fullest_dialect_comes_first_and_refusals_step_down_once():
     dialect = Dialect()
     spoken = dialect.parameters(SENT)
     assert spoken["response_format"]["type"] == "json_schema"
@@ -302,7 +300,7 @@ def test_the_fullest_dialect_comes_first_and_refusals_step_down_once() -> None:
     assert not dialect.step_down("'response_format' unknown", spoken)
 
 
-def test_room_and_temperature_are_given_up_when_refused() -> None:
+def test_room_and_temperature_are_given_up_when_refused():
     dialect = Dialect()
     assert dialect.step_down(
         "unsupported_parameter max_tokens, use max_completion_tokens", dialect.parameters(SENT)
@@ -322,26 +320,26 @@ def test_room_and_temperature_are_given_up_when_refused() -> None:
         [{"error": {"message": 'Unknown name "response_format"'}}],
     ],
 )
-def test_refusals_are_understood_in_the_forms_of_many_servers(key: str, error: object) -> None:
+def test_refusals_are_understood_in_the_forms_of_many_servers(key, error):
     endpoint = Endpoint(ModelSettings(name="m", base_url="http://127.0.0.1:1/v1"))
     spoken = endpoint.dialect.parameters(SENT)
     assert endpoint.steps_down(422, json.dumps(error).encode(), spoken)
     assert endpoint.dialect.form == "json"
 
 
-def test_a_prompt_that_is_too_long_refuses_no_parameter(key: str) -> None:
+def test_a_prompt_that_is_too_long_refuses_no_parameter(key):
     endpoint = Endpoint(ModelSettings(name="m", base_url="http://127.0.0.1:1/v1"))
     body = b'{"error": {"message": "max_tokens exceeds the context length"}}'
     assert not endpoint.steps_down(400, body, endpoint.dialect.parameters(SENT))
 
 
-def test_what_fastapi_repeats_of_a_text_is_not_told() -> None:
+def test_what_fastapi_repeats_of_a_text_is_not_told():
     body = b'{"detail": [{"loc": ["body", 0], "msg": "too big", "input": "a private text"}]}'
     with pytest.raises(CallError, match=r"^status 422: body\.0: too big$"):
         reply_of(422, body)
 
 
-def test_the_form_that_worked_before_comes_first() -> None:
+def test_the_form_that_worked_before_comes_first():
     dialect = Dialect()
     dialect.start_with("text")
     assert "response_format" not in dialect.parameters(SENT)
@@ -363,23 +361,23 @@ def test_the_form_that_worked_before_comes_first() -> None:
         json.dumps(KEY),
     ],
 )
-def test_a_key_is_known_in_every_form(key: str, form: str) -> None:
+def test_a_key_is_known_in_every_form(key, form):
     assert holds_secret(f"before {form} after")
     hidden = scrub(f"before {form} after")
     assert not holds_secret(hidden)
     assert "CANARY" not in hidden and hidden.startswith("before ")
 
 
-def test_other_words_are_left_alone(key: str) -> None:
+def test_other_words_are_left_alone(key):
     text = "The sky is blue. 天是蓝的。 a" * 20
     assert scrub(text) == text and not holds_secret(text)
 
 
-def test_what_looks_like_a_key_of_somebody_else_is_hidden_too() -> None:
+def test_what_looks_like_a_key_of_somebody_else_is_hidden_too():
     assert scrub("sk-proj-abcdefgh12345678 said") == f"{HIDDEN} said"
 
 
-def test_clients_say_nothing_at_any_level(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_say_nothing_at_any_level(monkeypatch):
     monkeypatch.setenv("OPENAI_LOG", "debug")
     logging.getLogger("openai").setLevel(logging.DEBUG)
     quieten_clients()
@@ -390,7 +388,7 @@ def test_clients_say_nothing_at_any_level(monkeypatch: pytest.MonkeyPatch) -> No
 # --- money and tokens --------------------------------------------------------------------
 
 
-def test_what_a_call_costs() -> None:
+def test_what_a_call_costs():
     price = Price(input=2.0, output=8.0, cached=0.5)
     reply = RawReply("x", tokens_in=1000, tokens_out=100, tokens_cached=400)
     paid = (600 * 2.0 + 400 * 0.5 + 100 * 8.0) / 1e6
@@ -399,12 +397,12 @@ def test_what_a_call_costs() -> None:
 
 
 @pytest.mark.parametrize("said", [RawReply("x"), RawReply("x", tokens_in=3)])
-def test_unknown_tokens_are_an_unknown_cost_and_not_zero(said: RawReply) -> None:
+def test_unknown_tokens_are_an_unknown_cost_and_not_zero(said):
     assert cost(Price(input=1, output=1), said) is None
     assert cost(None, RawReply("x", tokens_in=1, tokens_out=1)) is None
 
 
-def test_the_users_price_comes_first() -> None:
+def test_the_users_price_comes_first():
     mine = Price(input=9, output=9)
     assert price_of("gpt-4.1-mini", ModelSettings(prices={"gpt-4.1-mini": mine})) is mine
     assert price_of("gpt-4.1-mini", ModelSettings()) is not None
@@ -412,7 +410,7 @@ def test_the_users_price_comes_first() -> None:
 
 
 @given(st.text(max_size=200), st.integers(1, 500))
-def test_no_call_costs_more_than_its_most(text: str, out: int) -> None:
+def test_no_call_costs_more_than_its_most(text, out):
     price = Price(input=2.0, output=8.0)
     sent = Sent([{"role": "user", "content": text}], "answer", {}, out)
     reply = RawReply("x", tokens_in=most_tokens(text), tokens_out=out)
@@ -429,10 +427,10 @@ def test_no_call_costs_more_than_its_most(text: str, out: int) -> None:
         ("长江是中国最长的河流。", 9),
     ],
 )
-def test_tokens_are_about_right(text: str, tokens: int) -> None:
+def test_tokens_are_about_right(text, tokens):
     assert abs(estimate_tokens(text) - tokens) <= max(2, tokens * 0.35)
 
 
 @given(st.text(max_size=300))
-def test_an_estimate_is_never_more_than_the_most(text: str) -> None:
+def test_an_estimate_is_never_more_than_the_most(text):
     assert 0 <= estimate_tokens(text) <= most_tokens(text)

@@ -104,7 +104,7 @@ def calls(home: Home) -> list[dict[str, Any]]:
 # -- the mock endpoint -------------------------------------------------------------------------
 
 
-def test_each_text_gets_its_own_vector(home: Home, tmp_path: Path) -> None:
+def test_each_text_gets_its_own_vector(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint, opened(home, endpoint.base_url) as encoder:
         found = encoder.encode(TEXTS)
         assert encoder.dimensions == 384
@@ -121,14 +121,14 @@ def test_each_text_gets_its_own_vector(home: Home, tmp_path: Path) -> None:
     assert not home.journal.parts(ModelReply)  # vectors have a store of their own
 
 
-def test_a_text_without_words_is_asked_as_a_stop(home: Home, tmp_path: Path) -> None:
+def test_a_text_without_words_is_asked_as_a_stop(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint, opened(home, endpoint.base_url) as encoder:
         found = encoder.encode(["", "  \n", NOTHING])
     assert np.array_equal(found[0], found[2])
     assert np.array_equal(found[1], found[2])
 
 
-def test_what_is_stored_is_not_asked_again(home: Home, tmp_path: Path) -> None:
+def test_what_is_stored_is_not_asked_again(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint, opened(home, endpoint.base_url) as encoder:
         first = VectorStore(home.journal, encoder).encode(TEXTS[:5])
         before = len(endpoint.calls)
@@ -138,7 +138,7 @@ def test_what_is_stored_is_not_asked_again(home: Home, tmp_path: Path) -> None:
     assert np.allclose(first, [unit_vector(text) for text in TEXTS[:5]], atol=1e-7)
 
 
-def test_too_many_requests_wait_their_turn(home: Home, tmp_path: Path) -> None:
+def test_too_many_requests_wait_their_turn(home, tmp_path):
     with (
         running(tmp_path / "ledger", requests_per_minute=60) as endpoint,
         opened(home, endpoint.base_url, concurrency=1) as encoder,
@@ -146,7 +146,7 @@ def test_too_many_requests_wait_their_turn(home: Home, tmp_path: Path) -> None:
         assert encoder.encode(TEXTS).shape == (len(TEXTS), 384)
 
 
-def test_a_budget_is_kept_to(home: Home, tmp_path: Path) -> None:
+def test_a_budget_is_kept_to(home, tmp_path):
     prices = {"mock-embedding": Price(input=1e4, output=0)}
     with (
         running(tmp_path / "ledger") as endpoint,
@@ -157,7 +157,7 @@ def test_a_budget_is_kept_to(home: Home, tmp_path: Path) -> None:
         assert not endpoint.calls
 
 
-def test_sensitive_texts_stay_here(home: Home, tmp_path: Path) -> None:
+def test_sensitive_texts_stay_here(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint:
         with (
             opened(home, endpoint.base_url) as encoder,
@@ -169,7 +169,7 @@ def test_sensitive_texts_stay_here(home: Home, tmp_path: Path) -> None:
             assert encoder.encode(["a secret"], sensitive=True).shape == (1, 384)
 
 
-def test_an_endpoint_needs_a_home_for_its_account() -> None:
+def test_an_endpoint_needs_a_home_for_its_account():
     with pytest.raises(UsageError, match="home"):
         open_question_encoder(CHOICE, EngineSettings())
 
@@ -177,7 +177,7 @@ def test_an_endpoint_needs_a_home_for_its_account() -> None:
 # -- replies that no good endpoint gives -------------------------------------------------------
 
 
-def test_order_is_by_number(home: Home) -> None:
+def test_order_is_by_number(home):
     with (
         scripted(lambda texts, _: vectors((1, [0.0, 2.0]), (0, [1.0, 0.0]))) as (url, _),
         opened(home, url) as encoder,
@@ -205,7 +205,7 @@ BAD: dict[str, Reply] = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_bad_reply_is_asked_for_again(bad: str, home: Home) -> None:
+def test_a_bad_reply_is_asked_for_again(bad, home):
     good = vectors((0, [1.0, 0.0]), (1, [0.0, 1.0]))
     with (
         scripted(lambda texts, number: BAD[bad] if number == 1 else good) as (url, asked),
@@ -216,7 +216,7 @@ def test_a_bad_reply_is_asked_for_again(bad: str, home: Home) -> None:
     assert sorted(call["outcome"] for call in calls(home)) == ["ok", "unavailable"]
 
 
-def test_a_pause_that_is_asked_for_is_kept(home: Home) -> None:
+def test_a_pause_that_is_asked_for_is_kept(home):
     def reply(texts: list[str], number: int) -> Reply:
         if number == 1:
             return 429, {"Retry-After": "0.4"}, b'{"error": {"message": "slow down"}}'
@@ -228,7 +228,7 @@ def test_a_pause_that_is_asked_for_is_kept(home: Home) -> None:
         assert time.monotonic() - began >= 0.4
 
 
-def test_a_late_reply_is_given_up(home: Home) -> None:
+def test_a_late_reply_is_given_up(home):
     def reply(texts: list[str], number: int) -> Reply:
         if number == 1:
             time.sleep(1.5)
@@ -247,7 +247,7 @@ REFUSALS: dict[str, tuple[Reply, str]] = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_refusal_is_explained_and_keys_are_not_told(home: Home, refusal: str) -> None:
+def test_a_refusal_is_explained_and_keys_are_not_told(home, refusal):
     reply, words = REFUSALS[refusal]
     with (
         scripted(lambda texts, _: reply) as (url, asked),
@@ -261,7 +261,7 @@ def test_a_refusal_is_explained_and_keys_are_not_told(home: Home, refusal: str) 
     assert KEY not in str(stopped.value) and KEY not in str(calls(home))
 
 
-def test_texts_that_are_too_long_count_by_their_beginning(home: Home) -> None:
+def test_texts_that_are_too_long_count_by_their_beginning(home):
     def reply(texts: list[str], number: int) -> Reply:
         if any(len(text) > 100 for text in texts):
             error = {"message": "maximum context length is 512 tokens", "code": None}
@@ -273,7 +273,7 @@ def test_texts_that_are_too_long_count_by_their_beginning(home: Home) -> None:
     assert found.tolist() == [[5.0], [100.0], [4.0]]
 
 
-def test_another_model_behind_the_name_is_noticed(home: Home) -> None:
+def test_another_model_behind_the_name_is_noticed(home):
     def reply(texts: list[str], number: int) -> Reply:
         return vectors(*((n, [1.0] * number) for n in range(len(texts))))
 

@@ -68,7 +68,7 @@ def make_classifier(folder: Path, order: list[int], labels: list[str]) -> Path:
     return folder
 
 
-def test_labels_count_by_name_not_by_place(tmp_path: Path) -> None:
+def test_labels_count_by_name_not_by_place(tmp_path):
     plain = CheckpointVerifier(str(make_classifier(tmp_path / "a", [0, 1, 2], LABELS)), "cpu")
     names = ["neutral", "entailment", "contradiction"]
     other = CheckpointVerifier(str(make_classifier(tmp_path / "b", [2, 0, 1], names)), "cpu")
@@ -78,13 +78,13 @@ def test_labels_count_by_name_not_by_place(tmp_path: Path) -> None:
     assert np.ptp(verdicts[:2], axis=0).max() > 0.01  # the model does tell pairs apart
 
 
-def test_evidence_comes_first(tmp_path: Path) -> None:
+def test_evidence_comes_first(tmp_path):
     verifier = CheckpointVerifier(str(make_classifier(tmp_path, [0, 1, 2], LABELS)), "cpu")
     there, back = verifier.verify([("the cat", "a mat met"), ("a mat met", "the cat")])
     assert np.abs(there - back).max() > 1e-3
 
 
-def test_unknown_labels_are_refused(tmp_path: Path) -> None:
+def test_unknown_labels_are_refused(tmp_path):
     folder = make_classifier(tmp_path, [0, 1, 2], ["LABEL_0", "LABEL_1", "LABEL_2"])
     with pytest.raises(UsageError, match="names no verdict"):
         CheckpointVerifier(str(folder), "cpu")
@@ -93,7 +93,7 @@ def test_unknown_labels_are_refused(tmp_path: Path) -> None:
     assert label_columns({0: "not_entailment", 1: "entailment"}, "m") == {0: 2, 1: 0}
 
 
-def test_other_models_are_refused(tmp_path: Path) -> None:
+def test_other_models_are_refused(tmp_path):
     make_chat_model(tmp_path / "chat")
     with pytest.raises(UsageError):
         CheckpointVerifier(str(tmp_path / "chat"), "cpu")
@@ -105,7 +105,7 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
         CheckpointSummarizer(str(tmp_path / "chat"), "cpu")
 
 
-def test_a_checkpoint_summarizes_alike_each_time(tmp_path: Path) -> None:
+def test_a_checkpoint_summarizes_alike_each_time(tmp_path):
     name = str(make_encoding_model(tmp_path))
     texts = [KnowledgeText("atlas", text) for text in ("the cat " * 40, "\x00" * 200, "short")]
     first = prune("?", texts, CheckpointSummarizer(name, "cpu", batch=2), 8)
@@ -135,7 +135,7 @@ def edition(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made.database
 
 
-def test_evidence_is_not_what_the_expert_learned(edition: Path) -> None:
+def test_evidence_is_not_what_the_expert_learned(edition):
     searcher = Searcher(edition.parent, None)
     with duckdb.connect(edition, read_only=True) as con:
         rows = con.execute("select triple_id, head_id, head, tail_id, tail from triples").fetchall()
@@ -152,7 +152,7 @@ def test_evidence_is_not_what_the_expert_learned(edition: Path) -> None:
         assert EditionEvidence(con, None, []).find(claim) == []
 
 
-def test_sources_are_asked_in_order() -> None:
+def test_sources_are_asked_in_order():
     asked: list[str] = []
 
     def elsewhere(claim: str) -> list[str]:

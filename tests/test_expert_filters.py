@@ -60,14 +60,14 @@ class Words:
         return truth_shares(self.verify(pairs)) if pairs else np.zeros(0)
 
 
-def test_the_first_text_is_drawn_by_the_shares_of_the_paper() -> None:
+def test_the_first_text_is_drawn_by_the_shares_of_the_paper():
     texts = scored([0.9, 0.8, 0.7, 0.6, 0.2, 0.1])
     drawn = [kept(sample_factual(texts, 1, pool=4, seed=seed))[0] for seed in range(4000)]
     seen = np.bincount(drawn, minlength=6) / 4000
     assert np.abs(seen - [0.2887, 0.2612, 0.2363, 0.2138, 0, 0]).max() < 0.03
 
 
-def test_a_low_temperature_draws_the_best_and_zero_is_refused() -> None:
+def test_a_low_temperature_draws_the_best_and_zero_is_refused():
     texts = scored([0.1, 0.9, 0.5, 0.8])
     assert kept(sample_factual(texts, 2, temperature=1e-4)) == [1, 3]
     assert kept(sample_factual(texts, 2, greedy=True)) == [1, 3]
@@ -75,23 +75,23 @@ def test_a_low_temperature_draws_the_best_and_zero_is_refused() -> None:
         sample_factual(texts, 2, temperature=0)
 
 
-def test_greedy_keeps_the_earlier_of_equals() -> None:
+def test_greedy_keeps_the_earlier_of_equals():
     assert kept(sample_factual(scored([0.5] * 6), 2, greedy=True)) == [0, 1]
 
 
-def test_reasons_tell_the_pool_from_the_rest() -> None:
+def test_reasons_tell_the_pool_from_the_rest():
     texts = sample_factual(scored([0.9, 0.8, 0.7, 0.1]), 1, pool=2, greedy=True)
     assert [text.dropped for text in texts] == [None, "sampled", "factuality", "factuality"]
 
 
-def test_relevance_is_the_cosine_whatever_the_lengths() -> None:
+def test_relevance_is_the_cosine_whatever_the_lengths():
     vectors = np.array([[2.0, 0.0], [0.0, 0.0], [3.0, 4.0], [np.nan, 1.0]])
     texts = keep_relevant(np.array([5.0, 0.0]), written("a", "b", "c", "d"), vectors, 2)
     assert [text.relevance for text in texts] == pytest.approx([1.0, 0.0, 0.6, 0.0])
     assert [text.dropped for text in texts] == [None, "relevance", None, "relevance"]
 
 
-def test_a_filter_that_is_off_drops_nothing() -> None:
+def test_a_filter_that_is_off_drops_nothing():
     texts = written("A long text. " * 20, "B.")
     vectors = np.eye(2)
     assert kept(keep_relevant(vectors[0], texts, vectors, None)) == [0, 1]
@@ -105,9 +105,7 @@ SCORES = st.lists(st.floats(-1, 2) | st.just(float("nan")), max_size=30)
 
 @settings(max_examples=60, deadline=None)
 @given(SCORES, st.integers(0, 35), st.integers(0, 40), st.integers(0, 5), st.booleans())
-def test_sampling_loses_nothing(
-    scores: list[float], keep: int, pool: int, seed: int, greedy: bool
-) -> None:
+def test_sampling_loses_nothing(scores, keep, pool, seed, greedy):
     texts = scored(scores)
     texts[::3] = [text.drop("relevance") for text in texts[::3]]
     standing = kept(texts)
@@ -123,7 +121,7 @@ def test_sampling_loses_nothing(
 @given(
     st.lists(st.lists(st.floats(-5, 5), min_size=3, max_size=3), max_size=20), st.integers(0, 25)
 )
-def test_relevance_keeps_the_best_and_all_texts(rows: list[list[float]], k: int) -> None:
+def test_relevance_keeps_the_best_and_all_texts(rows, k):
     texts = written(*(f"Text {n}" for n in range(len(rows))))
     texts_after = keep_relevant(np.array([1.0, 0.5, -0.5]), texts, np.array(rows).reshape(-1, 3), k)
     assert [text.text for text in texts_after] == [text.text for text in texts]
@@ -135,7 +133,7 @@ def test_relevance_keeps_the_best_and_all_texts(rows: list[list[float]], k: int)
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=12))
-def test_repeated_and_empty_texts_are_named(texts: list[str]) -> None:
+def test_repeated_and_empty_texts_are_named(texts):
     texts_after = drop_unusable(written(*texts))
     assert [text.text for text in texts_after] == texts
     standing = [" ".join(texts_after[n].text.casefold().split()) for n in kept(texts_after)]
@@ -147,7 +145,7 @@ def count_letters(texts: list[str]) -> np.ndarray:
     return np.array([[text.lower().count(c) for c in "aeiourst"] for text in texts], np.float32)
 
 
-def test_extracts_keep_to_the_limit_and_to_the_text() -> None:
+def test_extracts_keep_to_the_limit_and_to_the_text():
     long = "Harrow Bridge spans the Sel. It opened in 1911. Tolls ended in 1950. " * 3
     pruned = prune(
         "When did it open?", written(long, "Short."), ExtractiveSummarizer(count_letters), 9
@@ -159,7 +157,7 @@ def test_extracts_keep_to_the_limit_and_to_the_text() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.text(max_size=300), st.integers(1, 20))
-def test_extracts_are_short_whatever_the_text(text: str, most_words: int) -> None:
+def test_extracts_are_short_whatever_the_text(text, most_words):
     text = f"{text} {'word ' * 30}"
     [pruned] = prune("?", written(text), ExtractiveSummarizer(count_letters), most_words)
     assert len(pruned.words.split()) <= most_words
@@ -168,7 +166,7 @@ def test_extracts_are_short_whatever_the_text(text: str, most_words: int) -> Non
     assert pruned.words == chinese[: 2 * most_words]
 
 
-def test_extracts_hold_the_sentence_nearest_the_question() -> None:
+def test_extracts_hold_the_sentence_nearest_the_question():
     from tasks.models.encoders.load import load_encoder
 
     encoder = load_encoder("minilm")
@@ -184,7 +182,7 @@ def test_extracts_hold_the_sentence_nearest_the_question() -> None:
     assert pruned[0].words == "Mira Castell became mayor of Ostwick in 2019 after a close election."
 
 
-def test_hostile_texts_pass_all_filters() -> None:
+def test_hostile_texts_pass_all_filters():
     texts = drop_unusable(written(*HOSTILE))
     texts = keep_relevant(np.ones(2), texts, np.ones((len(texts), 2)), 6)
     texts = prune("?", texts, ExtractiveSummarizer(count_letters))
@@ -194,7 +192,7 @@ def test_hostile_texts_pass_all_filters() -> None:
     assert len(kept(texts)) == 2
 
 
-def test_scores_are_the_mean_of_summary_and_fact() -> None:
+def test_scores_are_the_mean_of_summary_and_fact():
     text = replace(KnowledgeText("atlas", "the bridge is old and red"), pruned="the bridge is red")
     [told] = score_factuality([text], Words(), lambda claim: ["the bridge", "bridge is red"])
     assert told.summary == pytest.approx(1.0)  # (1 - 0 + 1) / 2: all its words are the text's
@@ -202,7 +200,7 @@ def test_scores_are_the_mean_of_summary_and_fact() -> None:
     assert told.score == pytest.approx((1.0 + (0.75 + 1) / 2) / 2)
 
 
-def test_evidence_that_says_nothing_does_not_hide_a_refutation() -> None:
+def test_evidence_that_says_nothing_does_not_hide_a_refutation():
     refuted, silent = np.array([0.05, 0.9, 0.05]), np.array([0.02, 0.02, 0.96])
     assert speaking_verdict(np.array([silent, refuted])).tolist() == refuted.tolist()
     supported = np.array([0.8, 0.1, 0.1])
@@ -211,7 +209,7 @@ def test_evidence_that_says_nothing_does_not_hide_a_refutation() -> None:
     assert verdict.tolist() == [0, 0, 1]
 
 
-def test_dropped_texts_are_not_verified() -> None:
+def test_dropped_texts_are_not_verified():
     verifier = Words()
     texts = [written("kept words")[0], written("dropped words")[0].drop("relevance")]
     texts_after = score_factuality(texts, verifier, lambda claim: ["evidence"])
@@ -219,7 +217,7 @@ def test_dropped_texts_are_not_verified() -> None:
     assert all("dropped" not in claim for _, claim in verifier.pairs)
 
 
-def test_what_an_expert_repeats_is_believed_more_where_evidence_is_silent() -> None:
+def test_what_an_expert_repeats_is_believed_more_where_evidence_is_silent():
     texts = [KnowledgeText("sure", t) for t in ("Ada", "Ada", "ada ", "Bert")]
     texts += [KnowledgeText("guesses", t) for t in ("Carl", "Dora")] + [
         KnowledgeText("once", "Emil")

@@ -125,7 +125,7 @@ def run_top_down(decider: Fake, mode: Any = "automatic", **options: Any) -> Any:
 # -- bottom-up -----------------------------------------------------------------------------------
 
 
-def test_every_expert_writes_n1_texts_and_each_has_a_decision() -> None:
+def test_every_expert_writes_n1_texts_and_each_has_a_decision():
     kept, decisions = run_bottom_up(filters(relevant=4, kept=2), written=5)
     assert len(decisions) == 5 * len(ABOUT)
     assert [text.expert for text in kept] == ["clocks", "clocks"]
@@ -137,7 +137,7 @@ def test_every_expert_writes_n1_texts_and_each_has_a_decision() -> None:
     assert all(d.text and d.text.relevance is not None for d in decisions)
 
 
-def test_no_text_is_seen_twice() -> None:
+def test_no_text_is_seen_twice():
     class Parrot(Clocks):
         def write(self, expert: str, prompts: Sequence[str], count: int = 1, *_: Any, **__: Any):  # type: ignore[no-untyped-def]
             return [["The clock of Lund is old."] * count for _ in prompts]
@@ -152,7 +152,7 @@ def test_no_text_is_seen_twice() -> None:
         assert "repeated" in {decision.reason for decision in decisions}
 
 
-def test_filters_work_in_the_order_of_the_paper() -> None:
+def test_filters_work_in_the_order_of_the_paper():
     long = "The clock of Lund was wound by Berta Quist. " + "Nothing else is known of it. " * 8
     verifier = Sure()
     chain = filters(verifier, relevant=1)
@@ -168,7 +168,7 @@ def test_filters_work_in_the_order_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("filter_name", ["relevance", "pruning", "factuality"])
-def test_each_filter_can_be_off(filter_name: str) -> None:
+def test_each_filter_can_be_off(filter_name):
     kept, decisions = run_bottom_up(filters(**{filter_name: False}))
     assert len(kept) == 3 and len(decisions) == 6
     if filter_name == "relevance":
@@ -177,14 +177,14 @@ def test_each_filter_can_be_off(filter_name: str) -> None:
         assert all(d.text and d.text.score is None for d in decisions)
 
 
-def test_with_all_filters_off_each_expert_is_seen() -> None:
+def test_with_all_filters_off_each_expert_is_seen():
     kept, decisions = run_bottom_up(off())
     assert [text.expert for text in kept] == ["clocks", "fish", "clocks"]
     assert {decision.reason for decision in decisions} == {None, "budget"}
     assert not any(text.pruned or text.score for text in kept)
 
 
-def test_nothing_written_is_nothing_kept() -> None:
+def test_nothing_written_is_nothing_kept():
     chain = filters()
     assert bottom_up(QUESTION, [], lambda *_: [], chain, print) == []
     decisions: list[Decision] = []
@@ -192,7 +192,7 @@ def test_nothing_written_is_nothing_kept() -> None:
     assert [decision.reason for decision in decisions] == ["empty", "empty"]
 
 
-def test_knowledge_fits_its_budget_with_the_best_first() -> None:
+def test_knowledge_fits_its_budget_with_the_best_first():
     texts = [KnowledgeText("e", "word " * 30 + str(n), score=n / 10) for n in range(4)]
     fitted = fit_knowledge(texts, 70)
     assert [text.score for text in fitted] == [0.3, 0.2, 0.1, 0.0]
@@ -200,7 +200,7 @@ def test_knowledge_fits_its_budget_with_the_best_first() -> None:
     assert fit_knowledge(texts, 1)[0].dropped is None
 
 
-def test_sampling_favours_no_place_throughout() -> None:
+def test_sampling_favours_no_place_throughout():
     texts = [KnowledgeText("e", f"the clock is number {n}") for n in range(6)]
     chain = filters(greedy=False, relevance=False, kept=3)
     drawn = [
@@ -211,7 +211,7 @@ def test_sampling_favours_no_place_throughout() -> None:
     assert drawn[0] == frozenset(t.text for t in chain.keep("question 0", texts) if not t.dropped)
 
 
-def test_an_expert_is_judged_without_what_it_was_trained_on() -> None:
+def test_an_expert_is_judged_without_what_it_was_trained_on():
     asked: list[str] = []
 
     def evidence_for(expert: str) -> Any:
@@ -226,7 +226,7 @@ def test_an_expert_is_judged_without_what_it_was_trained_on() -> None:
 # -- top-down ------------------------------------------------------------------------------------
 
 
-def test_automatic_asks_in_the_order_of_the_paper() -> None:
+def test_automatic_asks_in_the_order_of_the_paper():
     decider = Fake(YES, YES, NO)
     kept, decisions, clocks = run_top_down(decider, iterations=5)
     first, second = kept[0].words, kept[1].words
@@ -244,32 +244,32 @@ def test_automatic_asks_in_the_order_of_the_paper() -> None:
     assert decisions[2].reason == "nearest" and decisions[2].score > 0.8
 
 
-def test_the_text_with_the_highest_factuality_is_kept() -> None:
+def test_the_text_with_the_highest_factuality_is_kept():
     kept, _, _ = run_top_down(Fake(YES, NO), iterations=3)
     assert [text.words.split()[1] for text in kept] == ["3"]
 
 
-def test_the_loop_ends_at_its_limit() -> None:
+def test_the_loop_ends_at_its_limit():
     decider = Fake(YES, YES, YES, YES)
     kept, _, clocks = run_top_down(decider, iterations=2)
     assert len(kept) == 2 and len(decider.votes) == 2 and len(clocks.asked) == 2
     assert run_top_down(Fake(YES, YES))[0] and ExpertSettings().iterations == 1
 
 
-def test_rounds_do_not_repeat_a_text() -> None:
+def test_rounds_do_not_repeat_a_text():
     kept, _, clocks = run_top_down(Fake(*[YES] * 4), iterations=4)
     assert len({text.words for text in kept}) == 4
     assert [call[3] for call in clocks.asked] == [0, 1, 2, 3]  # each round has its seed
 
 
-def test_the_expert_gets_what_is_wanted_and_never_the_prompt_so_far() -> None:
+def test_the_expert_gets_what_is_wanted_and_never_the_prompt_so_far():
     kept, _, clocks = run_top_down(Fake(YES, YES, NO), iterations=3)
     assert {prompt for call in clocks.asked for prompt in call[1]} == {"clocks of Lund"}
     _, _, clocks = run_top_down(Fake(YES, YES, NO, wanted=None), iterations=3)
     assert {prompt for call in clocks.asked for prompt in call[1]} == {QUESTION}
 
 
-def test_explicit_asks_the_expert_that_is_named_and_no_other() -> None:
+def test_explicit_asks_the_expert_that_is_named_and_no_other():
     kept, decisions, clocks = run_top_down(Fake(YES, NO), "explicit", iterations=2)
     assert [call[0] for call in clocks.asked] == ["fish"] and kept[0].expert == "fish"
     assert (decisions[1].kind, decisions[1].reason, decisions[1].expert) == (
@@ -280,7 +280,7 @@ def test_explicit_asks_the_expert_that_is_named_and_no_other() -> None:
         assert (kept, clocks.asked, decisions[-1].decision) == ([], [], "none")
 
 
-def test_without_a_valid_reply_nothing_is_fetched() -> None:
+def test_without_a_valid_reply_nothing_is_fetched():
     kept, decisions, clocks = run_top_down(Fake(Votes(0, 0)))
     assert (kept, clocks.asked, decisions[0].reason) == ([], [], "no_reply")
 
@@ -288,7 +288,7 @@ def test_without_a_valid_reply_nothing_is_fetched() -> None:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def test_half_of_the_texts_answer_the_question() -> None:
+def test_half_of_the_texts_answer_the_question():
     writer = TextWriter(clocks := Clocks(), ExpertSettings(written=3, seed=7))
     texts = writer.knowledge("clocks", QUESTION, "towers")
     assert [(call[1], call[2], call[3]) for call in clocks.asked] == [
@@ -302,7 +302,7 @@ def test_half_of_the_texts_answer_the_question() -> None:
     ]
 
 
-def test_questions_are_written_for_at_once_and_remembered() -> None:
+def test_questions_are_written_for_at_once_and_remembered():
     writer = TextWriter(clocks := Clocks(), ExpertSettings())
     questions = ["One?", "Two?", "One?"]
     writer.prepare_answers("clocks", questions)
@@ -317,7 +317,7 @@ def test_questions_are_written_for_at_once_and_remembered() -> None:
     assert len(clocks.asked) > len(questions_asked)
 
 
-def test_a_pruned_answer_is_still_an_answer() -> None:
+def test_a_pruned_answer_is_still_an_answer():
     assert statement("Who?", " Berta \nQuestion: Who else?") == "Who: Berta"
     assert statement("Who?", "\n") == ""
     long = "The clock of Lund has stopped. " * 8 + "Who winds it?"
@@ -338,7 +338,7 @@ def votes_of(answers: Mapping[str, Sequence[str]], **options: Any) -> Any:
     return voted, decisions
 
 
-def test_answers_that_mean_the_same_share_their_votes() -> None:
+def test_answers_that_mean_the_same_share_their_votes():
     written = {
         "clocks": ["Berta Quist", "berta quist.", "Nils Ek", "Berta Quist", ""],
         "fish": ["Cod", "Eel", "Herring", "Salmon", "?"],
@@ -351,7 +351,7 @@ def test_answers_that_mean_the_same_share_their_votes() -> None:
     assert votes_of({"clocks": [""], "fish": []})[0] == []
 
 
-def test_a_refuted_answer_loses_to_one_with_fewer_votes() -> None:
+def test_a_refuted_answer_loses_to_one_with_fewer_votes():
     class Refutes(Sure):
         def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
             rows = [[0, 1, 0] if "Ek" in claim else [1, 0, 0] for _, claim in pairs]
@@ -365,7 +365,7 @@ def test_a_refuted_answer_loses_to_one_with_fewer_votes() -> None:
     assert [answer.answer for answer in answers] == ["Berta Quist"]
 
 
-def test_a_choice_is_found_by_words_then_by_likeness() -> None:
+def test_a_choice_is_found_by_words_then_by_likeness():
     def chosen(answer: str, *choices: str) -> str:
         given = ExpertAnswer(answer, 1.0, 1.0, KnowledgeText("e", answer))
         return best_choice([given], choices, encode)
@@ -376,12 +376,12 @@ def test_a_choice_is_found_by_words_then_by_likeness() -> None:
     assert chosen("towers", "cod", "tower bells") == "tower bells"
 
 
-def test_the_nearest_expert_is_found_by_its_description() -> None:
+def test_the_nearest_expert_is_found_by_its_description():
     assert nearest_expert(encode, "eels in Bergen", ABOUT)[0] == "fish"
     assert nearest_expert(encode, "a tower", ABOUT)[0] == "clocks"
 
 
-def test_no_expert_is_first_for_every_question() -> None:
+def test_no_expert_is_first_for_every_question():
     firsts = set()
     for number in range(8):
         decisions: list[Decision] = []

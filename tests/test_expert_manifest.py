@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("trick", REFUSED)
-def test_a_folder_with_a_trick_is_refused_with_a_reason(trick: str, folder: Path) -> None:
+def test_a_folder_with_a_trick_is_refused_with_a_reason(trick, folder):
     change, reason = REFUSED[trick]
     change(folder)
     pool = ExpertPool([OpenExpert("people", "", folder, sha_or_nothing(folder))])
@@ -146,7 +146,7 @@ def sha_or_nothing(folder: Path) -> str:
         return "0" * 64
 
 
-def test_every_flipped_bit_is_noticed(folder: Path) -> None:
+def test_every_flipped_bit_is_noticed(folder):
     files = {path: path.read_bytes() for path in sorted(folder.iterdir())}
     expected, random = sha_of(folder), Random(1)
     for path in random.choices(list(files), k=FLIPS):
@@ -160,7 +160,7 @@ def test_every_flipped_bit_is_noticed(folder: Path) -> None:
     assert checked_manifest(folder, expected).parameters > 10_000
 
 
-def test_another_manifest_than_the_registered_one_is_refused(folder: Path) -> None:
+def test_another_manifest_than_the_registered_one_is_refused(folder):
     registered = sha_of(folder)
     json_change(MANIFEST, licence="mine")(folder)
     checked_manifest(folder)
@@ -168,7 +168,7 @@ def test_another_manifest_than_the_registered_one_is_refused(folder: Path) -> No
         checked_manifest(folder, registered)
 
 
-def test_a_linked_folder_is_refused(folder: Path) -> None:
+def test_a_linked_folder_is_refused(folder):
     link = folder.parent / "link"
     link.symlink_to(folder)
     with pytest.raises(UnsafeExpertError, match="link"):
@@ -177,7 +177,7 @@ def test_a_linked_folder_is_refused(folder: Path) -> None:
         checked_manifest(folder / "nowhere")
 
 
-def test_a_manifest_says_what_the_folder_holds(folder: Path) -> None:
+def test_a_manifest_says_what_the_folder_holds(folder):
     manifest = checked_manifest(folder)
     assert manifest.method == manifest.base_model == "scratch"
     assert manifest.architecture == "llama"
@@ -190,7 +190,7 @@ def test_a_manifest_says_what_the_folder_holds(folder: Path) -> None:
     assert again == manifest
 
 
-def test_unknown_experts_are_a_usage_error(tiny_expert: Path) -> None:
+def test_unknown_experts_are_a_usage_error(tiny_expert):
     with pytest.raises(UsageError, match="no expert 'x'"):
         ExpertPool([]).write("x", ["a"])
     assert not issubclass(UnsafeExpertError, DamageError)

@@ -26,9 +26,7 @@ def tokens_of(lengths: list[int]) -> Tokens:
 
 
 @given(LENGTHS, st.integers(8, 64), st.integers(0, 3))
-def test_every_token_but_the_first_of_its_text_is_predicted_once(
-    lengths: list[int], size: int, epoch: int
-) -> None:
+def test_every_token_but_the_first_of_its_text_is_predicted_once(lengths, size, epoch):
     tokens = tokens_of(lengths)
     rows = list(packed_rows(tokens.lengths, size, 7, epoch))
     part = part_of(rows, tokens, padding=0)
@@ -46,26 +44,26 @@ def test_every_token_but_the_first_of_its_text_is_predicted_once(
 
 
 @given(LENGTHS, st.integers(8, 64))
-def test_packing_is_a_function_of_seed_and_epoch(lengths: list[int], size: int) -> None:
+def test_packing_is_a_function_of_seed_and_epoch(lengths, size):
     lengths_ = np.array(lengths)
     assert list(packed_rows(lengths_, size, 1, 2)) == list(packed_rows(lengths_, size, 1, 2))
 
 
 @given(st.lists(st.integers(1, 32), min_size=1, max_size=80))
-def test_at_most_one_row_is_half_empty(lengths: list[int]) -> None:
+def test_at_most_one_row_is_half_empty(lengths):
     rows = fit([(n, 0, length) for n, length in enumerate(lengths)], 32)
     assert sum(len(row) for row in rows) == len(lengths)
     half_empty = [row for row in rows if sum(end - begin for _, begin, end in row) <= 16]
     assert len(half_empty) <= 1
 
 
-def test_rows_of_short_texts_are_full() -> None:
+def test_rows_of_short_texts_are_full():
     lengths = np.random.default_rng(0).integers(10, 60, 3000)
     rows = list(packed_rows(lengths, 256, 0, 0))
     assert lengths.sum() / (256 * len(rows)) > 0.96
 
 
-def test_golden_rows() -> None:
+def test_golden_rows():
     pieces = [(0, 0, 3), (1, 0, 6), (2, 0, 5), (3, 0, 2)]
     assert fit(pieces, 8) == [[(0, 0, 3), (2, 0, 5)], [(1, 0, 6), (3, 0, 2)]]
 
@@ -75,7 +73,7 @@ def folder(tiny_models: dict[str, Path]) -> Path:
     return tiny_models["plain"]
 
 
-def test_texts_in_a_row_do_not_see_each_other(folder: Path) -> None:
+def test_texts_in_a_row_do_not_see_each_other(folder):
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -94,7 +92,7 @@ def test_texts_in_a_row_do_not_see_each_other(folder: Path) -> None:
     assert not texts_mix(model)
 
 
-def test_a_model_whose_texts_would_mix_gets_one_text_in_a_row() -> None:
+def test_a_model_whose_texts_would_mix_gets_one_text_in_a_row():
     import torch
     from transformers import MambaConfig, MambaForCausalLM
 
@@ -107,7 +105,7 @@ def test_a_model_whose_texts_would_mix_gets_one_text_in_a_row() -> None:
     ]  # fmt: skip
 
 
-def test_texts_become_tokens_and_back(folder: Path, tmp_path: Path) -> None:
+def test_texts_become_tokens_and_back(folder, tmp_path):
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -125,7 +123,7 @@ def test_texts_become_tokens_and_back(folder: Path, tmp_path: Path) -> None:
         assert tokenizer.decode(ids[1:-1]) == text
 
 
-def test_a_question_is_given_and_its_answer_predicted(folder: Path, tmp_path: Path) -> None:
+def test_a_question_is_given_and_its_answer_predicted(folder, tmp_path):
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -149,7 +147,7 @@ def test_a_question_is_given_and_its_answer_predicted(folder: Path, tmp_path: Pa
             ]  # fmt: skip
 
 
-def test_no_texts_are_no_rows(folder: Path, tmp_path: Path) -> None:
+def test_no_texts_are_no_rows(folder, tmp_path):
     from transformers import PreTrainedTokenizerFast
 
     encode = Encoder.of(PreTrainedTokenizerFast.from_pretrained(folder))
@@ -158,7 +156,7 @@ def test_no_texts_are_no_rows(folder: Path, tmp_path: Path) -> None:
     assert not list(islice(packed_rows(nothing.lengths, 64, 0, 0), 1))
 
 
-def test_a_chinese_character_is_a_token_however_often_its_neighbours_come() -> None:
+def test_a_chinese_character_is_a_token_however_often_its_neighbours_come():
     plan = TrainingPlan(vocabulary=400)
     tokenizer = make_tokenizer(find_base(plan.base), plan, ["鲁迅的出生地点是什么？ Lu Xun"] * 50)
     ids = tokenizer("鲁迅的出生地点 Lu Xun")["input_ids"]

@@ -21,9 +21,7 @@ def pool(tiny_expert: Path) -> ExpertPool:
 PROMPTS = [text[:cut] for text, cut in zip(people(), (3, 8, 20, 31, 5, 12), strict=False)]
 
 
-def test_texts_do_not_depend_on_what_is_written_beside_them(
-    pool: ExpertPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_do_not_depend_on_what_is_written_beside_them(pool, monkeypatch):
     options = {"seed": 5, "max_new_tokens": 24}
     together = pool.write("people", PROMPTS, 4, **options)  # type: ignore[arg-type]
     assert [len(texts) for texts in together] == [4] * len(PROMPTS)
@@ -35,13 +33,13 @@ def test_texts_do_not_depend_on_what_is_written_beside_them(
     assert pool.write("people", PROMPTS, 4, seed=6, max_new_tokens=24) != together
 
 
-def test_greedy_texts_are_all_alike(pool: ExpertPool) -> None:
+def test_greedy_texts_are_all_alike(pool):
     (texts,) = pool.write("people", ["Ada Lund"], 3, temperature=0, max_new_tokens=12)
     assert len(set(texts)) == 1
     assert pool.write("people", ["Ada Lund"], 1, 99, top_p=1e-9, max_new_tokens=12) == [texts[:1]]
 
 
-def test_greedy_texts_are_those_of_the_library(pool: ExpertPool, tiny_expert: Path) -> None:
+def test_greedy_texts_are_those_of_the_library(pool, tiny_expert):
     import torch
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
@@ -54,12 +52,12 @@ def test_greedy_texts_are_those_of_the_library(pool: ExpertPool, tiny_expert: Pa
     assert pool.write("people", beside, temperature=0, max_new_tokens=15)[0] == [expected]
 
 
-def test_a_prompt_that_is_too_long_loses_its_beginning(pool: ExpertPool) -> None:
+def test_a_prompt_that_is_too_long_loses_its_beginning(pool):
     (texts,) = pool.write("people", ["born in Oslo " * 2000], 1, max_new_tokens=5)
     assert len(texts) == 1
 
 
-def test_nothing_asked_is_nothing_written(pool: ExpertPool) -> None:
+def test_nothing_asked_is_nothing_written(pool):
     assert pool.write("people", [], 3) == []
     assert pool.write("people", ["Ada"], 0) == [[]]
     with pytest.raises(UsageError):
@@ -67,16 +65,14 @@ def test_nothing_asked_is_nothing_written(pool: ExpertPool) -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_an_expert_that_computes_no_probabilities_says_so(
-    tiny_expert: Path, temperature: float
-) -> None:
+def test_an_expert_that_computes_no_probabilities_says_so(tiny_expert, temperature):
     pool = ExpertPool([OpenExpert("people", "", tiny_expert, sha_of(tiny_expert))], device="cpu")
     pool._ready("people").model.get_output_embeddings().weight.data.fill_(float("nan"))
     with pytest.raises(AlmanacError, match="finite"):
         pool.write("people", ["Ada"], temperature=temperature)
 
 
-def test_the_longest_unused_expert_leaves_a_full_memory(tiny_expert: Path) -> None:
+def test_the_longest_unused_expert_leaves_a_full_memory(tiny_expert):
     sha = sha_of(tiny_expert)
     names = ["one", "two"]
     small = ExpertPool([OpenExpert(n, "", tiny_expert, sha) for n in names], resident_bytes=1)
@@ -85,7 +81,7 @@ def test_the_longest_unused_expert_leaves_a_full_memory(tiny_expert: Path) -> No
         assert list(small._loaded) == [name]
 
 
-def test_golden_choices() -> None:
+def test_golden_choices():
     import torch
 
     logits = torch.log(torch.tensor([[0.2, 0.5, 0.3]]))
@@ -101,7 +97,7 @@ def test_golden_choices() -> None:
     assert chosen(0.999, temperature=0) == 1
 
 
-def test_choices_follow_the_probabilities() -> None:
+def test_choices_follow_the_probabilities():
     import torch
 
     logits = torch.log(torch.tensor([[0.1, 0.6, 0.3]])).expand(4000, 3)
@@ -110,7 +106,7 @@ def test_choices_follow_the_probabilities() -> None:
     assert np.abs(counts - [0.1, 0.6, 0.3]).max() < 0.03
 
 
-def test_rows_have_numbers_of_their_own() -> None:
+def test_rows_have_numbers_of_their_own():
     rows = [row_noise(seed, prompt, n, 4) for seed in (0, 1) for prompt in "ab" for n in (0, 1)]
     assert len({row.tobytes() for row in rows}) == 8
     np.testing.assert_array_equal(row_noise(1, "a", 0, 3), row_noise(1, "a", 0, 9)[:3])

@@ -4,7 +4,6 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ class StoppedError(Exception):
     """What ends a training in the middle."""
 
 
-def test_lora_resumes_with_its_dropout(tmp_path: Path, tiny_models: dict[str, Path]) -> None:
+def test_lora_resumes_with_its_dropout(tmp_path, tiny_models):
     base = tiny_models["plain"]
     plan = tiny_plan(base=str(base), method="lora", epochs=2)
 
@@ -51,7 +50,7 @@ def test_lora_resumes_with_its_dropout(tmp_path: Path, tiny_models: dict[str, Pa
     assert str(base.parent) not in "".join(p.read_text() for p in whole.folder.glob("*.json"))
 
 
-def test_an_expert_learns_its_texts(tmp_path: Path) -> None:
+def test_an_expert_learns_its_texts(tmp_path):
     plan = tiny_plan(epochs=40, width=128, batch_tokens=128, learning_rate=4e-3)
     expert = train_expert(tmp_path, "people", plan, texts, "1")
     assert expert.ended == "epochs"
@@ -66,7 +65,7 @@ def test_an_expert_learns_its_texts(tmp_path: Path) -> None:
     )  # by chance an eighth
 
 
-def test_loss_and_perplexity_are_those_of_the_saved_weights(tiny_expert: Path) -> None:
+def test_loss_and_perplexity_are_those_of_the_saved_weights(tiny_expert):
     import torch
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
@@ -84,9 +83,7 @@ def test_loss_and_perplexity_are_those_of_the_saved_weights(tiny_expert: Path) -
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_logits_are_left_out_only_where_nothing_follows_the_head(
-    tmp_path: Path, scaled: bool
-) -> None:
+def test_logits_are_left_out_only_where_nothing_follows_the_head(tmp_path, scaled):
     import torch
     from transformers import GraniteConfig, GraniteForCausalLM
 
@@ -106,14 +103,14 @@ def test_logits_are_left_out_only_where_nothing_follows_the_head(
     assert training.evaluate(tokens) == pytest.approx(float(loss), rel=1e-5)
 
 
-def test_golden_learning_rates() -> None:
+def test_golden_learning_rates():
     plan = TrainingPlan(learning_rate=1.0)
     rates = [round(rate_at(plan, done), 4) for done in (0, 0.03, 0.06, 0.53, 1)]
     assert rates == [0, 0.5, 1, 0.5, 0]
     assert TrainingPlan(base="x", method="lora").highest_rate == 1e-3
 
 
-def test_few_texts_are_read_more_often() -> None:
+def test_few_texts_are_read_more_often():
     plan = TrainingPlan()
     assert plan.epochs_over(ENOUGH_TOKENS // 20) == 20
     assert plan.epochs_over(ENOUGH_TOKENS // 20 + 1) == 20
@@ -123,9 +120,7 @@ def test_few_texts_are_read_more_often() -> None:
     assert TrainingPlan(epochs=3).epochs_over(ENOUGH_TOKENS // 20) == 3
 
 
-def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(
-    tmp_path: Path,
-) -> None:
+def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(tmp_path):
     import torch
 
     losses = []
@@ -143,7 +138,7 @@ def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(
     assert losses[0] == losses[1]
 
 
-def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path: Path) -> None:
+def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path):
     def opposite(split: str) -> Iterator[str]:
         yield from people() if split == "train" else [text[::-1] for text in people(1)]
 
@@ -156,9 +151,7 @@ def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path: Path) -> No
     assert expert.manifest.perplexity == math.exp(best)  # the weights of the best epoch are kept
 
 
-def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(tmp_path, monkeypatch):
     whole = train_expert(tmp_path / "whole", "people", tiny_plan(), texts, "1")
     loss, parts = Training._loss, 0
 
@@ -179,23 +172,21 @@ def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(
 
 
 @pytest.mark.parametrize("ending", [{"patience": 2}, {"all_texts": True, "epochs": 1}])
-def test_no_expert_comes_of_weights_that_are_not_finite(
-    tmp_path: Path, ending: dict[str, Any]
-) -> None:
+def test_no_expert_comes_of_weights_that_are_not_finite(tmp_path, ending):
     plan = tiny_plan(learning_rate=1e38, batch_tokens=100_000, **ending)
     with pytest.raises(AlmanacError, match="diverged"):
         train_expert(tmp_path, "people", plan, texts, "1")
     assert not (tmp_path / "people").exists()
 
 
-def test_training_stops_when_its_time_is_up(tmp_path: Path) -> None:
+def test_training_stops_when_its_time_is_up(tmp_path):
     plan = tiny_plan(epochs=100_000, minutes=1e-6)
     expert = train_expert(tmp_path, "people", plan, texts, "1")
     assert expert.ended == "minutes"
     assert expert.manifest.perplexity is not None
 
 
-def test_the_same_training_is_published_once_and_another_begins_anew(tmp_path: Path) -> None:
+def test_the_same_training_is_published_once_and_another_begins_anew(tmp_path):
     one = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
     published = one.folder.stat().st_ino
     again = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
@@ -212,7 +203,7 @@ def test_the_same_training_is_published_once_and_another_begins_anew(tmp_path: P
     assert not (tmp_path / ".training" / "people").exists()
 
 
-def test_what_cannot_be_trained_is_refused(tmp_path: Path, tiny_models: dict[str, Path]) -> None:
+def test_what_cannot_be_trained_is_refused(tmp_path, tiny_models):
     with pytest.raises(AlmanacError, match="no texts"):
         train_expert(tmp_path, "none", tiny_plan(), lambda split: [], "1")
     for base in (str(tiny_models["encoding"]), "/nowhere"):
@@ -225,7 +216,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, tiny_models: dict[str
         train_expert(tmp_path, "people", tiny_plan(), texts, "1")
 
 
-def test_a_checkpoint_holds_no_pickle_and_its_damage_is_told(tmp_path: Path) -> None:
+def test_a_checkpoint_holds_no_pickle_and_its_damage_is_told(tmp_path):
     train_expert(tmp_path, "people", tiny_plan(), texts, "1")
     folder = tmp_path / ".training" / "people"
     assert not list(folder.rglob("*.p*t"))

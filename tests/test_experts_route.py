@@ -21,7 +21,6 @@ from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.training.train import train_expert
-from tests.command_line import CommandLine
 from tests.expert_texts import tiny_plan
 from tests.mock_endpoint import Running
 from warehouse.home import Home
@@ -78,7 +77,7 @@ def ask(home: Home, text: str, chosen: Settings, hints: Any = None, **options: A
 
 
 @pytest.mark.parametrize("town", KEEPERS)
-def test_the_experts_own_answer_is_the_answer(experts_home: Path, town: str) -> None:
+def test_the_experts_own_answer_is_the_answer(experts_home, town):
     answer = ask(Home(experts_home), question(town), settings())
     assert (answer.answer, answer.route) == (KEEPERS[town], "experts")
     (evidence,) = answer.evidence
@@ -89,7 +88,7 @@ def test_the_experts_own_answer_is_the_answer(experts_home: Path, town: str) -> 
     assert answer.decisions[0].decision == "kept" and answer.usage.calls == 0
 
 
-def test_all_filters_may_be_off(experts_home: Path) -> None:
+def test_all_filters_may_be_off(experts_home):
     plain = settings(relevance=False, pruning=False, factuality=False)
     answer = ask(Home(experts_home), question("Lund"), plain)
     assert answer.answer == "Berta"
@@ -97,13 +96,13 @@ def test_all_filters_may_be_off(experts_home: Path) -> None:
     assert answer.evidence[0].expert.support is answer.evidence[0].expert.relevance is None
 
 
-def test_a_choice_is_answered_by_a_choice(experts_home: Path) -> None:
+def test_a_choice_is_answered_by_a_choice(experts_home):
     choices = ("Nils the keeper", "Berta the keeper", "nobody")
     answer = ask(Home(experts_home), question("Lund"), settings(), choices)
     assert answer.answers == ["Berta the keeper"]
 
 
-def test_top_down_reads_passages_first(experts_home: Path) -> None:
+def test_top_down_reads_passages_first(experts_home):
     home, chosen = Home(experts_home), settings(mode="automatic")
     known = ask(home, "Where was Ada Lovelace born?", chosen)
     assert known.route == "text" and known.answer and "London" in known.answer
@@ -114,7 +113,7 @@ def test_top_down_reads_passages_first(experts_home: Path) -> None:
     assert kinds == [("need", "yes"), ("expert", "clocks"), ("text", "kept")]
 
 
-def test_auto_asks_experts_last_and_only_where_the_settings_say_so(experts_home: Path) -> None:
+def test_auto_asks_experts_last_and_only_where_the_settings_say_so(experts_home):
     home = Home(experts_home)
     assert ask(home, question("Lund"), settings(), route="auto").answerable is False
     answer = ask(home, question("Lund"), settings(use=True), route="auto")
@@ -124,7 +123,7 @@ def test_auto_asks_experts_last_and_only_where_the_settings_say_so(experts_home:
     assert ask(home, question("Lund"), settings(), route="auto", expert="clocks").answer == "Berta"
 
 
-def test_decisions_are_rows_beside_the_answer(home: Home) -> None:
+def test_decisions_are_rows_beside_the_answer(home):
     answer = ask(home, question("Lund"), settings())
     record_answers(home, answer)
     (row,) = latest(home.live, AnswerRecord).to_pylist()
@@ -135,7 +134,7 @@ def test_decisions_are_rows_beside_the_answer(home: Home) -> None:
     assert decisions[0]["mode"] == "bottom_up" and decisions[0]["score"] is not None
 
 
-def test_errors_are_in_plain_words(home: Home, small_home: Path) -> None:
+def test_errors_are_in_plain_words(home, small_home):
     with pytest.raises(UsageError, match="no experts.*train-experts"):
         ask(Home(small_home), "Who?", settings())
     with pytest.raises(UsageError, match="no expert 'fish'.*clocks"):
@@ -147,7 +146,7 @@ def test_errors_are_in_plain_words(home: Home, small_home: Path) -> None:
         ask(home, "Who?", settings(), expert="clocks")
 
 
-def test_an_expert_that_was_changed_is_not_asked(home: Home) -> None:
+def test_an_expert_that_was_changed_is_not_asked(home):
     (weights,) = home.path.glob("experts/clocks/*/model.safetensors")
     data = bytearray(weights.read_bytes())
     data[-1] ^= 1
@@ -159,7 +158,7 @@ def test_an_expert_that_was_changed_is_not_asked(home: Home) -> None:
         ask(home, question("Lund"), settings(use=True), route="auto")
 
 
-def test_the_command_shows_what_was_dropped(home: Home, almanac: CommandLine) -> None:
+def test_the_command_shows_what_was_dropped(home, almanac):
     words = ["ask", question("Lund"), "--expert", "clocks", "--explain", "--mode", "bottom_up"]
     out = almanac.shown(home.path, *words)
     assert out.startswith("Berta\n") and "— the expert clocks" in out
@@ -168,7 +167,7 @@ def test_the_command_shows_what_was_dropped(home: Home, almanac: CommandLine) ->
     assert almanac(home.path, "ask", "Who?", "--expert", "fish")[0] == 2
 
 
-def test_experts_are_measured_on_texts_and_choices(home: Home, tmp_path: Path) -> None:
+def test_experts_are_measured_on_texts_and_choices(home, tmp_path):
     rows = [
         {"question": question("Lund"), "answers": ["Berta"]},
         {"question": question("Vik"), "answers": ["Nils"], "choices": ["Olga", "Nils"]},
@@ -196,7 +195,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("mode", ["bottom_up", "automatic", "explicit"])
-def test_a_model_answers_from_what_experts_wrote(home: Home, endpoint: Running, mode: str) -> None:
+def test_a_model_answers_from_what_experts_wrote(home, endpoint, mode):
     before = len(endpoint.calls)
     chosen = settings(model(endpoint), mode=mode, iterations=2, prompts="question")
     answer = ask(home, question("Lund"), chosen)
@@ -214,9 +213,7 @@ def test_a_model_answers_from_what_experts_wrote(home: Home, endpoint: Running, 
     assert ("need" in kinds) == (mode != "bottom_up") and "text" in kinds
 
 
-def test_a_model_learns_when_it_needs_more(
-    home: Home, endpoint: Running, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_a_model_learns_when_it_needs_more(home, endpoint, tmp_path, almanac):
     path = tmp_path / "questions.jsonl"
     rows = [{"question": question(town), "answers": [name]} for town, name in KEEPERS.items()]
     path.write_text("\n".join(map(json.dumps, rows)))

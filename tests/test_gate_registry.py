@@ -50,7 +50,7 @@ def tasks(of: TaskRegistry, *questions: str) -> list[str | None]:
     return [placed.gate.task if placed.gate else None for placed in of.place(questions)]
 
 
-def test_a_question_belongs_to_the_nearest_task_if_that_reaches_so_far() -> None:
+def test_a_question_belongs_to_the_nearest_task_if_that_reaches_so_far():
     known = registry(gate("near", [[0, 0]], 1), gate("wide", [[4, 0]], 10))
     assert tasks(known, "0 0", "1 0", "2.5 0", "13 0") == ["near", "near", "wide", "wide"]
     # -1.5 is in reach of the wide task only, but nearer to the other, which knows no such question.
@@ -59,12 +59,12 @@ def test_a_question_belongs_to_the_nearest_task_if_that_reaches_so_far() -> None
     assert placed.apart == pytest.approx(0.5)
 
 
-def test_the_nearest_centroid_of_a_task_counts() -> None:
+def test_the_nearest_centroid_of_a_task_counts():
     known = registry(gate("two", [[0, 0], [10, 0]], 1))
     assert tasks(known, "0.5 0", "10 0.5", "5 0") == ["two", "two", None]
 
 
-def test_a_task_that_is_named_is_taken_without_measuring() -> None:
+def test_a_task_that_is_named_is_taken_without_measuring():
     known = registry(gate("near", [[0, 0]], 1), gate("words", [[50, 0]], 1, kind="random"))
     [placed, free] = known.place(["99 0", "99 0"], ["near", None])
     assert free.gate is None
@@ -74,12 +74,12 @@ def test_a_task_that_is_named_is_taken_without_measuring() -> None:
     assert unread.gate and unread.gate.task == "words" and unread.vector is None
 
 
-def test_an_unknown_task_is_a_wrong_call_that_lists_the_others() -> None:
+def test_an_unknown_task_is_a_wrong_call_that_lists_the_others():
     with pytest.raises(UsageError, match="films.*The tasks: far, near"):
         registry(gate("near", [[0, 0]], 1), gate("far", [[9, 9]], 1)).place(["0 0"], ["films"])
 
 
-def test_each_task_is_asked_with_its_own_encoder_once() -> None:
+def test_each_task_is_asked_with_its_own_encoder_once():
     here, there = Written("here"), Written("there", 100)
     known = registry(
         gate("one", [[0, 0]], 1, "here"),
@@ -93,13 +93,13 @@ def test_each_task_is_asked_with_its_own_encoder_once() -> None:
     assert tasks(known) == []
 
 
-def test_seeds_without_vectors_or_all_alike_reach_nowhere() -> None:
+def test_seeds_without_vectors_or_all_alike_reach_nowhere():
     blind = registry(gate("blind", [], float("nan")), gate("alike", [[1, 1]], 0.0))
     assert tasks(blind, "0 0", "1 1") == [None, "alike"]
     assert tasks(registry(gate("odd", [[1, 1]], float("nan"))), "1 1") == [None]
 
 
-def test_another_encoder_than_the_calibrations_is_told() -> None:
+def test_another_encoder_than_the_calibrations_is_told():
     changed = registry(gate("films", [[0, 0]], 1, "a"), a=Written("b"))
     with pytest.raises(AlmanacError, match="a-1, which now is b-1.*--task films"):
         changed.place(["0 0"])

@@ -4,7 +4,7 @@ from flows.commands.ask import gate_words
 from schemas.answers import Gating
 
 
-def test_every_outcome_has_words() -> None:
+def test_every_outcome_has_words():
     gating = Gating(task="t", gate="thrust c", score=1.0, threshold=2.0, budget=0.5, retrieve=True)
     causes = {
         "score": "knowledge was fetched",

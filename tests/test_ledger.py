@@ -74,9 +74,7 @@ def reopened(home: Path) -> Ledger:
     return place.ledger
 
 
-def test_a_reply_is_found_at_once_and_after_sealing_and_by_the_next_run(
-    tmp_path: Path, ledger: Ledger
-) -> None:
+def test_a_reply_is_found_at_once_and_after_sealing_and_by_the_next_run(tmp_path, ledger):
     assert ledger.find("s1") == '{"n":1}'
     assert ledger.find("s2") is None
     ledger.seal()
@@ -84,7 +82,7 @@ def test_a_reply_is_found_at_once_and_after_sealing_and_by_the_next_run(
     assert Home(tmp_path).ledger.find("s1") == '{"n":1}'
 
 
-def test_a_call_without_a_reply_is_counted_but_answers_nothing(tmp_path: Path) -> None:
+def test_a_call_without_a_reply_is_counted_but_answers_nothing(tmp_path):
     ledger = Home(tmp_path).ledger
     ledger.write(call(1, "truncated")).result(10)
     ledger.seal()
@@ -92,14 +90,14 @@ def test_a_call_without_a_reply_is_counted_but_answers_nothing(tmp_path: Path) -
     assert latest(ledger.live, ModelCall)["outcome"].to_pylist() == ["truncated"]
 
 
-def test_what_was_asked_about_together_is_told(ledger: Ledger) -> None:
+def test_what_was_asked_about_together_is_told(ledger):
     ledger.write(call(2), reply(2)).result(10)
     ledger.seal()
     assert ledger.answered("extract", "m", "p") == [("p1", "q1"), ("p2", "q2")]
     assert ledger.answered("extract", "other model", "p") == []
 
 
-def test_a_log_left_by_a_dead_writer_is_sealed_by_the_next_run(tmp_path: Path) -> None:
+def test_a_log_left_by_a_dead_writer_is_sealed_by_the_next_run(tmp_path):
     program = f"""
 import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -122,7 +120,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert list(ledger.folder.iterdir()) == []
 
 
-def test_a_log_whose_writer_lives_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
+def test_a_log_whose_writer_lives_is_left_alone(tmp_path, ledger):
     other = reopened(tmp_path)
     assert len(list(ledger.folder.glob("*.log"))) == 1
     assert other.find("s1") is None
@@ -130,9 +128,7 @@ def test_a_log_whose_writer_lives_is_left_alone(tmp_path: Path, ledger: Ledger) 
     assert other.find("s1") == '{"n":1}'
 
 
-def test_a_log_that_a_cleaning_removes_before_it_is_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_a_cleaning_removes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
     lock, removed = fcntl.flock, []
 
     def late(file: Any, how: int) -> None:
@@ -150,9 +146,7 @@ def test_a_log_that_a_cleaning_removes_before_it_is_locked_is_made_again(
 
 
 @pytest.mark.parametrize("when", ["before it is opened", "before it is locked"])
-def test_a_log_that_its_writer_seals_meanwhile_is_passed_over(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, when: str
-) -> None:
+def test_a_log_that_its_writer_seals_meanwhile_is_passed_over(ledger, monkeypatch, when):
     lock = fcntl.flock
 
     def late(file: Any, how: int) -> None:
@@ -169,9 +163,7 @@ def test_a_log_that_its_writer_seals_meanwhile_is_passed_over(
     assert ledger.find("s1") == '{"n":1}'
 
 
-def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(
-    tmp_path: Path, ledger: Ledger
-) -> None:
+def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(tmp_path, ledger):
     assert ledger._log is not None
     log = ledger._log.path.read_bytes()
     ledger.seal()
@@ -182,9 +174,7 @@ def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(
 
 
 @pytest.mark.parametrize("cut", [2, 10, 60])
-def test_a_torn_or_damaged_line_costs_that_line_alone(
-    tmp_path: Path, ledger: Ledger, cut: int
-) -> None:
+def test_a_torn_or_damaged_line_costs_that_line_alone(tmp_path, ledger, cut):
     ledger.write(call(2), reply(2)).result(10)
     assert ledger._log is not None
     log = ledger._log.path.read_bytes()
@@ -196,9 +186,7 @@ def test_a_torn_or_damaged_line_costs_that_line_alone(
         assert reopened(home).find(kept) and not reopened(home).find(lost)
 
 
-def test_a_full_disk_fails_the_write_and_harms_no_other(
-    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_fails_the_write_and_harms_no_other(tmp_path, ledger, monkeypatch):
     sync = os.fsync
 
     def full(descriptor: int) -> None:
@@ -216,7 +204,7 @@ def test_a_full_disk_fails_the_write_and_harms_no_other(
     assert found.find("s2") is None
 
 
-def test_many_that_wait_share_one_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_that_wait_share_one_sync(tmp_path, monkeypatch):
     syncs = []
     sync = os.fsync
 
@@ -234,9 +222,7 @@ def test_many_that_wait_share_one_sync(tmp_path: Path, monkeypatch: pytest.Monke
     assert 1 <= len(syncs) <= 10  # 199 calls share few syncs of 20 ms each
 
 
-def test_a_call_is_seen_by_sql_before_the_run_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_is_seen_by_sql_before_the_run_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_module, "SEAL_SECONDS", 0.0)
     ledger = Home(tmp_path).ledger
     ledger.write(call(1), reply(1)).result(10)
@@ -245,7 +231,7 @@ def test_a_call_is_seen_by_sql_before_the_run_ends(
     assert len(latest(Home(tmp_path).live, ModelCall)) == 1
 
 
-def test_sealing_while_calls_go_on_loses_none(tmp_path: Path) -> None:
+def test_sealing_while_calls_go_on_loses_none(tmp_path):
     ledger, most = Home(tmp_path).ledger, 3000
 
     def go_on() -> None:

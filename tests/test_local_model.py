@@ -87,9 +87,7 @@ def failure(model: LocalModel, call: Sent) -> CallError:
 
 
 @pytest.mark.parametrize("kind", ["chat", "encoding", "plain"])
-def test_a_batch_of_mixed_schemas_is_json_of_each_and_as_if_alone(
-    tiny_models: dict[str, Path], kind: str
-) -> None:
+def test_a_batch_of_mixed_schemas_is_json_of_each_and_as_if_alone(tiny_models, kind):
     calls = [sent_request(reply, text) for reply, text in zip(REPLIES, TEXTS, strict=True)]
     model = opened(tiny_models[kind])
     together = send(model, *calls)
@@ -101,7 +99,7 @@ def test_a_batch_of_mixed_schemas_is_json_of_each_and_as_if_alone(
     assert together == alone
 
 
-def test_rows_of_texts_are_written_too(chat: LocalModel) -> None:
+def test_rows_of_texts_are_written_too(chat):
     row = {"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 3}
     schema = {
         "type": "object",
@@ -114,7 +112,7 @@ def test_rows_of_texts_are_written_too(chat: LocalModel) -> None:
     assert all(len(text) <= 3 for row in json.loads(said.text or "")["rows"] for text in row)
 
 
-def test_tokens_are_counted_without_padding(chat: LocalModel) -> None:
+def test_tokens_are_counted_without_padding(chat):
     calls = [sent_request(YesNo, TEXTS[0], 20), sent_request(YesNo, TEXTS[1])]
     cut, whole = send(chat, *calls)
     assert chat._loaded is not None
@@ -127,7 +125,7 @@ def test_tokens_are_counted_without_padding(chat: LocalModel) -> None:
     assert (whole.finish, ends) == ("stop", ["length", "stop"])
 
 
-def test_a_reply_ends_where_the_context_ends(tiny_models: dict[str, Path]) -> None:
+def test_a_reply_ends_where_the_context_ends(tiny_models):
     model = opened(tiny_models["chat"])
     text = "the cat " * 230
     call = Sent(sent_request(YesNo, text).messages, "YesNo", strict_schema(YesNo), 10_000)
@@ -137,7 +135,7 @@ def test_a_reply_ends_where_the_context_ends(tiny_models: dict[str, Path]) -> No
     assert (said.tokens_in or 0) + (said.tokens_out or 0) == 512 - 1
 
 
-def test_strings_and_lists_are_bounded_where_the_schema_is_not() -> None:
+def test_strings_and_lists_are_bounded_where_the_schema_is_not():
     schema = bounded(strict_schema(TripleExtraction))
     rows = schema["properties"]["triples"]
     assert rows["maxItems"] == rows["items"]["maxItems"] == LONGEST_LIST
@@ -146,7 +144,7 @@ def test_strings_and_lists_are_bounded_where_the_schema_is_not() -> None:
     assert "maxLength" not in verdict
 
 
-def test_a_document_cannot_speak_as_the_system(chat: LocalModel) -> None:
+def test_a_document_cannot_speak_as_the_system(chat):
     send(chat, sent_request(YesNo, "cat", 5))
     loaded = chat._loaded
     assert loaded is not None
@@ -159,7 +157,7 @@ def test_a_document_cannot_speak_as_the_system(chat: LocalModel) -> None:
 # -- what goes wrong ---------------------------------------------------------------------------
 
 
-def test_a_prompt_that_does_not_fit_fails_alone(chat: LocalModel) -> None:
+def test_a_prompt_that_does_not_fit_fails_alone(chat):
     async def both() -> list[Any]:
         calls = [sent_request(YesNo, "cat " * 600), sent_request(YesNo, "cat")]
         return await asyncio.gather(*map(chat.send, calls), return_exceptions=True)
@@ -169,13 +167,13 @@ def test_a_prompt_that_does_not_fit_fails_alone(chat: LocalModel) -> None:
     assert fits.finish == "stop"
 
 
-def test_the_deadline_ends_a_reply(tiny_models: dict[str, Path]) -> None:
+def test_the_deadline_ends_a_reply(tiny_models):
     model = opened(tiny_models["chat"], deadline_seconds=0.001)
     assert failure(model, sent_request(YesNo, "cat")).outcome is Outcome.TIMED_OUT
     asyncio.run(model.close())
 
 
-def test_a_schema_that_is_no_grammar_fails_its_call(chat: LocalModel) -> None:
+def test_a_schema_that_is_no_grammar_fails_its_call(chat):
     call = Sent(sent_request(YesNo, "cat").messages, "odd", {"type": "nonsense"}, ROOM)
     assert failure(chat, call).outcome is Outcome.INVALID
 
@@ -190,7 +188,7 @@ class Malice:
         return os.mkdir, (str(self.trace),)
 
 
-def test_pickled_weights_are_never_read(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+def test_pickled_weights_are_never_read(tiny_models, tmp_path):
     folder = Path(shutil.copytree(tiny_models["chat"], tmp_path / "model"))
     (folder / "model.safetensors").unlink()
     trace = tmp_path / "trace"
@@ -205,9 +203,7 @@ def test_pickled_weights_are_never_read(tiny_models: dict[str, Path], tmp_path: 
     assert not trace.exists()
 
 
-def test_code_that_comes_with_a_model_is_not_run(
-    tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
+def test_code_that_comes_with_a_model_is_not_run(tiny_models, tmp_path):
     folder = Path(shutil.copytree(tiny_models["chat"], tmp_path / "model"))
     trace = tmp_path / "trace"
     (folder / "own.py").write_text(f"import os\nos.mkdir({str(trace)!r})\n", encoding="utf-8")
@@ -219,7 +215,7 @@ def test_code_that_comes_with_a_model_is_not_run(
     assert not trace.exists()
 
 
-def test_a_model_that_is_not_whole_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+def test_a_model_that_is_not_whole_is_refused(tiny_models, tmp_path):
     folder = Path(shutil.copytree(tiny_models["chat"], tmp_path / "model"))
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
@@ -238,18 +234,14 @@ def test_a_model_that_is_not_whole_is_refused(tiny_models: dict[str, Path], tmp_
         ({"device": "cuda:99"}, "no device"),
     ],
 )
-def test_what_cannot_be_loaded_is_told_in_plain_words(
-    tiny_models: dict[str, Path], said: dict[str, Any], words: str
-) -> None:
+def test_what_cannot_be_loaded_is_told_in_plain_words(tiny_models, said, words):
     model = opened(tiny_models["chat"], **said)
     for _ in range(2):
         with pytest.raises(UsageError, match=words):
             send(model, sent_request(YesNo, "cat"))
 
 
-def test_a_batch_too_large_for_the_memory_is_halved(
-    chat: LocalModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_too_large_for_the_memory_is_halved(chat, monkeypatch):
     import torch
 
     calls = [sent_request(YesNo, text, 40) for text in TEXTS]
@@ -274,9 +266,7 @@ def test_a_batch_too_large_for_the_memory_is_halved(
 # -- life --------------------------------------------------------------------------------------
 
 
-def test_the_loop_stays_free_and_what_arrives_meanwhile_goes_together(
-    chat: LocalModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_loop_stays_free_and_what_arrives_meanwhile_goes_together(chat, monkeypatch):
     send(chat, sent_request(YesNo, "cat", 5))
     sizes = []
 
@@ -302,7 +292,7 @@ def test_the_loop_stays_free_and_what_arrives_meanwhile_goes_together(
     assert sizes == [1, 4]
 
 
-def test_a_request_that_is_cancelled_while_it_waits_is_not_worked_on(chat: LocalModel) -> None:
+def test_a_request_that_is_cancelled_while_it_waits_is_not_worked_on(chat):
     async def one_cancelled() -> RawReply:
         left = asyncio.create_task(chat.send(sent_request(YesNo, TEXTS[1])))
         kept = asyncio.create_task(chat.send(sent_request(YesNo, "cat")))
@@ -315,7 +305,7 @@ def test_a_request_that_is_cancelled_while_it_waits_is_not_worked_on(chat: Local
     assert asyncio.run(one_cancelled()) == send(chat, sent_request(YesNo, "cat"))[0]
 
 
-def test_close_ends_the_work_and_frees_the_model(tiny_models: dict[str, Path]) -> None:
+def test_close_ends_the_work_and_frees_the_model(tiny_models):
     model = opened(tiny_models["chat"])
     send(model, sent_request(YesNo, "cat", 5))
     assert model._loaded is not None
@@ -335,7 +325,7 @@ def test_close_ends_the_work_and_frees_the_model(tiny_models: dict[str, Path]) -
     assert failure(model, sent_request(YesNo, "cat")).outcome is Outcome.UNAVAILABLE
 
 
-def test_a_gpu_writes_json_too(tiny_models: dict[str, Path]) -> None:
+def test_a_gpu_writes_json_too(tiny_models):
     import torch
 
     if not torch.cuda.is_available():
@@ -347,9 +337,7 @@ def test_a_gpu_writes_json_too(tiny_models: dict[str, Path]) -> None:
     assert all(parse_reply(answer.text or "", YesNo) for answer in replies)
 
 
-def test_a_refresh_by_a_local_model_accounts_for_every_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refresh_by_a_local_model_accounts_for_every_call(tmp_path, monkeypatch):
     """Random weights know nothing, so what counts is that nothing of it is lost or believed."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     folder = make_chat_model(tmp_path / "model", context=2048)
@@ -375,7 +363,7 @@ def test_a_refresh_by_a_local_model_accounts_for_every_call(
 # -- beginnings that prompts share -----------------------------------------------------------------
 
 
-def test_a_shared_beginning_is_read_once_and_changes_no_reply(tiny_models: dict[str, Path]) -> None:
+def test_a_shared_beginning_is_read_once_and_changes_no_reply(tiny_models):
     manual = "Ada Lovelace met Charles Babbage in London 1833. " * 12
     texts = [f"{manual}{end}" for end in ("cat", "a mat and Ada", "the cat sat", "Babbage", "x")]
     calls = [sent_request(YesNo, text) for text in texts]
@@ -393,7 +381,7 @@ def test_a_shared_beginning_is_read_once_and_changes_no_reply(tiny_models: dict[
     assert len(cached) == 1 and 64 <= cached.pop() < min(said.tokens_in or 0 for said in fresh)
 
 
-def test_an_encoders_prompts_share_nothing(tiny_models: dict[str, Path]) -> None:
+def test_an_encoders_prompts_share_nothing(tiny_models):
     calls = [sent_request(YesNo, f"{'the cat ' * 40}{end}") for end in ("a", "b", "c")]
     model = opened(tiny_models["encoding"])
     assert [said.tokens_cached for said in send(model, *calls)] == [0, 0, 0]

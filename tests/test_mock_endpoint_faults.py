@@ -173,7 +173,7 @@ def users_for(faults: list[Fault]) -> dict[str, str]:
 # -- statuses ----------------------------------------------------------------------------------
 
 
-def test_a_fault_comes_once_and_the_second_try_is_clean(faulty: Faulty) -> None:
+def test_a_fault_comes_once_and_the_second_try_is_clean(faulty):
     assert faulty.response("h500")[0] == 500
     body = faulty.json("h500")
     assert body["choices"][0]["message"]["content"] == ANSWER
@@ -187,18 +187,18 @@ def test_a_fault_comes_once_and_the_second_try_is_clean(faulty: Faulty) -> None:
     assert (second.tokens_in, second.tokens_out) == billed
 
 
-def test_a_fault_that_repeats_never_ends(faulty: Faulty) -> None:
+def test_a_fault_that_repeats_never_ends(faulty):
     assert [faulty.response("h429_forever")[0] for _ in range(3)] == [429] * 3
 
 
-def test_pauses_are_asked_for_in_seconds_and_by_date(faulty: Faulty) -> None:
+def test_pauses_are_asked_for_in_seconds_and_by_date(faulty):
     assert faulty.response("h429")[1]["retry-after"] == "2"
     sent = time.time()
     until = parsedate_to_datetime(faulty.response("h429_date")[1]["retry-after"])
     assert sent + 1 < until.timestamp() < time.time() + 4
 
 
-def test_errors_have_the_body_of_their_line(faulty: Faulty) -> None:
+def test_errors_have_the_body_of_their_line(faulty):
     status, headers, body = faulty.response("h502_html")
     assert (status, headers["content-type"]) == (502, "text/html")
     assert body == b"<html>Bad gateway</html>"
@@ -213,14 +213,14 @@ def test_errors_have_the_body_of_their_line(faulty: Faulty) -> None:
 # -- connections -------------------------------------------------------------------------------
 
 
-def test_resets_before_and_amid_the_body(faulty: Faulty) -> None:
+def test_resets_before_and_amid_the_body(faulty):
     assert faulty.raw("reset_before") == (b"", "reset")
     got, how = faulty.raw("reset_mid_body")
     assert how == "reset"
     assert len(got.partition(b"\r\n\r\n")[2]) in (0, 40)  # a reset may overtake what was sent
 
 
-def test_refused_connections_until_it_listens_again(faulty: Faulty) -> None:
+def test_refused_connections_until_it_listens_again(faulty):
     assert faulty.raw("refused") == (b"", "reset")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(faulty.endpoint.address, timeout=1).close()
@@ -228,14 +228,14 @@ def test_refused_connections_until_it_listens_again(faulty: Faulty) -> None:
     assert faulty.response("refused")[0] == 200
 
 
-def test_ends_after_the_headers(faulty: Faulty) -> None:
+def test_ends_after_the_headers(faulty):
     got, how = faulty.raw("half_close")
     assert how == "end"
     assert b"Content-Length: " in got
     assert got.endswith(b"\r\n\r\n")
 
 
-def test_never_answers_and_lets_go_when_the_client_does(faulty: Faulty) -> None:
+def test_never_answers_and_lets_go_when_the_client_does(faulty):
     assert faulty.raw("never_answers", seconds=0.5) == (b"", "silence")
     time.sleep(0.5)
     call = faulty.endpoint.calls[-1]
@@ -243,13 +243,13 @@ def test_never_answers_and_lets_go_when_the_client_does(faulty: Faulty) -> None:
     assert call.answered is None
 
 
-def test_answers_late_whether_or_not_somebody_waits(faulty: Faulty) -> None:
+def test_answers_late_whether_or_not_somebody_waits(faulty):
     began = time.monotonic()
     assert faulty.json("late")["choices"]
     assert 0.6 < time.monotonic() - began < 5
 
 
-def test_drips(faulty: Faulty) -> None:
+def test_drips(faulty):
     got, how = faulty.raw("slow_loris", seconds=0.6)
     assert how == "silence"
     assert 2 < len(got.partition(b"\r\n\r\n")[2]) < 20
@@ -258,7 +258,7 @@ def test_drips(faulty: Faulty) -> None:
 
 
 @pytest.mark.parametrize(("fault", "delta"), [("long", 50), ("short", -20)])
-def test_wrong_lengths(faulty: Faulty, fault: str, delta: int) -> None:
+def test_wrong_lengths(faulty, fault, delta):
     got, how = faulty.raw(f"content_length_{fault}")
     head, _, body = got.partition(b"\r\n\r\n")
     declared = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
@@ -267,7 +267,7 @@ def test_wrong_lengths(faulty: Faulty, fault: str, delta: int) -> None:
     assert json.loads(body)["choices"]
 
 
-def test_chunks_without_an_end(faulty: Faulty) -> None:
+def test_chunks_without_an_end(faulty):
     got, how = faulty.raw("chunked_no_end")
     head, _, body = got.partition(b"\r\n\r\n")
     size, _, chunk = body.partition(b"\r\n")
@@ -276,7 +276,7 @@ def test_chunks_without_an_end(faulty: Faulty) -> None:
     assert len(chunk) == int(size, 16) + 2
 
 
-def test_broken_gzip(faulty: Faulty) -> None:
+def test_broken_gzip(faulty):
     got, _ = faulty.raw("gzip_broken")
     head, _, body = got.partition(b"\r\n\r\n")
     assert b"Content-Encoding: gzip" in head
@@ -284,7 +284,7 @@ def test_broken_gzip(faulty: Faulty) -> None:
         gzip.decompress(body)
 
 
-def test_gzip_bomb_is_valid_and_small_on_the_wire(faulty: Faulty) -> None:
+def test_gzip_bomb_is_valid_and_small_on_the_wire(faulty):
     got, _ = faulty.raw("gzip_bomb", seconds=10)
     body = got.partition(b"\r\n\r\n")[2]
     assert len(body) < 200_000
@@ -296,7 +296,7 @@ def test_gzip_bomb_is_valid_and_small_on_the_wire(faulty: Faulty) -> None:
 # -- contents ----------------------------------------------------------------------------------
 
 
-def test_contents_replace_parts_of_the_true_reply(faulty: Faulty) -> None:
+def test_contents_replace_parts_of_the_true_reply(faulty):
     def message(fault: str) -> Any:
         return faulty.json(fault)["choices"][0]["message"]
 
@@ -311,7 +311,7 @@ def test_contents_replace_parts_of_the_true_reply(faulty: Faulty) -> None:
     assert faulty.response("body_sse_when_not_asked")[2] == b"data: [DONE]\n\n"
 
 
-def test_a_million_facts_are_streamed(faulty: Faulty) -> None:
+def test_a_million_facts_are_streamed(faulty):
     began = time.monotonic()
     body = faulty.response("body_million_triples")[2]
     assert time.monotonic() - began < 30
@@ -342,7 +342,7 @@ GOOD = {
 }  # fmt: skip
 
 
-def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data: Path) -> None:
+def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data):
     texts = texts_of(almanac_data)
     assert len(texts) == 30
     true = Extraction.model_validate(TRUE)
@@ -363,7 +363,7 @@ def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data
 # -- the schedule ------------------------------------------------------------------------------
 
 
-def test_a_share_of_the_requests_meets_faults_and_the_same_ones_each_time() -> None:
+def test_a_share_of_the_requests_meets_faults_and_the_same_ones_each_time():
     faults = [Fault("a", {}), Fault("b", {})]
 
     def drawn(seed: int) -> list[str]:
@@ -376,13 +376,13 @@ def test_a_share_of_the_requests_meets_faults_and_the_same_ones_each_time() -> N
     assert 0.4 < drawn(1).count("a") / (2000 - drawn(1).count("")) < 0.6
 
 
-def test_only_the_first_requests_meet_faults() -> None:
+def test_only_the_first_requests_meet_faults():
     schedule = Schedule([Fault("a", {"repeat": "always"})], 1.0, 2, 0)
     met = [schedule.draw(sha)[1] is not None for sha in "abcabc"]
     assert met == [True, True, False, True, True, False]
 
 
-def test_what_no_server_can_serve_is_named(tmp_path: Path, capsys: Any) -> None:
+def test_what_no_server_can_serve_is_named(tmp_path, capsys):
     path = tmp_path / "faults"
     path.write_text('{"id": "dns", "serve": {"dns": "nxdomain"}}\n{"id": "x", "serve": {}}\n')
     assert [fault.id for fault in read_faults(path)] == ["x"]
@@ -392,7 +392,7 @@ def test_what_no_server_can_serve_is_named(tmp_path: Path, capsys: Any) -> None:
         read_faults(path)
 
 
-def test_a_certificate_of_its_own_is_not_trusted(tmp_path: Path) -> None:
+def test_a_certificate_of_its_own_is_not_trusted(tmp_path):
     with running(tmp_path / "ledger", tls_self_signed=True) as endpoint:
         assert endpoint.base_url.startswith("https://127.0.0.1:")
         with pytest.raises(urllib.error.URLError) as failed:

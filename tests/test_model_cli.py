@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import CommandLine
 from tests.mock_endpoint import Running, running
 
 MODEL = ["--engine", "openai", "--model", "gpt-4.1-mini"]
@@ -25,9 +24,7 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def test_estimate_refresh_and_account(
-    home: Path, tiny_corpus: Path, endpoint: Running, almanac: CommandLine
-) -> None:
+def test_estimate_refresh_and_account(home, tiny_corpus, endpoint, almanac):
     expected = almanac.json(home, "cost", str(tiny_corpus), *MODEL)
     assert endpoint.calls == []
     report = almanac.json(home, "refresh", str(tiny_corpus), *MODEL, "--concurrency", "4")
@@ -41,9 +38,7 @@ def test_estimate_refresh_and_account(
     assert "Nothing has changed" in almanac.shown(home, "refresh", str(tiny_corpus), *MODEL)
 
 
-def test_the_estimate_is_a_table_for_people(
-    home: Path, tiny_corpus: Path, almanac: CommandLine
-) -> None:
+def test_the_estimate_is_a_table_for_people(home, tiny_corpus, almanac):
     shown = almanac.shown(home, "cost", str(tiny_corpus), *MODEL)
     assert "prompt tokens" in shown and "Cost: 0." in shown and "Assumed" in shown
 
@@ -68,14 +63,7 @@ def test_the_estimate_is_a_table_for_people(
         (["refresh", "here", "--engine", "openai", "--model", "odd", "--budget", "1"], "prices"),
     ],
 )
-def test_a_wrong_call_is_told_in_plain_words(
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    almanac: CommandLine,
-    words: list[str],
-    said: str,
-) -> None:
+def test_a_wrong_call_is_told_in_plain_words(home, tmp_path, monkeypatch, almanac, words, said):
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "a.txt").write_text("Oslo lies in Norway.")
     monkeypatch.chdir(tmp_path)
@@ -83,9 +71,7 @@ def test_a_wrong_call_is_told_in_plain_words(
     assert code == 2 and said in errors and "Traceback" not in errors
 
 
-def test_a_key_that_is_refused_stops_the_run_with_one_message(
-    home: Path, tmp_path: Path, tiny_corpus: Path, almanac: CommandLine
-) -> None:
+def test_a_key_that_is_refused_stops_the_run_with_one_message(home, tmp_path, tiny_corpus, almanac):
     words = {"error": {"message": "Incorrect API key provided: sk-test-0123456789"}}
     fault = {"id": "h401", "group": "http", "serve": {"status": 401, "body": words}}
     (tmp_path / "faults.jsonl").write_text(json.dumps(fault))
@@ -98,8 +84,8 @@ def test_a_key_that_is_refused_stops_the_run_with_one_message(
 
 
 def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
-    home: Path, tiny_corpus: Path, monkeypatch: pytest.MonkeyPatch, almanac: CommandLine
-) -> None:
+    home, tiny_corpus, monkeypatch, almanac
+):
     almanac.shown(home, "refresh", str(tiny_corpus))
     monkeypatch.setattr("flows.commands.ask.PATIENCE_SECONDS", 0.1)
     dead = [*MODEL, "--base-url", "http://127.0.0.1:9/v1"]
@@ -107,9 +93,7 @@ def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
     assert code == 1 and "answered nothing" in errors and "refresh" not in errors
 
 
-def test_rewriting_tells_its_calls_and_its_cost(
-    home: Path, tiny_corpus: Path, almanac: CommandLine
-) -> None:
+def test_rewriting_tells_its_calls_and_its_cost(home, tiny_corpus, almanac):
     almanac.shown(home, "refresh", str(tiny_corpus))
     code, _, errors = almanac(home, "verbalize", *MODEL, "--budget", "1")
     assert code == 2 and "Add --rewrite" in errors
@@ -119,9 +103,7 @@ def test_rewriting_tells_its_calls_and_its_cost(
     assert almanac.rows(home, query)[0]["cost"] == pytest.approx(report["cost"])
 
 
-def test_the_doctor_looks_at_the_model_without_asking_it(
-    home: Path, endpoint: Running, almanac: CommandLine
-) -> None:
+def test_the_doctor_looks_at_the_model_without_asking_it(home, endpoint, almanac):
     (home / "settings.toml").write_text(
         '[engine]\nengine = "openai"\nencoder = "none"\n\n[engine.model]\nname = "gpt-4.1-mini"\n'
     )

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def refreshed(
 # --- paid once ---------------------------------------------------------------------------
 
 
-def test_one_call_a_document_yields_all_forms(watched: Watched) -> None:
+def test_one_call_a_document_yields_all_forms(watched):
     run, calls = watched.refresh()
     found = run.counts["extraction"]
     assert calls == len(watched.calls()) == run.counts["inputs"]["ingested"]
@@ -110,7 +110,7 @@ def test_one_call_a_document_yields_all_forms(watched: Watched) -> None:
     assert run.cost is not None and run.cost > 0
 
 
-def test_every_fact_stands_where_it_says(refreshed: Watched) -> None:
+def test_every_fact_stands_where_it_says(refreshed):
     edition = refreshed.home.require_edition()
     texts = {d["document_id"]: d["text"] for d in edition.table(schemas.Document).to_pylist()}
     triples = edition.table(schemas.Triple).to_pylist()
@@ -121,9 +121,7 @@ def test_every_fact_stands_where_it_says(refreshed: Watched) -> None:
     assert {row["engine"] for row in edition.table(schemas.Mention).to_pylist()} == {"openai"}
 
 
-def test_facts_from_another_endpoint_do_not_count_as_this_ones(
-    refreshed: Watched, tmp_path: Path
-) -> None:
+def test_facts_from_another_endpoint_do_not_count_as_this_ones(refreshed, tmp_path):
     here = len(refreshed.calls())
     with running(tmp_path / "other.jsonl") as other:
         _, there = Watched(refreshed.path, refreshed.source, other).refresh()
@@ -151,21 +149,17 @@ def repeated(folder: Path) -> None:
         (repeated, "done", 0),  # the same passage elsewhere
     ],
 )
-def test_only_passages_that_are_new_are_asked_about(
-    refreshed: Watched, change: Callable[[Path], object], outcome: str, asked: int
-) -> None:
+def test_only_passages_that_are_new_are_asked_about(refreshed, change, outcome, asked):
     change(refreshed.source)
     run, calls = refreshed.refresh()
     assert (run.outcome, calls) == (outcome, asked)
 
 
-def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
-    refreshed: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(refreshed, monkeypatch):
     from tasks.extract.by_model import grounding
 
     before = refreshed.triples()
-    monkeypatch.setattr(grounding, "VERSION", "other rules")
+    monkeypatch.setattr(grounding, "GROUNDING_VERSION", "other rules")
     run, calls = refreshed.refresh()
     assert (run.counts["extraction"]["failed"], calls) == (0, 0)
     assert refreshed.triples() == before
@@ -173,13 +167,13 @@ def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
     assert len(set(versions)) == 2
 
 
-def test_another_model_is_asked_about_everything(refreshed: Watched) -> None:
+def test_another_model_is_asked_about_everything(refreshed):
     one = len(refreshed.calls())
     _, other = refreshed.refresh(name="gpt-4.1-nano")
     assert one == other > 0
 
 
-def test_what_a_died_run_was_told_is_not_asked_again(refreshed: Watched) -> None:
+def test_what_a_died_run_was_told_is_not_asked_again(refreshed):
     """The replies are in the ledger, nothing of them in the journal: as after a kill."""
     again = Home(refreshed.path.parent / "again")
     again.journal.append({ModelReply: refreshed.home.journal.table(ModelReply)})
@@ -188,20 +182,18 @@ def test_what_a_died_run_was_told_is_not_asked_again(refreshed: Watched) -> None
     assert run.counts["extraction"]["triple_mentions"] > 0
 
 
-def test_each_form_may_have_a_call_of_its_own(watched: Watched) -> None:
+def test_each_form_may_have_a_call_of_its_own(watched):
     run, calls = watched.refresh(forms="apart")
     assert calls == 3 * run.counts["inputs"]["ingested"]
     assert run.counts["extraction"]["triple_mentions"] > 0
 
 
-def test_passages_of_one_document_share_a_call_up_to_the_budget(watched: Watched) -> None:
+def test_passages_of_one_document_share_a_call_up_to_the_budget(watched):
     _, apart = watched.refresh(call_tokens=1)
     assert apart == watched.home.journal.table(Extraction).num_rows
 
 
-def test_a_second_look_asks_only_about_what_is_left_uncovered(
-    refreshed: Watched, first: tuple[Watched, RunReport], tmp_path: Path, corpus: Path
-) -> None:
+def test_a_second_look_asks_only_about_what_is_left_uncovered(refreshed, first, tmp_path, corpus):
     nothing = {"entities": [], "triples": [], "aspects": []}
     with scripted(tmp_path, nothing) as up:
         silent = Watched(tmp_path / "silent", corpus, up)
@@ -221,7 +213,7 @@ def test_a_second_look_asks_only_about_what_is_left_uncovered(
 # --- grounded ----------------------------------------------------------------------------
 
 
-def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path: Path, corpus: Path) -> None:
+def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path, corpus):
     reply = {"entities": [], "triples": [["Ada Lovelace", "flew to", "Mars", "she flew to Mars"]]}
     with scripted(tmp_path, {**reply, "aspects": []}) as up:
         watched = Watched(tmp_path / "home", corpus, up)
@@ -233,9 +225,7 @@ def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path: Path, corpus: 
     assert {r["reason"] for r in grounds} == {"quote_not_found"}
 
 
-def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(
-    tmp_path: Path, corpus: Path
-) -> None:
+def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(tmp_path, corpus):
     with (
         scripted(tmp_path, {"facts": "none"}) as up,
         pytest.raises(AlmanacError, match="of the passages failed.* because of: invalid: entities"),
@@ -254,9 +244,7 @@ def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
 # --- private -----------------------------------------------------------------------------
 
 
-def test_a_sensitive_source_never_reaches_the_endpoint_and_stays_sensitive(
-    watched: Watched,
-) -> None:
+def test_a_sensitive_source_never_reaches_the_endpoint_and_stays_sensitive(watched):
     run, calls = watched.refresh(sensitive=True)
     assert (calls, watched.calls()) == (0, [])
     assert run.counts["extraction"]["triple_mentions"] > 0
@@ -268,14 +256,14 @@ def test_a_sensitive_source_never_reaches_the_endpoint_and_stays_sensitive(
     assert watched.refresh()[1] == 0
 
 
-def test_an_endpoint_that_is_allowed_sees_sensitive_texts(watched: Watched) -> None:
+def test_an_endpoint_that_is_allowed_sees_sensitive_texts(watched):
     before = len(watched.endpoint.calls)
     allowed = settings(watched.endpoint, sensitive=True)
     run = refresh(watched.home, [str(watched.source)], allowed, sensitive=True)
     assert len(watched.endpoint.calls) - before == run.counts["inputs"]["ingested"]
 
 
-def test_the_key_is_nowhere(refreshed: Watched) -> None:
+def test_the_key_is_nowhere(refreshed):
     for path in refreshed.path.rglob("*"):
         if path.is_file():
             assert b"sk-test-0123456789" not in path.read_bytes(), path
@@ -284,7 +272,7 @@ def test_the_key_is_nowhere(refreshed: Watched) -> None:
 # --- in budget ---------------------------------------------------------------------------
 
 
-def test_a_budget_stops_the_run_and_the_next_goes_on(watched: Watched) -> None:
+def test_a_budget_stops_the_run_and_the_next_goes_on(watched):
     most = 0.0085  # one call is allowed up to 0.007, for its room, and takes about 0.001
     with pytest.raises(AlmanacError, match="budget"):
         watched.refresh(budget=most, concurrency=1)
@@ -296,7 +284,7 @@ def test_a_budget_stops_the_run_and_the_next_goes_on(watched: Watched) -> None:
     assert len(requests) == len(set(requests)) == len(made) + calls
 
 
-def test_the_estimate_is_what_the_refresh_does(watched: Watched) -> None:
+def test_the_estimate_is_what_the_refresh_does(watched):
     chosen = settings(watched.endpoint)
     expected = estimate(watched.home, [str(watched.source)], chosen)
     assert not (watched.path / "live").exists()
@@ -307,12 +295,12 @@ def test_the_estimate_is_what_the_refresh_does(watched: Watched) -> None:
     assert estimate(watched.home, [str(watched.source)], chosen).calls == 0
 
 
-def test_an_estimate_needs_a_model(watched: Watched) -> None:
+def test_an_estimate_needs_a_model(watched):
     with pytest.raises(UsageError, match="costs nothing"):
         estimate(watched.home, [], Settings())
 
 
-def test_a_sample_tells_what_another_model_would_change(refreshed: Watched) -> None:
+def test_a_sample_tells_what_another_model_would_change(refreshed):
     other = settings(refreshed.endpoint, name="gpt-4.1-nano")
     before = len(refreshed.endpoint.calls)
     trial = try_on_sample(refreshed.home, other, 5, "sample")

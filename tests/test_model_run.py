@@ -23,7 +23,7 @@ async def nothing() -> None:
 # --- the stream --------------------------------------------------------------------------
 
 
-def test_every_unit_is_worked_on_once_and_so_many_at_a_time() -> None:
+def test_every_unit_is_worked_on_once_and_so_many_at_a_time():
     now, most = 0, 0
 
     async def work(unit: int) -> int:
@@ -38,7 +38,7 @@ def test_every_unit_is_worked_on_once_and_so_many_at_a_time() -> None:
     assert most == 7
 
 
-def test_an_error_ends_the_feed_but_not_what_is_in_flight() -> None:
+def test_an_error_ends_the_feed_but_not_what_is_in_flight():
     begun = []
 
     async def work(unit: int) -> int:
@@ -56,9 +56,7 @@ def test_an_error_ends_the_feed_but_not_what_is_in_flight() -> None:
     assert len(begun) <= 8
 
 
-def test_what_is_in_flight_when_a_run_stops_has_a_bounded_grace(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_in_flight_when_a_run_stops_has_a_bounded_grace(monkeypatch):
     monkeypatch.setattr(stream_module, "GRACE_SECONDS", 0.1)
 
     async def work(unit: int) -> int:
@@ -73,7 +71,7 @@ def test_what_is_in_flight_when_a_run_stops_has_a_bounded_grace(
     assert time.monotonic() - began < 5
 
 
-def test_who_stops_listening_stops_the_work_and_closes_the_wire() -> None:
+def test_who_stops_listening_stops_the_work_and_closes_the_wire():
     closed = []
 
     async def close() -> None:
@@ -89,7 +87,7 @@ def test_who_stops_listening_stops_the_work_and_closes_the_wire() -> None:
     assert closed == [True]
 
 
-def test_results_wait_for_a_slow_consumer_in_bounded_number() -> None:
+def test_results_wait_for_a_slow_consumer_in_bounded_number():
     begun = 0
 
     async def work(unit: int) -> int:
@@ -108,7 +106,7 @@ def test_results_wait_for_a_slow_consumer_in_bounded_number() -> None:
 
 
 @given(st.floats(0, 10), st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), max_size=30))
-def test_a_budget_is_never_exceeded(most: float, calls: list[tuple[float, float]]) -> None:
+def test_a_budget_is_never_exceeded(most, calls):
     budget = Budget(most)
 
     async def one(reserved: float, share: float) -> bool:
@@ -130,7 +128,7 @@ def test_a_budget_is_never_exceeded(most: float, calls: list[tuple[float, float]
     )
 
 
-def test_a_call_of_unknown_cost_counts_as_its_most() -> None:
+def test_a_call_of_unknown_cost_counts_as_its_most():
     budget = Budget(1.0)
 
     async def spend() -> None:
@@ -148,7 +146,7 @@ def test_a_call_of_unknown_cost_counts_as_its_most() -> None:
 UNAVAILABLE = CallError(Outcome.UNAVAILABLE, "502")
 
 
-def test_silence_beyond_patience_stops_the_run() -> None:
+def test_silence_beyond_patience_stops_the_run():
     health = Health(ModelSettings(patience_seconds=0.05))
     health.failed(UNAVAILABLE)
     time.sleep(0.06)
@@ -158,7 +156,7 @@ def test_silence_beyond_patience_stops_the_run() -> None:
         health.check()
 
 
-def test_one_answer_renews_patience() -> None:
+def test_one_answer_renews_patience():
     health = Health(ModelSettings(patience_seconds=0.05))
     time.sleep(0.06)
     health.answered()
@@ -166,7 +164,7 @@ def test_one_answer_renews_patience() -> None:
     health.check()
 
 
-def test_silence_counts_from_the_question_that_waits() -> None:
+def test_silence_counts_from_the_question_that_waits():
     health = Health(ModelSettings(patience_seconds=0.05))
     time.sleep(0.06)
     began = time.monotonic()
@@ -176,19 +174,19 @@ def test_silence_counts_from_the_question_that_waits() -> None:
         health.failed(UNAVAILABLE, began - 0.06)
 
 
-def test_a_pause_longer_than_allowed_stops_the_run_and_says_when_to_come_back() -> None:
+def test_a_pause_longer_than_allowed_stops_the_run_and_says_when_to_come_back():
     health = Health(ModelSettings())
     with pytest.raises(EndpointError, match="86400 seconds"):
         health.failed(CallError(Outcome.THROTTLED, "429", after=86400))
 
 
-def test_a_wrong_key_stops_the_run_at_once() -> None:
+def test_a_wrong_key_stops_the_run_at_once():
     health = Health(ModelSettings())
     with pytest.raises(EndpointError, match="Check the key"):
         health.failed(CallError(Outcome.STOPPED, "Check the key"))
 
 
-def test_retries_have_a_budget() -> None:
+def test_retries_have_a_budget():
     health = Health(ModelSettings())
     health.calls = 10
     for _ in range(FREE_RETRIES + 10):
@@ -197,7 +195,7 @@ def test_retries_have_a_budget() -> None:
         health.retry()
 
 
-def test_refusals_of_calls_sent_before_a_pause_do_not_lengthen_it() -> None:
+def test_refusals_of_calls_sent_before_a_pause_do_not_lengthen_it():
     health = Health(ModelSettings())
     sent = time.monotonic()
     first = health.pause(time.monotonic())
@@ -206,5 +204,5 @@ def test_refusals_of_calls_sent_before_a_pause_do_not_lengthen_it() -> None:
 
 
 @given(st.integers(1, 30))
-def test_backing_off_is_bounded(tries: int) -> None:
+def test_backing_off_is_bounded(tries):
     assert 0 < Health(ModelSettings(), seed=1).back_off(tries) <= 20

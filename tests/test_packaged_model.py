@@ -1,6 +1,6 @@
 """`almanac model`: a model in a package is checked, converted once, and then used by its name.
 
-The package here holds a tiny model of random weights in the form that the real one has.
+The packages here hold a tiny model of random weights, and bytes in place of an encoder's weights.
 """
 
 import dataclasses
@@ -16,10 +16,10 @@ import pytest
 
 from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
+from schemas.extras import MINILM
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder
 from tasks.models.packaged import PROVENANCE, PackagedModel, install, state_of
-from tests.command_line import CommandLine
 from warehouse.home import Home
 
 gguf = pytest.importorskip("gguf", reason="the extra smollm2 is not installed")
@@ -111,9 +111,7 @@ def quiet(words: str) -> None:
     """Say nothing."""
 
 
-def test_it_is_installed_once_and_used_by_name(
-    tiny: Tiny, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_it_is_installed_once_and_used_by_name(tiny, tmp_path, almanac):
     _, _, models = tiny
     with pytest.raises(UsageError, match="almanac model install tiny"):
         weights_folder("tiny")
@@ -136,7 +134,7 @@ def test_it_is_installed_once_and_used_by_name(
     assert "tiny_package" not in sys.modules
 
 
-def test_what_is_damaged_is_made_anew(tiny: Tiny) -> None:
+def test_what_is_damaged_is_made_anew(tiny):
     folder, _ = install("tiny", quiet)
     for name in ("model.safetensors", "tokenizer.json"):
         content = bytearray((folder / name).read_bytes())
@@ -149,7 +147,7 @@ def test_what_is_damaged_is_made_anew(tiny: Tiny) -> None:
     assert state_of("tiny") == "damaged"
 
 
-def test_a_file_that_differs_is_refused(tiny: Tiny) -> None:
+def test_a_file_that_differs_is_refused(tiny):
     model, site, models = tiny
     content = bytearray((site / model.file).read_bytes())
     content[-1] ^= 1
@@ -163,9 +161,7 @@ def test_a_file_that_differs_is_refused(tiny: Tiny) -> None:
         install("tiny", quiet)
 
 
-def test_a_conversion_that_is_cut_short_leaves_nothing(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conversion_that_is_cut_short_leaves_nothing(tiny, monkeypatch):
     models = tiny[2]
 
     def cut(source: Path, folder: Path) -> None:
@@ -185,7 +181,7 @@ def test_a_conversion_that_is_cut_short_leaves_nothing(
     assert sorted(path.name for path in models.iterdir()) == [".tiny.lock", "tiny"]
 
 
-def test_pip_adds_the_pinned_package_alone(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_adds_the_pinned_package_alone(tiny, monkeypatch):
     model, site, _ = tiny
     about, away = site / "tiny_package-1.0.dist-info", site.parent / "away"
     about.rename(away)
@@ -207,9 +203,59 @@ def test_pip_adds_the_pinned_package_alone(tiny: Tiny, monkeypatch: pytest.Monke
     assert calls[0][1:6] == ["-m", "pip", "install", "--no-deps", "--only-binary=:all:"]
 
 
-def test_the_doctor_says_that_it_is_not_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return an encoder's weights, and what pip adds to make its package known."""
+    site, file = tmp_path / "site", "vectors/model/model.safetensors"
+    weights, about = site / file, site / "vectors-1.0.dist-info"
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"weights")
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setenv("ALMANAC_MODELS", str(tmp_path / "models"))
+    model = dataclasses.replace(
+        packaged.PACKAGED["minilm"],
+        name="vectors",
+        distribution="vectors",
+        version="1.0",
+        file=file,
+        size=7,
+        sha256=hashlib.sha256(b"weights").hexdigest(),
+    )
+    monkeypatch.setitem(packaged.PACKAGED, "vectors", model)
+    return weights, about
+
+
+def test_an_encoder_stays_in_its_package_which_comes_without_dependencies(
+    encoder, tmp_path, monkeypatch, almanac
+):
+    weights, about = encoder
+
+    def pip(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        assert "--no-deps" in command
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: vectors\nVersion: 1.0\n")
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert state_of("vectors") == "not installed"
+    told = almanac.shown(tmp_path, "model", "install", "vectors")
+    assert f"lies in {weights.parent}. The next refresh" in told
+    assert state_of("vectors") == "installed"
+    assert install("vectors", quiet) == (weights.parent, False)
+    with pytest.raises(UsageError, match="a language model is needed"):
+        weights_folder("vectors")
+    weights.write_bytes(b"WEIGHTS")
+    assert state_of("vectors") == "damaged"
+    with pytest.raises(DamageError, match=r"not the published file .* `pip uninstall vectors`"):
+        install("vectors", quiet)
+
+
+def test_the_encoder_of_texts_is_as_published():
+    pytest.importorskip(MINILM, reason="`almanac model install minilm` adds it")
+    assert state_of("minilm") == "installed"
+
+
+def test_the_doctor_says_that_it_is_not_installed(tmp_path, monkeypatch):
     monkeypatch.setenv("ALMANAC_MODELS", str(tmp_path / "models"))
     words = '[engine]\nengine = "transformers"\n[engine.model]\nname = "smollm2"\n'
     (tmp_path / "settings.toml").write_text(words)
@@ -218,6 +264,6 @@ def test_the_doctor_says_that_it_is_not_installed(
     assert "almanac model install smollm2" in findings["engine"].words
 
 
-def test_another_name_is_refused(tmp_path: Path, almanac: CommandLine) -> None:
+def test_another_name_is_refused(tmp_path, almanac):
     refusal = almanac.refused(tmp_path, "model", "install", "../evil")
-    assert "There is no packaged model ../evil; there is smollm2." in refusal
+    assert "There is no packaged model ../evil; choose minilm or smollm2." in refusal

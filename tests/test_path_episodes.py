@@ -79,7 +79,7 @@ def take(world: VectorGraph, walks: Walks, rules: Rules, nodes: list[str]) -> No
     end_walks(walks, rules)
 
 
-def test_actions_are_the_edges_in_both_directions() -> None:
+def test_actions_are_the_edges_in_both_directions():
     world = world_of(TRIPLES)
     walks = walks_between(world, [("ben", "Rome"), ("Rome", "ada")])
     actions = possible_actions(world, walks, Rules())
@@ -93,7 +93,7 @@ def test_actions_are_the_edges_in_both_directions() -> None:
     assert actions.mask.sum(1).tolist() == [3, 1]
 
 
-def test_a_graph_tells_which_nodes_are_near_each_other() -> None:
+def test_a_graph_tells_which_nodes_are_near_each_other():
     world = world_of([*TRIPLES, *(("hub", "has", f"spoke {n}") for n in range(99))])
     numbers = {world.graph.label(node): node for node in range(world.graph.nodes)}
     pairs = [("ada", "ben"), ("ben", "ada"), ("ada", "cyd"), ("ada", "Rome"), ("eve", "eve")]
@@ -103,7 +103,7 @@ def test_a_graph_tells_which_nodes_are_near_each_other() -> None:
     assert world.bridged(some, others).tolist() == [0, 0, 1, 0, 0, 0, 1, 0]
 
 
-def test_a_simple_walk_visits_nothing_twice_and_ends_at_its_target() -> None:
+def test_a_simple_walk_visits_nothing_twice_and_ends_at_its_target():
     world, rules = world_of(TRIPLES), Rules(steps=3)
     walks = walks_between(world, [("ada", "Rome"), ("ada", "ben")], rules)
     take(world, walks, rules, ["ben", "ben"])
@@ -118,7 +118,7 @@ def test_a_simple_walk_visits_nothing_twice_and_ends_at_its_target() -> None:
     ]
 
 
-def test_a_path_gives_back_the_edges_of_the_graph() -> None:
+def test_a_path_gives_back_the_edges_of_the_graph():
     world, rules = world_of(TRIPLES), Rules()
     walks = walks_between(world, [("Rome", "ben")], rules)
     take(world, walks, rules, ["cyd"])
@@ -134,7 +134,7 @@ def test_a_path_gives_back_the_edges_of_the_graph() -> None:
     assert {(edge.head, edge.relation, edge.tail) for edge in path.edges} <= edges
 
 
-def test_other_walks_may_come_back_and_choose_where_to_stop() -> None:
+def test_other_walks_may_come_back_and_choose_where_to_stop():
     world, rules = world_of(TRIPLES), Rules(steps=3, simple=False)
     walks = walks_between(world, [("ada", "ben"), ("eve", "eve")], rules)
     assert ("stop", False, "ada") not in described(world, possible_actions(world, walks, rules), 0)
@@ -149,7 +149,7 @@ def test_other_walks_may_come_back_and_choose_where_to_stop() -> None:
     assert walks.reached.all()
 
 
-def test_a_walk_without_actions_ends_where_it_is() -> None:
+def test_a_walk_without_actions_ends_where_it_is():
     world, rules = world_of(TRIPLES), Rules()
     walks = walks_between(world, [("eve", "Rome"), ("Oslo", "Rome")], rules)
     walk_all(world, walks, rules, choose_at_random(1))
@@ -160,7 +160,7 @@ def test_a_walk_without_actions_ends_where_it_is() -> None:
     assert rewards.conciseness[0] == 0
 
 
-def test_a_hub_offers_the_target_its_neighbours_and_those_most_like_it() -> None:
+def test_a_hub_offers_the_target_its_neighbours_and_those_most_like_it():
     spokes = [("hub", "has", f"spoke {n}") for n in range(50)]
     world = world_of([*spokes, ("spoke 7", "near", "goal"), ("goal", "near", "spoke 31")])
     rules = Rules(most_actions=6)
@@ -182,7 +182,7 @@ def test_a_hub_offers_the_target_its_neighbours_and_those_most_like_it() -> None
     assert (again.nodes == actions.nodes).all()
 
 
-def test_a_hub_with_more_edges_than_are_compared_still_offers_the_target() -> None:
+def test_a_hub_with_more_edges_than_are_compared_still_offers_the_target():
     world = world_of([("hub", "has", f"spoke {n}") for n in range(9_001)])
     walks = walks_between(world, [("hub", f"spoke {n}") for n in (1, 2, 4_999)])
     actions = possible_actions(world, walks, Rules())
@@ -190,7 +190,7 @@ def test_a_hub_with_more_edges_than_are_compared_still_offers_the_target() -> No
     assert (actions.nodes == walks.targets[:, None]).any(1).all()
 
 
-def test_a_hub_does_not_lead_a_simple_walk_back() -> None:
+def test_a_hub_does_not_lead_a_simple_walk_back():
     world, rules = (
         world_of([("hub", "has", f"spoke {n}") for n in range(20)]),
         Rules(most_actions=5),
@@ -204,7 +204,7 @@ def test_a_hub_does_not_lead_a_simple_walk_back() -> None:
 
 
 @pytest.mark.parametrize("simple", [True, False])
-def test_walks_of_a_batch_do_not_depend_on_each_other(simple: bool) -> None:
+def test_walks_of_a_batch_do_not_depend_on_each_other(simple):
     random = np.random.default_rng(3)
     names = [f"n{n}" for n in range(40)]
     triples = [
@@ -230,7 +230,7 @@ def test_walks_of_a_batch_do_not_depend_on_each_other(simple: bool) -> None:
         assert alone.path(0) == together.path(row)
 
 
-def test_random_walks_are_the_same_for_the_same_seed() -> None:
+def test_random_walks_are_the_same_for_the_same_seed():
     world = world_of([(f"n{n}", "next", f"n{m}") for n in range(12) for m in range(n)])
 
     def walked(seed: int) -> np.ndarray:

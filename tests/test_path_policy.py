@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path as File
 
 import numpy as np
 import pytest
@@ -87,7 +86,7 @@ def weights_of(policy: TrainedPolicy) -> dict[str, bytes]:
     return {name: weight.numpy().tobytes() for name, weight in policy.network.weights.items()}
 
 
-def test_a_policy_reaches_targets_that_random_walks_miss() -> None:
+def test_a_policy_reaches_targets_that_random_walks_miss():
     world, pairs = tangle(), pairs_of(tangle(), 400, seed=2)
     untrained = PolicyNetwork.untrained(trained().network.shape, seed=0)
     assert share_reached(world, pairs, trained().network.greedy(world)) > 0.95
@@ -95,14 +94,14 @@ def test_a_policy_reaches_targets_that_random_walks_miss() -> None:
     assert share_reached(world, pairs, untrained.greedy(world)) < 0.6
 
 
-def test_a_policy_walks_a_graph_that_it_never_saw() -> None:
+def test_a_policy_walks_a_graph_that_it_never_saw():
     other = tangle(seed=7)
     pairs = pairs_of(other, 400, seed=3)
     assert share_reached(other, pairs, trained().network.greedy(other)) > 0.8
     assert share_reached(other, pairs, choose_at_random(0)) < 0.5
 
 
-def test_rewards_alone_teach_a_policy() -> None:
+def test_rewards_alone_teach_a_policy():
     pairs = pairs_of(tangle(), 1_000, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 15})
     policy = train_policy(tangle(), pairs, plan)
@@ -112,7 +111,7 @@ def test_rewards_alone_teach_a_policy() -> None:
     assert share_reached(tangle(), others, policy.network.greedy(tangle())) > 0.8
 
 
-def test_the_question_decides_between_two_ways() -> None:
+def test_the_question_decides_between_two_ways():
     kin = [("a", "mother", "m"), ("a", "father", "f"), ("m", "born in", "b"), ("f", "born in", "b")]
     world = with_vectors([(f"{h}{n}", r, f"{t}{n}") for n in range(40) for h, r, t in kin])
     relations = world.graph.relation_numbers
@@ -148,7 +147,7 @@ def test_the_question_decides_between_two_ways() -> None:
 
 
 @pytest.mark.parametrize("stages", [{"epochs": 0}, {"cloning_epochs": 0, "teacher": 1.0}])
-def test_demonstrations_that_the_rules_do_not_offer_teach_nothing(stages: dict[str, float]) -> None:
+def test_demonstrations_that_the_rules_do_not_offer_teach_nothing(stages):
     world = with_vectors([("hub", "to", f"n{number}") for number in range(20)])
     [hub], [last] = world.graph.named("hub"), world.graph.named("n19")
     elsewhere = [node for node in range(world.graph.nodes) if node not in (hub, last)]
@@ -166,7 +165,7 @@ def test_demonstrations_that_the_rules_do_not_offer_teach_nothing(stages: dict[s
     assert len(imitated) < len(ways) and all(row["alike"] == 1 for row in imitated)
 
 
-def test_distances_are_the_same_however_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances_are_the_same_however_few_are_held(monkeypatch):
     world = tangle()
     sources, targets = np.random.default_rng(0).integers(80, size=(2, 200)).astype(np.int32)
     together = distances_between(world, sources, targets, 3)
@@ -180,7 +179,7 @@ class StoppedError(Exception):
     """What ends a training in the middle."""
 
 
-def test_a_training_that_is_killed_goes_on_to_the_same_weights(tmp_path: File) -> None:
+def test_a_training_that_is_killed_goes_on_to_the_same_weights(tmp_path):
     world, pairs = tangle(), pairs_of(tangle(), 200, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 2, "epochs": 2, "teacher": 0.1, "ridge": 1.0})
     whole = train_policy(world, pairs, plan)
@@ -206,7 +205,7 @@ def test_a_training_that_is_killed_goes_on_to_the_same_weights(tmp_path: File) -
     assert weights_of(elsewhere) == weights_of(train_policy(tangle(seed=3), pairs, plan))
 
 
-def test_a_damaged_checkpoint_is_refused_with_advice(tmp_path: File) -> None:
+def test_a_damaged_checkpoint_is_refused_with_advice(tmp_path):
     world, pairs = tangle(), pairs_of(tangle(), 100, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 1, "epochs": 0})
     train_policy(world, pairs, plan, tmp_path)
@@ -215,7 +214,7 @@ def test_a_damaged_checkpoint_is_refused_with_advice(tmp_path: File) -> None:
         train_policy(world, pairs, plan, tmp_path)
 
 
-def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None:
+def test_a_training_without_batches_comes_back_as_it_was(tmp_path):
     world, pairs = tangle(), pairs_of(tangle(), 100, seed=1)
     plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 0})
     first, second = (train_policy(world, pairs, plan, tmp_path) for _ in range(2))
@@ -223,7 +222,7 @@ def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None
     assert second.curve == []
 
 
-def test_the_number_of_threads_changes_no_weight() -> None:
+def test_the_number_of_threads_changes_no_weight():
     plan = PolicyPlan(hidden=(256, 512), cloning_epochs=1, epochs=1)
     pairs, before = pairs_of(tangle(), 500, seed=1), torch.get_num_threads()
     found = []
@@ -238,20 +237,20 @@ def test_the_number_of_threads_changes_no_weight() -> None:
 
 
 @pytest.mark.parametrize("value", [1e300, -1e300, float("inf"), float("nan")])
-def test_weights_of_rewards_have_bounds(value: float) -> None:
+def test_weights_of_rewards_have_bounds(value):
     with pytest.raises(ValidationError):
         PolicyPlan(reach=value)
     assert PolicyPlan(reach=1e6).reach == 1e6
 
 
-def test_a_training_that_diverges_says_so_and_leaves_nothing(tmp_path: File) -> None:
+def test_a_training_that_diverges_says_so_and_leaves_nothing(tmp_path):
     plan = PLAN.model_copy(update={"learning_rate": 1e30})
     with pytest.raises(AlmanacError, match="diverged"):
         train_policy(tangle(), pairs_of(tangle(), 50, seed=1), plan, tmp_path / "state")
     assert not (tmp_path / "state").exists()
 
 
-def test_probabilities_are_of_the_real_actions_only() -> None:
+def test_probabilities_are_of_the_real_actions_only():
     world, pairs = tangle(), pairs_of(tangle(), 100, seed=4)
     walks = begin(pairs.sources, pairs.targets, pairs.contexts, Rules())
     actions = possible_actions(world, walks, Rules())
@@ -265,7 +264,7 @@ def test_probabilities_are_of_the_real_actions_only() -> None:
     assert alone.numpy()[0][: real.sum()] == pytest.approx(likely[7][real], abs=1e-5)
 
 
-def test_numbers_of_nodes_and_relations_mean_nothing_to_a_policy() -> None:
+def test_numbers_of_nodes_and_relations_mean_nothing_to_a_policy():
     world = tangle()
     graph, order = world.graph, np.random.default_rng(1).permutation(world.graph.nodes)
     kinds = np.random.default_rng(2).permutation(len(graph.relations))
@@ -293,7 +292,7 @@ def test_numbers_of_nodes_and_relations_mean_nothing_to_a_policy() -> None:
     assert (np.where(visited < 0, -1, order[visited]) == walked[1]).all()
 
 
-def test_a_policy_refuses_vectors_of_another_length() -> None:
+def test_a_policy_refuses_vectors_of_another_length():
     world = tangle()
     wider = VectorGraph(world.graph, np.zeros((world.graph.nodes, 5)), np.zeros((5, 5)))
     with pytest.raises(UsageError, match="encoder"):
@@ -301,7 +300,7 @@ def test_a_policy_refuses_vectors_of_another_length() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
-def test_beams_find_every_path_that_fits_into_them(steps: int) -> None:
+def test_beams_find_every_path_that_fits_into_them(steps):
     world, pairs = tangle(), pairs_of(tangle(), 60, seed=6)
     rules = Rules(steps=steps)
     wide = BeamOptions(width=10_000)
@@ -343,7 +342,7 @@ def all_ways(world: VectorGraph, node: int, target: int, steps: int) -> set[tupl
     return ways((), (node,))
 
 
-def test_a_pair_without_a_path_has_none() -> None:
+def test_a_pair_without_a_path_has_none():
     world = with_vectors([("a", "r", "b"), ("c", "r", "d")])
     a, b, c = (int(world.graph.named(name)[0]) for name in "abc")
     network = PolicyNetwork.untrained(NetworkShape(WIDTH, (8, 8)), seed=0)
@@ -357,7 +356,7 @@ def test_a_pair_without_a_path_has_none() -> None:
         train_policy(world, Episodes(sources[:1], targets[:1], vectors(1, seed=0)), PLAN)
 
 
-def test_walks_that_may_come_back_learn_where_to_stop() -> None:
+def test_walks_that_may_come_back_learn_where_to_stop():
     world = with_vectors([(f"p{n}", "child", f"{k}{n}") for n in range(30) for k in "cd"])
     ids = {k: np.array([world.graph.named(f"{k}{n}")[0] for n in range(30)]) for k in "pcd"}
     once, thrice = vectors(2, seed=9)

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "policy"
 
 
-def test_a_policy_comes_back_as_it_was(folder: Path) -> None:
+def test_a_policy_comes_back_as_it_was(folder):
     policy, manifest = load_policy(folder, sha256_file(folder / MANIFEST))
     whole = PolicyNetwork.untrained(NetworkShape(4, (6, 5)), seed=0)
     assert policy.network.shape == whole.shape
@@ -111,14 +111,14 @@ ATTACKS: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_hostile_folders_are_refused(folder: Path, attack: str) -> None:
+def test_hostile_folders_are_refused(folder, attack):
     change, reason = ATTACKS[attack]
     change(folder)
     with pytest.raises(UnsafePolicyError, match=reason):
         load_policy(folder)
 
 
-def test_another_policy_than_the_registered_one_is_refused(folder: Path) -> None:
+def test_another_policy_than_the_registered_one_is_refused(folder):
     with pytest.raises(UnsafePolicyError, match="not the one that was registered"):
         load_policy(folder, "0" * 64)
     with pytest.raises(UnsafePolicyError, match="no such folder"):

@@ -60,7 +60,7 @@ def question(paths: PathGraph, source: str, *targets: str) -> GroundedQuestion:
     return GroundedQuestion("?", CONTEXT, nodes[0], tuple(nodes[1:]))
 
 
-def test_all_simple_paths_to_the_first_target_count_and_no_others() -> None:
+def test_all_simple_paths_to_the_first_target_count_and_no_others():
     edges = np.array([(0, 0, 1), (1, 1, 2), (0, 0, 2), (2, 1, 0), (2, 0, 3), (4, 0, 0), (3, 0, 4)])
     around = steps_around(edges)
     found = {tuple(step.node for step in way) for way in simple_paths(around, (0,), {3}, 3)}
@@ -73,7 +73,7 @@ def test_all_simple_paths_to_the_first_target_count_and_no_others() -> None:
     assert list(simple_paths(around, (0,), {9}, 3)) == []
 
 
-def test_every_source_goes_with_every_candidate_that_is_something_else() -> None:
+def test_every_source_goes_with_every_candidate_that_is_something_else():
     paths = path_graph()
     grounded = question(paths, "source 0", "target 0", "source 0", "target 1")
     pairs = pairs_of([grounded, grounded])
@@ -82,7 +82,7 @@ def test_every_source_goes_with_every_candidate_that_is_something_else() -> None
     assert ends == ["target 0", "target 1"] * 2
 
 
-def test_relatedness_is_that_of_a_paths_beginnings() -> None:
+def test_relatedness_is_that_of_a_paths_beginnings():
     paths = path_graph()
     grounded = question(paths, "source 0", "target 0")
     start, apt, end = (
@@ -97,7 +97,7 @@ def test_relatedness_is_that_of_a_paths_beginnings() -> None:
     assert nothing is None
 
 
-def test_pairs_without_both_paths_do_not_count_and_questions_are_resampled_whole() -> None:
+def test_pairs_without_both_paths_do_not_count_and_questions_are_resampled_whole():
     own = [(0.5, 1.0), (0.5, 1.0), None, (0.1, 3.0)]
     others = [(0.25, 2.0), (0.25, 2.0), (0.0, 1.0), None]
     figures = compared([7, 7, 8, 9], own, others)
@@ -107,7 +107,7 @@ def test_pairs_without_both_paths_do_not_count_and_questions_are_resampled_whole
     assert figures["length"]["difference"] == -1
 
 
-def test_a_trained_policy_takes_the_way_that_is_about_the_question() -> None:
+def test_a_trained_policy_takes_the_way_that_is_about_the_question():
     paths = path_graph()
     names = [(f"source {number}", f"target {number}") for number in range(WAYS)]
     ends = [[int(paths.graph.named(name)[0]) for name in pair] for pair in names]

@@ -27,12 +27,12 @@ def times(count: int, *arrays: np.ndarray) -> list[np.ndarray]:
     return [np.repeat(array, count, axis=0) for array in arrays]
 
 
-def test_a_prefix_is_the_mean_of_all_vectors_walked_so_far() -> None:
+def test_a_prefix_is_the_mean_of_all_vectors_walked_so_far():
     means = prefix_means(STARTS, RELATIONS, NODES)
     assert means[0] == pytest.approx(np.array([[1, 0], [2 / 3, 2 / 3], [0.8, 0.2]]))
 
 
-def test_relatedness_is_the_mean_over_prefixes_and_stops_at_a_walks_end() -> None:
+def test_relatedness_is_the_mean_over_prefixes_and_stops_at_a_walks_end():
     arrays = times(3, STARTS, RELATIONS, NODES)
     by_step = relatedness_by_step(*arrays, np.array([2, 1, 0]), *times(3, CONTEXTS))
     assert by_step[0] == pytest.approx([1, AFTER_ONE, AFTER_TWO])
@@ -41,12 +41,12 @@ def test_relatedness_is_the_mean_over_prefixes_and_stops_at_a_walks_end() -> Non
     assert pytest.approx([0.853553, 0.892416], abs=1e-6) == [AFTER_ONE, AFTER_TWO]
 
 
-def test_reach_and_conciseness() -> None:
+def test_reach_and_conciseness():
     assert reach_rewards(np.array([True, False])).tolist() == [1, -1]
     assert conciseness(np.array([0, 1, 2, 4])).tolist() == [0, 1, 0.5, 0.25]
 
 
-def test_the_total_is_the_weighted_sum() -> None:
+def test_the_total_is_the_weighted_sum():
     lengths, reached = np.array([2, 2, 1]), np.array([True, False, True])
     arrays = times(3, STARTS, RELATIONS, NODES)
     rewards = walk_rewards(*arrays, lengths, reached, *times(3, CONTEXTS))
@@ -60,14 +60,14 @@ def test_the_total_is_the_weighted_sum() -> None:
     assert first.total == pytest.approx(-0.403792, abs=1e-6)
 
 
-def test_actions_and_the_source_together_earn_the_total() -> None:
+def test_actions_and_the_source_together_earn_the_total():
     rewards = walk_rewards(STARTS, RELATIONS, NODES, np.array([2]), np.array([True]), CONTEXTS)
     # The source earned .5 · 1; the first action changes relatedness by .853553 - 1.
     assert rewards.to_go[0, 0] == pytest.approx(1.596208 - 0.5)
     assert rewards.to_go[0, 1] == pytest.approx(1.596208 - 0.5 * AFTER_ONE)
 
 
-def test_a_projection_turns_paths_into_contexts() -> None:
+def test_a_projection_turns_paths_into_contexts():
     turn = np.array([[0, 1], [1, 0]], np.float32)
     lengths = np.array([2])
     turned = relatedness_by_step(STARTS, RELATIONS, NODES, lengths, CONTEXTS[:, ::-1], turn)
@@ -79,14 +79,14 @@ def test_a_projection_turns_paths_into_contexts() -> None:
     assert widened[0] == pytest.approx([1, AFTER_ONE, AFTER_TWO])
 
 
-def test_ridge_regression_has_its_closed_form() -> None:
+def test_ridge_regression_has_its_closed_form():
     # W = CᵀP (PᵀP + μI)⁻¹ = diag(2, 4) / (1 + μ)
     paths, contexts = np.eye(2, dtype=np.float32), np.diag([2.0, 4.0])
     assert fit_projection(paths, contexts, penalty=1) == pytest.approx(np.diag([1, 2]))
     assert fit_projection(paths, contexts, penalty=3) == pytest.approx(np.diag([0.5, 1]))
 
 
-def test_a_vector_of_zeros_is_related_to_nothing() -> None:
+def test_a_vector_of_zeros_is_related_to_nothing():
     zeros = np.zeros_like(CONTEXTS)
     by_step = relatedness_by_step(STARTS, RELATIONS, NODES, np.array([2]), zeros)
     assert by_step.tolist() == [[0, 0, 0]]

@@ -42,7 +42,7 @@ def _cosine(vectors: np.ndarray, one: int, other: int) -> float:
     return float(vectors[one].astype(np.float32) @ vectors[other].astype(np.float32))
 
 
-def test_nodes_that_share_words_or_neighbours_are_alike(graph: Graph, tmp_path: Path) -> None:
+def test_nodes_that_share_words_or_neighbours_are_alike(graph, tmp_path):
     nodes = graph_vectors(graph, tmp_path, "static").nodes
     umbrella, violin = _node(graph, "umbrella"), _node(graph, "violin")
     assert _cosine(nodes, umbrella, _node(graph, "wet umbrella")) > 0.4
@@ -52,14 +52,14 @@ def test_nodes_that_share_words_or_neighbours_are_alike(graph: Graph, tmp_path: 
     assert np.allclose(np.linalg.norm(nodes.astype(np.float32), axis=1), 1, atol=0.01)
 
 
-def test_a_question_lies_near_what_it_is_about(graph: Graph, tmp_path: Path) -> None:
+def test_a_question_lies_near_what_it_is_about(graph, tmp_path):
     vectors = graph_vectors(graph, tmp_path, "static")
     [question] = vectors.encode(["What keeps you dry in the rain?"])
     likeness = vectors.nodes.astype(np.float32) @ question
     assert int(np.argmax(likeness)) in (_node(graph, "rain"), _node(graph, "umbrella"))
 
 
-def test_a_node_is_its_name_and_the_mean_word_of_its_sentences(tmp_path: Path) -> None:
+def test_a_node_is_its_name_and_the_mean_word_of_its_sentences(tmp_path):
     graph = Graph.of("small", [("cat", "chases", "mouse"), ("dog", "chases", "cat")])
     found = graph_vectors(graph, tmp_path, "static").nodes[_node(graph, "cat")]
     words = StaticWords()
@@ -83,9 +83,7 @@ class _Letters:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
 
 
-def test_any_encoder_reads_names_and_questions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_encoder_reads_names_and_questions(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "load_encoder", lambda name: _Letters())
     graph = Graph.of("many", [(f"name {n}", "to", f"name {7 * n}") for n in range(200)])
     vectors = graph_vectors(graph, tmp_path, "letters")
@@ -95,9 +93,7 @@ def test_any_encoder_reads_names_and_questions(
     assert _node(graph, "name 12") in np.argsort(-likeness)[:20]
 
 
-def test_all_graphs_share_the_space_of_the_sentence_encoder(
-    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_graphs_share_the_space_of_the_sentence_encoder(graph, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "_WORDS", 300)
     vectors = graph_vectors(graph, tmp_path)
     other = graph_vectors(Graph.of("other", [("umbrella", "IsA", "shelter")]), tmp_path)
@@ -109,9 +105,7 @@ def test_all_graphs_share_the_space_of_the_sentence_encoder(
     assert int(np.argmax(likeness)) in (_node(graph, "rain"), _node(graph, "umbrella"))
 
 
-def test_another_model_behind_the_name_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_model_behind_the_name_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "load_encoder", lambda name: _Letters())
     graph = Graph.of("few", [("ab", "to", "cd")])
     graph_vectors(graph, tmp_path, "letters")
@@ -120,25 +114,25 @@ def test_another_model_behind_the_name_is_noticed(
         graph_vectors(graph, tmp_path, "letters").encode(["ab"])
 
 
-def test_relations_are_words_of_their_sentence() -> None:
+def test_relations_are_words_of_their_sentence():
     assert relation_texts(["UsedFor", "date_of_birth", "位于"])[0] == "is used for"
     assert "date of birth" in relation_texts(["date_of_birth"])[0]
 
 
-def test_values_names_without_words_and_lone_nodes_have_vectors(tmp_path: Path) -> None:
+def test_values_names_without_words_and_lone_nodes_have_vectors(tmp_path):
     graph = Graph.of("odd", [("?!", "is", "1999"), ("?!", "is", "?!"), ("a" * 5000, "is", "ñandú")])
     vectors = graph_vectors(graph, tmp_path, "static")
     assert np.isfinite(vectors.nodes).all()
     assert not vectors.encode(["", "???"]).any()
 
 
-def test_an_empty_graph_has_no_vectors(tmp_path: Path) -> None:
+def test_an_empty_graph_has_no_vectors(tmp_path):
     vectors = graph_vectors(Graph.of("none", []), tmp_path, "static")
     assert vectors.nodes.shape == (0, 128) and vectors.relations.shape == (0, 128)
     assert len(vectors.stem_keys) == 0
 
 
-def test_equal_graphs_share_vectors_and_others_do_not(graph: Graph, tmp_path: Path) -> None:
+def test_equal_graphs_share_vectors_and_others_do_not(graph, tmp_path):
     first = graph_vectors(graph, tmp_path, "static").key
     assert content_key(Graph.of("another name", TRIPLES), "static") == first
     changed = Graph.of("things", [*TRIPLES[:-1], ("清华大学", "UsedFor", "北京")])
@@ -153,7 +147,7 @@ def _sum_of(folder: Path, answers: multiprocessing.Queue) -> None:
     answers.put((float(vectors.nodes.astype(np.float64).sum()), vectors.nodes.flags.writeable))
 
 
-def test_two_processes_read_one_mapping(graph: Graph, tmp_path: Path) -> None:
+def test_two_processes_read_one_mapping(graph, tmp_path):
     vectors = graph_vectors(graph, tmp_path, "static")
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
@@ -183,7 +177,7 @@ store.graph_vectors(Graph.of("things", {triples!r}), Path({folder!r}), "static")
 """
 
 
-def test_a_killed_writer_leaves_nothing_half(graph: Graph, tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_nothing_half(graph, tmp_path):
     code = _SLOW.format(triples=TRIPLES, folder=str(tmp_path))
     writer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert writer.stdout and writer.stdout.readline() == "writing\n"
@@ -197,7 +191,7 @@ def test_a_killed_writer_leaves_nothing_half(graph: Graph, tmp_path: Path) -> No
     assert not (tmp_path / f".{key}.part").exists()
 
 
-def test_damaged_files_are_named(graph: Graph, tmp_path: Path) -> None:
+def test_damaged_files_are_named(graph, tmp_path):
     folder = tmp_path / graph_vectors(graph, tmp_path, "static").key
     (folder / "nodes.npy").write_bytes(b"\x93NUMPY broken")
     with pytest.raises(DamageError, match="made again"):
@@ -206,7 +200,7 @@ def test_damaged_files_are_named(graph: Graph, tmp_path: Path) -> None:
         graph_vectors(graph, tmp_path, "none")
 
 
-def test_names_with_equal_stems_have_one_key() -> None:
+def test_names_with_equal_stems_have_one_key():
     names = ["go to the store", "going to stores", "the of", "a b c d e f g h", "store", "Stores"]
     keys, places = concept_keys(NameWords.of(names))
     by_name = dict(zip(places.tolist(), keys.tolist(), strict=True))

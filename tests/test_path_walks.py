@@ -63,7 +63,7 @@ class Recorder:
         return [Extracted((), self.edges) for _ in questions]
 
 
-def test_every_candidate_is_walked_to_and_edges_come_once() -> None:
+def test_every_candidate_is_walked_to_and_edges_come_once():
     strategy = walks(beam=BeamOptions(likelihood=0))
     graph = strategy.world.graph
     ask = question(strategy, ["saw", "axe"], "carpentry", "workshop", "moon")
@@ -78,7 +78,7 @@ def test_every_candidate_is_walked_to_and_edges_come_once() -> None:
     assert extracted.edges.dtype == np.int32
 
 
-def test_walks_are_ranked_by_their_rewards_not_by_what_is_likely_for_the_policy() -> None:
+def test_walks_are_ranked_by_their_rewards_not_by_what_is_likely_for_the_policy():
     ways = [f"way {n}" for n in range(9)]
     strategy = walks([edge for way in ways for edge in (("saw", "to", way), (way, "to", "moon"))])
     (extracted,) = strategy.extract([question(strategy, ["saw"], "moon")])
@@ -87,14 +87,14 @@ def test_walks_are_ranked_by_their_rewards_not_by_what_is_likely_for_the_policy(
     assert totals == sorted(totals, reverse=True)
 
 
-def test_only_the_best_paths_are_kept() -> None:
+def test_only_the_best_paths_are_kept():
     strategy = walks(most_paths=1)
     (extracted,) = strategy.extract([question(strategy, ["saw", "axe"], "carpentry", "workshop")])
     (best,) = extracted.paths
     assert len(extracted.edges) == len(best.steps)
 
 
-def test_questions_without_a_path_fall_back_in_turn() -> None:
+def test_questions_without_a_path_fall_back_in_turn():
     barren, fruitful, unused = Recorder([]), Recorder([(4, 1, 5)]), Recorder([(0, 0, 1)])
     strategy = walks(fallbacks=(barren, fruitful, unused))
     lost = question(strategy, ["saw"], "moon")
@@ -110,7 +110,7 @@ def test_questions_without_a_path_fall_back_in_turn() -> None:
     assert walks().extract([]) == []
 
 
-def test_shortest_paths_and_the_subgraph_are_the_usual_fallbacks() -> None:
+def test_shortest_paths_and_the_subgraph_are_the_usual_fallbacks():
     graph = Graph.of("tools", [*TRIPLES, *((f"n{n}", "next to", f"n{n + 1}") for n in range(5))])
     random = np.random.default_rng(0)
     vectors = GraphVectors(

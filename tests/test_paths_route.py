@@ -31,7 +31,7 @@ from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
 from tasks.paths.bandit.bandit import BanditPlan, bandit_of, give_feedback, make_bandit
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
-from tasks.paths.bandit.linucb import BanditOptions, Rule
+from tasks.paths.bandit.linucb import BanditOptions
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
@@ -43,7 +43,6 @@ from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
 from tests.benchmark_runs import study_result
-from tests.command_line import CommandLine
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -99,9 +98,7 @@ def ask(home: Home) -> Callable[..., Any]:
     return answered
 
 
-def test_a_policy_arrives_more_often_than_chance_and_stands_in_the_edition(
-    trained: tuple[Home, dict[str, Any]],
-) -> None:
+def test_a_policy_arrives_more_often_than_chance_and_stands_in_the_edition(trained):
     home, policy = trained
     assert policy["reached"] > policy["reached_at_random"]
     [row] = home.require_edition().table(PathPolicy).to_pylist()
@@ -110,7 +107,7 @@ def test_a_policy_arrives_more_often_than_chance_and_stands_in_the_edition(
     assert not [*home.path.glob("paths/training/*")]
 
 
-def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., Any]) -> None:
+def test_paths_lead_to_every_candidate_and_are_the_evidence(ask):
     answer = ask(ASKED, *CHOICES)
     assert answer.route == "paths" and answer.answer in CHOICES
     best = answer.evidence[0]
@@ -120,9 +117,7 @@ def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., A
     assert best.text == "Io was discovered by Galileo Galilei. Galileo Galilei was born in Pisa."
 
 
-def test_edges_of_other_strategies_are_scored_too(
-    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_edges_of_other_strategies_are_scored_too(ask, monkeypatch):
     monkeypatch.setattr(PathsRoute, "_arm", lambda *_: ("subgraph+triples", None))
     evidence = ask(ASKED, *CHOICES).evidence
     assert {place.kind for place in evidence} == {"triple"}
@@ -138,28 +133,28 @@ def test_edges_of_other_strategies_are_scored_too(
     ],
 )
 def test_a_path_speaks_for_the_choice_at_its_end_and_not_for_a_similar_one(
-    ask: Callable[..., Any], question: str, right: str, other: str
-) -> None:
+    ask, question, right, other
+):
     assert ask(question, right, other).answer == ask(question, other, right).answer == right
 
 
-def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
+def test_other_candidates_get_paths_too(ask):
     ends = {place.path.nodes[-1] for place in ask("Who discovered Titan?", "Pisa", "1655").evidence}
     assert "1655" in ends
 
 
-def test_without_a_path_there_is_still_a_choice(ask: Callable[..., Any]) -> None:
+def test_without_a_path_there_is_still_a_choice(ask):
     answer = ask("Which colour has the sky?", "blue as water", "green as grass")
     assert answer.answer in ("blue as water", "green as grass")
     assert not ask("Why?").answerable  # an open question needs candidates
 
 
-def test_a_graph_that_is_not_there_is_named(ask: Callable[..., Any]) -> None:
+def test_a_graph_that_is_not_there_is_named(ask):
     with pytest.raises(UsageError, match="no graph 'suns'"):
         ask(ASKED, *CHOICES, graph="suns")
 
 
-def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path: Path) -> None:
+def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path):
     home, note = Home(tmp_path / "home"), tmp_path / "note.md"
     note.write_text("# Ada\n\nAda Lovelace was born in London.\n")
     refresh(home, [str(note)], SETTINGS, sensitive=True)
@@ -176,7 +171,7 @@ def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path: Path) -
                 PathsRoute(resources).answer(question, state)
 
 
-def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]]) -> None:
+def test_a_changed_policy_is_refused(trained):
     home, policy = trained
     weights = home.path / policy["path"] / "policy.safetensors"
     whole = weights.read_bytes()
@@ -188,16 +183,14 @@ def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]]) -> No
         weights.write_bytes(whole)
 
 
-def test_a_policy_for_vectors_made_otherwise_is_not_used(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_for_vectors_made_otherwise_is_not_used(home, monkeypatch):
     edition = home.require_edition()
     assert open_path_graph(home, edition, "moons").policy is not None
     monkeypatch.setattr("tasks.paths.graph_vectors._RECIPE", 99)
     assert open_path_graph(home, edition, "moons").policy is None
 
 
-def test_a_bandit_learns_from_labelled_questions_and_goes_on(home: Home) -> None:
+def test_a_bandit_learns_from_labelled_questions_and_goes_on(home):
     first = learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
     assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
@@ -206,7 +199,7 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(home: Home) -> None
 
 
 @pytest.mark.parametrize("rule", ["bound", "nonnegative"])
-def test_a_bandit_follows_the_papers_rule_if_asked(copied: Home, rule: Rule) -> None:
+def test_a_bandit_follows_the_papers_rule_if_asked(copied, rule):
     options = ["--rule", rule, "--per-token", "0.001", "--home", str(copied.path)]
     words = ["train-paths", str(MOONS), "--graph", "moons", *options]
     job = command_of(build_parser().parse_args(words))
@@ -218,7 +211,7 @@ def test_a_bandit_follows_the_papers_rule_if_asked(copied: Home, rule: Rule) -> 
     assert (bandit.plan.per_token, bandit.plan.per_second) == (0.001, 0.0)
 
 
-def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(copied: Home) -> None:
+def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(copied):
     calibrate_gate(copied, MOONS, SETTINGS, task="moons", choice=GateChoice("random"))
     gated = SETTINGS.model_copy(update={"gate": SETTINGS.gate.model_copy(update={"task": "moons"})})
     questions = DISCOVERERS[3:]
@@ -231,9 +224,7 @@ def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(copied: Home
     assert (items > 0).all() and not none.any()
 
 
-def test_without_a_model_only_questions_with_choices_teach_a_bandit(
-    home: Home, ask: Callable[..., Any]
-) -> None:
+def test_without_a_model_only_questions_with_choices_teach_a_bandit(home, ask):
     open_ones = read_benchmark(MOONS, "jsonl").questions
     mixed = learn_arms(home, [*open_ones, *DISCOVERERS], SETTINGS, graph="moons")
     assert mixed["questions"] == len(DISCOVERERS)
@@ -245,9 +236,7 @@ def test_without_a_model_only_questions_with_choices_teach_a_bandit(
     assert home.live.table(BanditDecision).num_rows == decisions
 
 
-def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
-    home: Home, almanac: CommandLine
-) -> None:
+def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(home, almanac):
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2)
     command = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome"]
     question = almanac.json(home.path, *command)["question_id"]
@@ -260,9 +249,7 @@ def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
         assert almanac(home.path, "feedback", *wrong)[0] == 2
 
 
-def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
-    tmp_path: Path,
-) -> None:
+def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(tmp_path):
     home = Home(tmp_path / "home")
     import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
     before = home.require_edition()
@@ -278,9 +265,7 @@ def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
     assert give_feedback(home.live, answer.question_id, 1.0) == "unknown"
 
 
-def test_a_bandit_and_its_arm_share_the_subgraph(
-    copied: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bandit_and_its_arm_share_the_subgraph(copied, monkeypatch):
     edition = copied.require_edition()
     vectors = open_path_graph(copied, edition, "moons").vectors
     encoding = ContextEncoding.fit(vectors.encoder_name, vectors.encode([ASKED, *CHOICES]))
@@ -298,9 +283,7 @@ def test_a_bandit_and_its_arm_share_the_subgraph(
     assert extracted == [1]
 
 
-def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
-    copied: Home, tmp_path: Path
-) -> None:
+def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(copied, tmp_path):
     file = tmp_path / "questions.jsonl"
     rows = [
         {"question": q.question, "answers": q.answers, "choices": q.choices} for q in DISCOVERERS
@@ -317,7 +300,7 @@ def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
     assert {row["dataset"] for row in recorded} == {study["dataset"]}
 
 
-def test_the_route_is_measured_on_the_graph_that_questions_name(home: Home) -> None:
+def test_the_route_is_measured_on_the_graph_that_questions_name(home):
     system = system_for("paths", SETTINGS, home)(home.require_edition())
     named = [replace(question, graph="moons") for question in DISCOVERERS[:2]]
     given = system.answer_all([*named, DISCOVERERS[2]])
@@ -332,14 +315,12 @@ def test_the_route_is_measured_on_the_graph_that_questions_name(home: Home) -> N
         (DISCOVERERS[:1], "none is left to learn from"),  # it is held out
     ],
 )
-def test_questions_that_teach_nothing_are_refused(
-    home: Home, questions: list[BenchmarkQuestion], words: str
-) -> None:
+def test_questions_that_teach_nothing_are_refused(home, questions, words):
     with pytest.raises(UsageError, match=words):
         train_paths(home, questions, SETTINGS, graph="moons", encoder="static", plan=PLAN)
 
 
-def test_a_policy_goes_with_its_graph(copied: Home) -> None:
+def test_a_policy_goes_with_its_graph(copied):
     import_graph(copied, GRAPHS / "moons.tsv", SETTINGS, name="others")
     for graph, policies in (("others", 1), ("moons", 0)):
         remove_graph(copied, graph, SETTINGS)
@@ -348,9 +329,7 @@ def test_a_policy_goes_with_its_graph(copied: Home) -> None:
     assert copied.require_edition().rows(PathPolicy) == 0
 
 
-def test_the_command_draws_the_paths_as_an_svg(
-    home: Home, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_the_command_draws_the_paths_as_an_svg(home, tmp_path, almanac):
     picture = tmp_path / "paths.svg"
     options = ["--choices", "Pisa", "--choices", "Florence", "--picture", str(picture)]
     answer = almanac.json(home.path, "ask", ASKED, "--route", "paths", *options)
@@ -361,7 +340,7 @@ def test_the_command_draws_the_paths_as_an_svg(
     assert "must end in .svg" in refusal
 
 
-def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:
+def test_equal_paths_give_equal_pictures_whatever_their_names_hold():
     path = GraphPath(
         nodes=["$x_1", "<b>&\n", "$\\frac"], relations=["is", "=$"], inverse=[True, False]
     )
@@ -371,17 +350,15 @@ def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:
 
 
 def test_a_picture_names_fonts_that_are_missing_here_without_complaint(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    recwarn: pytest.WarningsRecorder,
-) -> None:
+    monkeypatch, caplog, recwarn
+):
     monkeypatch.setattr("tasks.paths.pictures.FONTS", ["DejaVu Sans", "Font of nobody"])
     picture = draw_paths([GraphPath(nodes=["Io", "比萨"], relations=["见于"], inverse=[False])])
     assert "Font of nobody" in picture.decode() and "比萨" in picture.decode()
     assert not caplog.records and not recwarn.list
 
 
-def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it() -> None:
+def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it():
     def encode(texts: list[str]) -> np.ndarray:
         return np.array([[float("city" in text), float("born" in text)] for text in texts])
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.replies import AnswerReply, Recalled
 from tasks.refresh import refresh
 from tasks.text.question import Question, analyse
-from tests.command_line import CommandLine
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model
 from warehouse.home import Home
@@ -59,22 +57,22 @@ def numbered() -> Callable[[str], str]:
     return lambda wanted: f"text {next(numbers)}"
 
 
-def test_the_model_alone_gets_nothing() -> None:
+def test_the_model_alone_gets_nothing():
     assert paths("model", numbered()) == ([[]], [])
 
 
-def test_generated_knowledge_is_three_statements_and_none() -> None:
+def test_generated_knowledge_is_three_statements_and_none():
     read, wanted = paths("generated_knowledge", numbered())
     assert read == [["text 1"], ["text 2"], ["text 3"], []]
     assert wanted == ["a fact", "a fact, other than: text 1", "a fact, other than: text 1; text 2"]
 
 
-def test_a_statement_that_is_repeated_counts_once() -> None:
+def test_a_statement_that_is_repeated_counts_once():
     read, wanted = paths("generated_knowledge", lambda wanted: "the same")
     assert read == [["the same"], []] and len(wanted) == 2
 
 
-def test_recitation_names_places_and_recites_from_each() -> None:
+def test_recitation_names_places_and_recites_from_each():
     read, wanted = paths("recitation", numbered())
     assert read == [["text 4"], ["text 5"], ["text 6"]]
     assert [words for words in wanted if "“text 2”" in words] == [
@@ -82,17 +80,17 @@ def test_recitation_names_places_and_recites_from_each() -> None:
     ]
 
 
-def test_a_model_that_recites_nothing_answers_alone() -> None:
+def test_a_model_that_recites_nothing_answers_alone():
     assert paths("recitation", lambda wanted: "")[0] == [[]]
 
 
-def test_one_document_is_generated_and_one_search_is_read() -> None:
+def test_one_document_is_generated_and_one_search_is_read():
     read, wanted = paths("generate_then_read", numbered())
     assert (read, wanted) == ([["text 1"]], ["a background document"])
     assert paths("retrieve_then_read", numbered()) == ([[f"found for {ASKED.text}"]], [])
 
 
-def test_the_most_frequent_answer_counts_the_first_among_equals() -> None:
+def test_the_most_frequent_answer_counts_the_first_among_equals():
     assert most_frequent(["Nils", "The Berta", "berta.", ""]) == "The Berta"
     assert most_frequent(["Nils", "Berta"]) == "Nils"
     assert most_frequent(["", ""]) == ""
@@ -101,14 +99,14 @@ def test_the_most_frequent_answer_counts_the_first_among_equals() -> None:
 # -- how a model answers ---------------------------------------------------------------------------
 
 
-def test_an_answer_is_one_of_the_choices_or_none() -> None:
+def test_an_answer_is_one_of_the_choices_or_none():
     choices, talk = ("Nils", "Berta", "Olga"), Talk(str)
     no_encoder: Any = None
     assert phrased_answer(talk, ASKED, choices, ["a text"], no_encoder) == "Berta"  # type: ignore[arg-type]
     assert phrased_answer(talk, ASKED, choices, [], no_encoder) == ""  # type: ignore[arg-type]
 
 
-def test_a_small_model_goes_on_after_examples_with_the_best_text_nearest() -> None:
+def test_a_small_model_goes_on_after_examples_with_the_best_text_nearest():
     choices, talk = ("Nils", "Olga  Berg"), Talk(str, model_is_small=True)
     no_encoder: Any = None
     answer = phrased_answer(talk, ASKED, choices, ["the best", "the\nother"], no_encoder)  # type: ignore[arg-type]
@@ -123,7 +121,7 @@ def test_a_small_model_goes_on_after_examples_with_the_best_text_nearest() -> No
 # -- by name ---------------------------------------------------------------------------------------
 
 
-def test_prompts_are_asked_for_by_name_and_need_a_model() -> None:
+def test_prompts_are_asked_for_by_name_and_need_a_model():
     with pytest.raises(UsageError, match="recitation needs a language model"):
         check_baselines(["recitation"], EngineSettings())
     with pytest.raises(UsageError, match="no baseline 'recite'.*recitation"):
@@ -131,9 +129,7 @@ def test_prompts_are_asked_for_by_name_and_need_a_model() -> None:
     assert not set(Measurement().baselines) & set(PROMPTED)
 
 
-def test_all_answer_over_a_home_beside_the_system(
-    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_answer_over_a_home_beside_the_system(own_home, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     path, home = tmp_path / "people.jsonl", Home(own_home)
     rows = [
@@ -157,7 +153,7 @@ def test_all_answer_over_a_home_beside_the_system(
     assert by_name["model m"]["answered"] == 0.0  # the endpoint knows nothing by itself
 
 
-def test_what_is_sensitive_does_not_reach_an_endpoint(own_home: Path, tmp_path: Path) -> None:
+def test_what_is_sensitive_does_not_reach_an_endpoint(own_home, tmp_path):
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "vault.md").write_text("# Vault\n\nThe vault of Lund was built by Olga Strand.\n")
@@ -177,9 +173,7 @@ def test_what_is_sensitive_does_not_reach_an_endpoint(own_home: Path, tmp_path: 
     assert "Strand" in found[False] and "Strand" not in found[True]
 
 
-def test_questions_with_texts_of_their_own_have_no_such_baseline(
-    own_home: Path, tmp_path: Path
-) -> None:
+def test_questions_with_texts_of_their_own_have_no_such_baseline(own_home, tmp_path):
     path, home, settings = tmp_path / "hotpot.json", Home(own_home), Settings(engine=LOCAL)
     context = {"title": ["Lund"], "sentences": [["Berta keeps the clock."]]}
     facts = {"title": ["Lund"], "sent_id": [0]}
@@ -190,9 +184,7 @@ def test_questions_with_texts_of_their_own_have_no_such_baseline(
         evaluate(home, path, "hotpotqa", system_for("text", settings, home), settings, how)
 
 
-def test_the_command_line_names_the_model(
-    own_home: Path, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_the_command_line_names_the_model(own_home, tmp_path, almanac):
     path = tmp_path / "people.jsonl"
     path.write_text(json.dumps({"question": "Where was Ada Lovelace born?", "answers": ["London"]}))
     folder = make_chat_model(tmp_path / "tiny", context=1024)

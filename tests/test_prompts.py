@@ -16,7 +16,6 @@ from tasks.models.prompts.replies import (
     EntityReply,
     Extraction,
     Program,
-    Reply,
     TripleReply,
     merged,
 )
@@ -37,7 +36,7 @@ def load(purpose: str, language: str = "en", vocabulary: str = "") -> Prompt:
 
 
 @pytest.mark.parametrize(("purpose", "language"), ALL)
-def test_every_purpose_has_a_prompt_with_valid_examples(purpose: str, language: str) -> None:
+def test_every_purpose_has_a_prompt_with_valid_examples(purpose, language):
     loaded = load(purpose, language)
     shown = examples(purpose)[language]
     assert shown
@@ -49,17 +48,17 @@ def test_every_purpose_has_a_prompt_with_valid_examples(purpose: str, language: 
 
 
 @pytest.mark.parametrize(("purpose", "language"), ALL)
-def test_a_prompt_is_known_by_its_first_line(purpose: str, language: str) -> None:
+def test_a_prompt_is_known_by_its_first_line(purpose, language):
     assert purpose_of(load(purpose, language).system) == purpose
 
 
 @pytest.mark.parametrize("system", ["", "# Something else", "You are a helpful assistant."])
-def test_other_prompts_are_not_ours(system: str) -> None:
+def test_other_prompts_are_not_ours(system):
     assert purpose_of(system) is None
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_the_fixed_part_comes_first_and_says_that_texts_are_data(purpose: str) -> None:
+def test_the_fixed_part_comes_first_and_says_that_texts_are_data(purpose):
     loaded = load(purpose)
     values = examples(purpose)["en"][0]["values"]
     first, second = loaded.request(values, most_tokens=10).messages
@@ -71,7 +70,7 @@ def test_the_fixed_part_comes_first_and_says_that_texts_are_data(purpose: str) -
 # --- names -------------------------------------------------------------------------------
 
 
-def test_a_name_too_few_or_too_many_is_an_error() -> None:
+def test_a_name_too_few_or_too_many_is_an_error():
     loaded = load("answer")
     with pytest.raises(KeyError):
         loaded.request({"question": "Who?"}, most_tokens=10)
@@ -84,7 +83,7 @@ def test_a_name_too_few_or_too_many_is_an_error() -> None:
 
 
 @given(st.text(st.sampled_from(string.printable + "$${}天"), max_size=60))
-def test_a_text_is_inserted_once_and_as_it_is(text: str) -> None:
+def test_a_text_is_inserted_once_and_as_it_is(text):
     request = load("answer").request({"question": text, "knowledge": "$question"}, most_tokens=10)
     assert request.user == f"Query: {text}\nKnowledge:\n$question"
 
@@ -92,18 +91,18 @@ def test_a_text_is_inserted_once_and_as_it_is(text: str) -> None:
 # --- versions ----------------------------------------------------------------------------
 
 
-def test_the_version_is_the_same_in_all_languages() -> None:
+def test_the_version_is_the_same_in_all_languages():
     assert load("extract", "en").sha == load("extract", "zh").sha
     assert load("extract", "fr").system == load("extract", "en").system
 
 
-def test_versions_differ_from_purpose_to_purpose_and_with_what_is_fixed() -> None:
+def test_versions_differ_from_purpose_to_purpose_and_with_what_is_fixed():
     assert len({load(purpose).sha for purpose in PURPOSES}) == len(PURPOSES)
     assert load("extract").sha != load("extract", vocabulary="\nUse only these p: born in").sha
 
 
 @pytest.mark.parametrize("changed", ["template", "example"])
-def test_a_changed_prompt_is_another_version(changed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_prompt_is_another_version(changed, monkeypatch):
     before = load("answer").sha
     fixed, slots = prompt._parts("answer")
     pairs = examples("answer")
@@ -115,7 +114,7 @@ def test_a_changed_prompt_is_another_version(changed: str, monkeypatch: pytest.M
     assert load("answer").sha != before
 
 
-def test_equal_requests_have_one_hash_whoever_asks() -> None:
+def test_equal_requests_have_one_hash_whoever_asks():
     def request_about(**about: object) -> Request:
         values = {"question": "Who?", "knowledge": ""}
         return load("answer").request(values, most_tokens=10, **about)  # type: ignore[arg-type]
@@ -141,7 +140,7 @@ def objects_in(schema: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_the_schema_that_is_sent_is_strict(purpose: str) -> None:
+def test_the_schema_that_is_sent_is_strict(purpose):
     found = objects_in(strict_schema(load(purpose).reply))
     assert found
     for one in found:
@@ -150,7 +149,7 @@ def test_the_schema_that_is_sent_is_strict(purpose: str) -> None:
     assert b"$ref" not in orjson.dumps(strict_schema(load(purpose).reply))
 
 
-def test_rows_may_be_objects_and_keys_of_nobody_are_dropped() -> None:
+def test_rows_may_be_objects_and_keys_of_nobody_are_dropped():
     fact = {"s": "a", "p": "b", "o": "c", "quote": "d", "confidence": 1.0, "document_id": "x"}
     content = {"entities": [], "triples": [fact], "aspects": [], "run_id": "x"}
     reply = Extraction.model_validate(content)
@@ -158,7 +157,7 @@ def test_rows_may_be_objects_and_keys_of_nobody_are_dropped() -> None:
     assert orjson.loads(reply.model_dump_json())["triples"] == [["a", "b", "c", "d"]]
 
 
-def test_the_rest_of_an_entitys_row_are_its_aliases() -> None:
+def test_the_rest_of_an_entitys_row_are_its_aliases():
     reply = {"entities": [["A", "person", "", "q", "B", "C"]], "triples": [], "aspects": []}
     [entity] = Extraction.model_validate(reply).entities
     assert entity == EntityReply(
@@ -174,19 +173,19 @@ def test_the_rest_of_an_entitys_row_are_its_aliases() -> None:
         ["a" * 1_001, "b", "c", "d"], [], "abcd", [["a"], "b", "c", "d"],
     ],
 )  # fmt: skip
-def test_a_row_that_is_not_one_is_refused(row: object) -> None:
+def test_a_row_that_is_not_one_is_refused(row):
     written = orjson.dumps({"entities": [], "triples": [row], "aspects": []}).decode()
     with pytest.raises(BadReply):
         parse_reply(written, Extraction)
 
 
-def test_an_unknown_kind_is_unknown_and_not_an_error() -> None:
+def test_an_unknown_kind_is_unknown_and_not_an_error():
     reply = {"entities": [["A", "wizard", "", "q"]], "triples": [], "aspects": []}
     assert Extraction.model_validate(reply).entities[0].kind == "unknown"
 
 
 @pytest.mark.parametrize(("choice", "good"), [("[ENT 1]", True), ("[NONE]", True), ("1", False)])
-def test_a_choice_names_a_candidate_or_none(choice: str, good: bool) -> None:
+def test_a_choice_names_a_candidate_or_none(choice, good):
     written = orjson.dumps({"thought": "", "choice": choice}).decode()
     if good:
         assert parse_reply(written, Choice).choice == choice
@@ -206,7 +205,7 @@ def test_a_choice_names_a_candidate_or_none(choice: str, good: bool) -> None:
         (AnswerReply, {"answerable": "yes", "answer": "Lund"}),
     ],
 )
-def test_a_reply_may_omit_what_nobody_reads(kind: type[Reply], reply: dict[str, object]) -> None:
+def test_a_reply_may_omit_what_nobody_reads(kind, reply):
     """KnowledGPT: without need of knowledge only the first key, without an answer no `answer`."""
     read = parse_reply(orjson.dumps(reply).decode(), kind)
     assert not any("\r" in text for text in dict(read).values())
@@ -215,7 +214,7 @@ def test_a_reply_may_omit_what_nobody_reads(kind: type[Reply], reply: dict[str, 
 @pytest.mark.parametrize(
     ("kind", "reply"), [(Program, {"need_knowledge": "yes"}), (AnswerReply, {"answerable": "yes"})]
 )
-def test_what_was_promised_may_not_be_omitted(kind: type[Reply], reply: dict[str, object]) -> None:
+def test_what_was_promised_may_not_be_omitted(kind, reply):
     with pytest.raises(BadReply):
         parse_reply(orjson.dumps(reply).decode(), kind)
 
@@ -225,7 +224,7 @@ def test_what_was_promised_may_not_be_omitted(kind: type[Reply], reply: dict[str
 
 @pytest.mark.parametrize("purpose", [p for p in PURPOSES if p.startswith("extract")])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_of_an_example_is_borne_out_by_its_text(purpose: str, language: str) -> None:
+def test_every_fact_of_an_example_is_borne_out_by_its_text(purpose, language):
     for example in examples(purpose)[language]:
         values = example["values"]
         passage = {
@@ -244,13 +243,13 @@ def test_every_fact_of_an_example_is_borne_out_by_its_text(purpose: str, languag
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_sent_beyond_the_text_is_bounded(language: str) -> None:
+def test_what_is_sent_beyond_the_text_is_bounded(language):
     schema = orjson.dumps(strict_schema(Extraction)).decode()
     system = load("extract", language).system
     assert estimate_tokens(system) + estimate_tokens(schema) + 10 <= 390
 
 
-def test_the_paper_s_requirements_are_in_the_prompt() -> None:
+def test_the_paper_s_requirements_are_in_the_prompt():
     system = load("extract").system
     for words in ("Do not miss any knowledge points", "nothing else", "letter for letter"):
         assert words in system

@@ -41,6 +41,19 @@ def read_all(source: Path, settings: ReadSettings = SMALL) -> dict[str, Outcome]
     return found
 
 
+def refused(source: Path, settings: ReadSettings = SMALL) -> Reason:
+    """Return why the only input of a source is refused."""
+    (refusal,) = read_all(source, settings).values()
+    assert isinstance(refusal, Refusal), refusal
+    return refusal.reason
+
+
+def refused_item(item: Item) -> Reason:
+    (refusal,) = read_item(item, SMALL)
+    assert isinstance(refusal, Refusal), refusal
+    return refusal.reason
+
+
 def docx_of(parts: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
@@ -218,10 +231,6 @@ def test_hostile_file_is_refused_with_its_reason(tmp_path: Path, name: str) -> N
     assert refusal.text.endswith(".")
 
 
-def make_pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
 def make_device(path: Path) -> None:
     try:
         os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))
@@ -243,15 +252,14 @@ def link_outside(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (make_pipe, Reason.NOT_A_FILE),
+        (os.mkfifo, Reason.NOT_A_FILE),
         (make_device, Reason.NOT_A_FILE),
         (make_socket, Reason.NOT_A_FILE),
         (link_outside, Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("/dev/zero"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("/proc/self/environ"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to(path), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("nowhere"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("../.."), Reason.OUTSIDE_SOURCE),
+        *(
+            (lambda path, target=target: path.symlink_to(target or path), Reason.OUTSIDE_SOURCE)
+            for target in ("/dev/zero", "/proc/self/environ", "", "nowhere", "../..")
+        ),
     ],
 )
 def test_what_is_no_file_of_the_folder_is_never_opened(
@@ -260,17 +268,13 @@ def test_what_is_no_file_of_the_folder_is_never_opened(
     folder = tmp_path / "folder"
     folder.mkdir()
     make(folder / "a.txt")
-    (refusal,) = read_all(folder).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is reason
+    assert refused(folder) is reason
 
 
 def test_single_pipe_and_device_as_source(tmp_path: Path) -> None:
-    make_pipe(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     for source in (tmp_path / "pipe", Path("/dev/zero")):
-        (refusal,) = read_all(source).values()
-        assert isinstance(refusal, Refusal)
-        assert refusal.reason is Reason.NOT_A_FILE
+        assert refused(source) is Reason.NOT_A_FILE
 
 
 def test_links_that_stay_inside_are_read_and_folders_not_followed(tmp_path: Path) -> None:
@@ -296,9 +300,7 @@ def test_a_link_put_in_place_after_the_listing_leads_nowhere(tmp_path: Path, swa
     else:
         (folder / "sub").rmdir()
         (folder / "sub").symlink_to(outside)
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.UNREADABLE
+    assert refused_item(item) is Reason.UNREADABLE
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", "sub/../../outside.txt", "/etc/passwd"])
@@ -306,17 +308,14 @@ def test_a_forged_item_does_not_leave_its_root(tmp_path: Path, path: str) -> Non
     (tmp_path / "root" / "sub").mkdir(parents=True)
     (tmp_path / "outside.txt").write_text(CANARY)
     item = Item("s", str(tmp_path / "root"), path, "u.txt", "", 10)
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
+    assert refused_item(item)
 
 
 def test_vanished_and_forbidden_files_are_unreadable(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(GOOD)
     (item,) = scan(str(tmp_path)).items
     (tmp_path / "a.txt").unlink()
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.UNREADABLE
+    assert refused_item(item) is Reason.UNREADABLE
 
 
 def test_huge_sparse_files_are_refused_unread(tmp_path: Path) -> None:
@@ -329,13 +328,6 @@ def test_huge_sparse_files_are_refused_unread(tmp_path: Path) -> None:
     reasons = {uri: one.reason for uri, one in found.items() if isinstance(one, Refusal)}
     assert reasons["a.txt"] is reasons["b.pdf"] is Reason.TOO_LARGE
     assert reasons["c.jsonl"] in (Reason.BINARY, Reason.TOO_LONG)
-
-
-def test_a_text_beyond_the_character_limit_is_not_held_whole(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"word " * 300_000)
-    (refusal,) = read_all(tmp_path).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.TOO_LONG
 
 
 NAMES = [b"new\nline.txt", b"bidi\xe2\x80\xae.txt", b"bell\x07.txt", b"not-utf8-\xff\xfe.txt",
@@ -396,9 +388,7 @@ def test_a_parser_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     # Objects of 600 MB text, which JSON holds in memory thrice, under a generous file limit.
     (tmp_path / "a.json").write_bytes(b'{"a": [' + b'"x",' * 25_000_000 + b'"x"]}')
     settings = ReadSettings(max_file_bytes=10**9, max_seconds=60)
-    (refusal,) = read_all(tmp_path, settings).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
+    assert refused(tmp_path, settings) in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
 
 
 HIDING = [
@@ -422,9 +412,8 @@ def test_hidden_words_never_become_text(tmp_path: Path, name: str, hiding: str) 
     (tmp_path / name).write_text(json.dumps({"text": page}) if name == "a.jsonl" else page)
     (one,) = read_all(tmp_path).values()
     assert isinstance(one, ReadText)
-    assert "secret" not in one.text
+    assert "secret" not in one.text and "It has 4,200 people." in one.text
     assert "Aurelia Bank was founded in 1921." in one.text
-    assert "It has 4,200 people." in one.text
 
 
 def test_white_text_on_its_own_background_is_seen(tmp_path: Path) -> None:
@@ -480,12 +469,9 @@ def test_any_bytes_end_in_outcomes_and_no_error(
     for uri, one in found.items():
         assert uri.startswith(f"a.{ending}")
         if isinstance(one, ReadText):
-            assert clean(one.text) == one.text
-            assert len(one.minhash) == 256
-            assert one.words > 0
+            assert clean(one.text) == one.text and len(one.minhash) == 256 and one.words > 0
         else:
-            assert isinstance(one, Refusal)
-            assert one.reason in Reason
+            assert isinstance(one, Refusal) and one.reason in Reason
 
 
 @given(st.text(max_size=300))

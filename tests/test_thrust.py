@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.gates.clusters import Clusters, cluster, cluster_count
-from tasks.gates.thrust import VARIANTS, Variant, scale_of, thrust
+from tasks.gates.thrust import VARIANTS, scale_of, thrust
 
 ORIGIN = np.zeros((1, 2))
 
@@ -36,7 +36,7 @@ def as_written(question: np.ndarray, found: Clusters) -> float:
         ([(30, 40), (0, 20)], [10, 6], 0.00917878),
     ],
 )
-def test_golden(centroids: object, sizes: object, score: float) -> None:
+def test_golden(centroids, sizes, score):
     assert thrust(ORIGIN, clusters(centroids, sizes))[0] == pytest.approx(score, abs=1e-6)
 
 
@@ -50,12 +50,12 @@ def test_golden(centroids: object, sizes: object, score: float) -> None:
         ("inertia", np.hypot(7 * 3 / 125, 7 * 4 / 125 + 1 * 2 / 8) / 2),
     ],
 )
-def test_ablations_at_the_golden_clusters(variant: Variant, score: float) -> None:
+def test_ablations_at_the_golden_clusters(variant, score):
     found = clusters([(3, 4), (0, 2)], [10, 6], [7, 1])
     assert thrust(ORIGIN, found, variant)[0] == pytest.approx(score, rel=1e-12)
 
 
-def test_the_cosine_variant_measures_distance_by_angle() -> None:
+def test_the_cosine_variant_measures_distance_by_angle():
     question = np.array([[1.0, 0.0]])
     found = clusters([(1, 1), (0, 3)], [4, 2])
     apart = found.centroids - question
@@ -67,9 +67,7 @@ def test_the_cosine_variant_measures_distance_by_angle() -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 40), st.floats(0, 1e4))
-def test_batches_equal_the_equation_term_by_term(
-    seed: int, count: int, width: int, offset: float
-) -> None:
+def test_batches_equal_the_equation_term_by_term(seed, count, width, offset):
     rng = np.random.default_rng(seed)
     found = clusters(rng.normal(size=(count, width)) + offset, rng.integers(1, 99, count))
     questions = rng.normal(size=(7, width)) + offset
@@ -79,9 +77,7 @@ def test_batches_equal_the_equation_term_by_term(
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
-def test_scores_fall_with_the_square_of_scale_and_scaled_ones_do_not(
-    seed: int, scale: float
-) -> None:
+def test_scores_fall_with_the_square_of_scale_and_scaled_ones_do_not(seed, scale):
     rng = np.random.default_rng(seed)
     vectors, questions = rng.normal(size=(60, 5)), rng.normal(size=(9, 5))
     plain, scaled = cluster(vectors, ["all"] * 60), cluster(vectors * scale, ["all"] * 60)
@@ -90,14 +86,14 @@ def test_scores_fall_with_the_square_of_scale_and_scaled_ones_do_not(
     np.testing.assert_allclose(after * scale_of(scaled), before * scale_of(plain), rtol=1e-6)
 
 
-def test_a_question_at_a_centroid_is_known_beyond_all_others_and_finite() -> None:
+def test_a_question_at_a_centroid_is_known_beyond_all_others_and_finite():
     found = clusters([(2, 0), (0, 0), (5, 5)], [4, 3, 9])
     at, near = thrust(np.array([[2.0, 0.0], [2.0, 1e-3]]), found)
     assert np.isfinite(at)
     assert at > near
 
 
-def test_nearness_does_not_lose_digits_far_from_the_origin() -> None:
+def test_nearness_does_not_lose_digits_far_from_the_origin():
     far = np.full(384, 1e3)
     found = Clusters(np.array([far, far + 1]), np.array([3.0, 5.0]), np.ones(2), ("a", "a"))
     question = far + 1e-4
@@ -105,12 +101,12 @@ def test_nearness_does_not_lose_digits_far_from_the_origin() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_what_is_not_finite_has_no_score(variant: Variant) -> None:
+def test_what_is_not_finite_has_no_score(variant):
     scores = thrust(np.array([[np.nan, 1.0], [np.inf, 1.0]]), clusters([(2, 0)], [4]), variant)
     assert np.isnan(scores).all()
 
 
-def test_an_unknown_variant_is_refused() -> None:
+def test_an_unknown_variant_is_refused():
     with pytest.raises(ValueError, match="no variant"):
         thrust(ORIGIN, clusters([(2, 0)], [4]), "half")  # type: ignore[arg-type]
 
@@ -118,11 +114,11 @@ def test_an_unknown_variant_is_refused() -> None:
 @pytest.mark.parametrize(
     ("questions", "count"), [(1, 3), (81, 3), (82, 4), (200, 4), (256, 4), (257, 5), (10_000, 10)]
 )
-def test_cluster_count(questions: int, count: int) -> None:
+def test_cluster_count(questions, count):
     assert cluster_count(questions) == count
 
 
-def test_clusters_are_made_within_classes_and_hold_every_seed() -> None:
+def test_clusters_are_made_within_classes_and_hold_every_seed():
     rng = np.random.default_rng(0)
     labels = ["yes"] * 120 + ["no"] * 80
     found = cluster(rng.normal(size=(200, 16)), labels)
@@ -131,20 +127,20 @@ def test_clusters_are_made_within_classes_and_hold_every_seed() -> None:
     assert found.sizes[4:].sum() == 120
 
 
-def test_a_class_has_no_more_clusters_than_different_questions() -> None:
+def test_a_class_has_no_more_clusters_than_different_questions():
     vectors = np.array([[0.0, 0.0]] * 5 + [[1.0, 0.0], [1.0, 0.0], [9.0, 9.0]])
     found = cluster(vectors, ["a"] * 5 + ["b"] * 3)
     assert found.labels == ("a", "b", "b")
     assert sorted(found.sizes[1:]) == [1, 2]
 
 
-def test_equal_seeds_make_equal_clusters_bit_for_bit() -> None:
+def test_equal_seeds_make_equal_clusters_bit_for_bit():
     vectors = np.random.default_rng(3).normal(size=(200, 384))
     one, other = (cluster(vectors, ["all"] * 200) for _ in range(2))
     assert one.centroids.tobytes() == other.centroids.tobytes()
 
 
 @pytest.mark.parametrize("vectors", [np.zeros((0, 3)), np.array([[np.nan, 0.0]])])
-def test_clusters_need_finite_vectors(vectors: np.ndarray) -> None:
+def test_clusters_need_finite_vectors(vectors):
     with pytest.raises(ValueError, match="finite"):
         cluster(vectors, ["all"] * len(vectors))

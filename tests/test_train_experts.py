@@ -20,7 +20,6 @@ from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
 from tasks.train_experts import About, journal_texts, text_set, train_experts
 from tasks.verbalize import verbalize
-from tests.command_line import CommandLine
 from tests.expert_texts import texts, tiny_plan
 from tests.test_expert_manifest import REFUSED
 from tests.unsafe_folders import json_change, resealed
@@ -48,7 +47,7 @@ def expert_rows(home: Home) -> dict[str, dict[str, Any]]:
     return {row["expert"]: row for row in home.require_edition().table(Expert).to_pylist()}
 
 
-def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:
+def test_a_training_is_a_row_of_the_edition_and_a_folder(home):
     row = expert_rows(home)["corpus"]
     manifest = checked_manifest(home.path / row["path"], row["sha256"])
     assert row["path"] == f"experts/corpus/{row['sha256'][:12]}"
@@ -65,9 +64,7 @@ def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:
     assert len(pool.write("corpus", ["Ada Lovelace"], 2, max_new_tokens=5)[0]) == 2
 
 
-def test_experts_are_listed_described_quarantined_and_restored(
-    home: Home, almanac: CommandLine
-) -> None:
+def test_experts_are_listed_described_quarantined_and_restored(home, almanac):
     change = partial(almanac.shown, home.path, "experts")
     change("quarantine", "corpus", "--reason", "it makes things up")
     assert expert_rows(home)["corpus"]["reason"] == "it makes things up"
@@ -85,9 +82,7 @@ def test_experts_are_listed_described_quarantined_and_restored(
         assert almanac(home.path, "experts", *wrong)[0] == 2
 
 
-def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(
-    home: Home, tiny_expert: Path
-) -> None:
+def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(home, tiny_expert):
     change_expert(home, "corpus", "quarantine", PLAIN, reason="it makes things up")
     train_experts(home, ["corpus"], PLAIN, plan=tiny_plan(epochs=1))
     kept = expert_rows(home)["corpus"]
@@ -99,9 +94,7 @@ def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(
     assert expert_rows(home)["corpus"]["status"] == "active"
 
 
-def test_a_contributed_folder_is_checked_copied_and_listed(
-    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_a_contributed_folder_is_checked_copied_and_listed(home, tiny_expert, tmp_path, almanac):
     bare = Path(shutil.copytree(tiny_expert, tmp_path / "bare"))
     (bare / "manifest.json").unlink()
     (bare / "README.md").write_text("Mine.")
@@ -128,9 +121,7 @@ def test_a_contributed_folder_is_checked_copied_and_listed(
 
 
 @pytest.mark.parametrize("trick", ["pickled weights", "remote code", "a linked file", "a pipe"])
-def test_an_unsafe_folder_is_not_added(
-    trick: str, home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_an_unsafe_folder_is_not_added(trick, home, tiny_expert, tmp_path, almanac):
     bad = Path(shutil.copytree(tiny_expert, tmp_path / "bad"))
     REFUSED[trick][0](bad)
     before = home.journal.position
@@ -158,8 +149,8 @@ def lost(folder: Path) -> None:
     ("change", "reason"), [(pickled, "can run code"), (unknown, "is refused"), (lost, "finite")]
 )
 def test_a_folder_without_a_manifest_is_checked_as_well(
-    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine, change: Any, reason: str
-) -> None:
+    home, tiny_expert, tmp_path, almanac, change, reason
+):
     bare = Path(shutil.copytree(tiny_expert, tmp_path / "bare"))
     (bare / "manifest.json").unlink()
     change(bare)
@@ -168,14 +159,12 @@ def test_a_folder_without_a_manifest_is_checked_as_well(
     assert "bad" not in current_experts(home)
 
 
-def test_folders_and_names_that_cannot_be_are_refused(
-    home: Home, tiny_expert: Path, tmp_path: Path, almanac: CommandLine
-) -> None:
+def test_folders_and_names_that_cannot_be_are_refused(home, tiny_expert, tmp_path, almanac):
     assert almanac(home.path, "experts", "add", str(tmp_path / "no"), "--name", "bad")[0] in (1, 2)
     assert almanac(home.path, "experts", "add", str(tiny_expert), "--name", "../bad")[0] == 2
 
 
-def test_an_expert_that_was_changed_on_disk_is_not_asked(home: Home) -> None:
+def test_an_expert_that_was_changed_on_disk_is_not_asked(home):
     pool = ExpertPool(active_experts(home, home.require_edition()))
     resealed(json_change("config.json", rms_norm_eps=0.5))(pool.experts[0].folder)
     with pytest.raises(UnsafeExpertError, match="registered"):
@@ -205,7 +194,7 @@ def made_texts(home: Home, name: str) -> None:
     )
 
 
-def test_several_experts_are_trained_side_by_side(home: Home) -> None:
+def test_several_experts_are_trained_side_by_side(home):
     for name in ("one", "two"):
         made_texts(home, name)
     heard: list[tuple[str, int, int]] = []
@@ -224,7 +213,7 @@ def test_several_experts_are_trained_side_by_side(home: Home) -> None:
     assert rows["one"]["sources"] == ["0:0"]
 
 
-def test_texts_come_from_the_journal_in_the_same_order(home: Home, tmp_path: Path) -> None:
+def test_texts_come_from_the_journal_in_the_same_order(home, tmp_path):
     made_texts(home, "one")
     ids, position = text_set(home, "one", None).ids, home.journal.position
     read = [list(journal_texts(home, ids, position, tmp_path, "train")) for _ in range(2)]
@@ -233,7 +222,7 @@ def test_texts_come_from_the_journal_in_the_same_order(home: Home, tmp_path: Pat
     assert not text_set(home, "one", "films").rows
 
 
-def test_a_changed_graph_is_verbalized_again(home: Home) -> None:
+def test_a_changed_graph_is_verbalized_again(home):
     verbalize(home, PLAIN, expert="mine")
     before = text_set(home, "mine", None).ids
     rows = home.journal.table(Verbalization).to_pylist()
@@ -245,7 +234,7 @@ def test_a_changed_graph_is_verbalized_again(home: Home) -> None:
     assert expert_rows(home)["mine"]["stale"] is False
 
 
-def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home, almanac: CommandLine) -> None:
+def test_an_expert_of_one_of_several_graphs_is_not_stale(home, almanac):
     made_texts(home, "mine")
     verbalize(home, PLAIN, expert="mine")
     train_experts(home, ["mine"], PLAIN, graph="people", plan=tiny_plan(epochs=1))
@@ -259,9 +248,7 @@ def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home, almanac: Co
     assert expert_rows(home)["mine"]["stale"] is True
 
 
-def test_a_home_may_be_named_by_a_relative_path(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_may_be_named_by_a_relative_path(home, monkeypatch):
     monkeypatch.chdir(home.path.parent)
     run, _ = train_experts(Home(Path("home")), ["corpus"], PLAIN, plan=tiny_plan(seed=5))
     assert run.published
@@ -270,7 +257,7 @@ def test_a_home_may_be_named_by_a_relative_path(
     checked_manifest(home.path / row["path"], row["sha256"])
 
 
-def test_what_is_wrong_is_said_before_anything_is_trained(home: Home, almanac: CommandLine) -> None:
+def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
     for names, graph, about in (
         (["no/name"], None, About()),
         (["nobody"], None, About()),
@@ -288,7 +275,7 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home: Home, almanac: C
         assert almanac(home.path, "train-experts", *wrong)[0] == 2
 
 
-def test_the_command_trains_within_its_minutes(home: Home, almanac: CommandLine) -> None:
+def test_the_command_trains_within_its_minutes(home, almanac):
     words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3")
     report = almanac.json(home.path, *words)
     assert report["published"]

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,7 +22,6 @@ from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
 from tasks.models.prompts.replies import Text as TextReply
 from tasks.verbalize import Rewriter, verbalize
-from tests.command_line import CommandLine
 from tests.small_edition import make_edition
 from warehouse.durable import sha256_file
 from warehouse.home import Home
@@ -82,7 +80,7 @@ def texts_of(home: Home, **options: Any) -> list[Text]:
         ("/r/AtLocation", "You find Ada at Bo."),
     ],
 )
-def test_a_relations_name_becomes_a_sentence(relation: str, sentence: str) -> None:
+def test_a_relations_name_becomes_a_sentence(relation, sentence):
     phrasings = Phrasings(["directed by", relation])
     assert phrasings.of(relation, "en").sentence("Ada", ["Bo"], "en") == sentence
 
@@ -96,7 +94,7 @@ def test_a_relations_name_becomes_a_sentence(relation: str, sentence: str) -> No
         ("IsA", "甲是一种乙。"),
     ],
 )
-def test_a_chinese_relation_becomes_a_chinese_sentence(relation: str, sentence: str) -> None:
+def test_a_chinese_relation_becomes_a_chinese_sentence(relation, sentence):
     assert Phrasings([relation]).of(relation, "zh").sentence("甲", ["乙"], "zh") == sentence
 
 
@@ -111,7 +109,7 @@ def test_a_chinese_relation_becomes_a_chinese_sentence(relation: str, sentence: 
         ("/r/UsedFor", "Ada is used for who?"),
     ],
 )
-def test_a_relation_becomes_a_question(relation: str, question: str) -> None:
+def test_a_relation_becomes_a_question(relation, question):
     phrasing = Phrasings([relation]).of(relation, "en")
     assert phrasing.ask("Ada", person=True, language="en") == question
     thing = question.replace("Who", "What").replace("who", "what")
@@ -133,19 +131,17 @@ def test_a_relation_becomes_a_question(relation: str, question: str) -> None:
         ("主演", ["乙", "丙", "丁"], "zh", "Ada的主演有乙、丙和丁。"),
     ],
 )
-def test_a_sentence_fits_its_tails(
-    relation: str, tails: list[str], language: str, sentence: str
-) -> None:
+def test_a_sentence_fits_its_tails(relation, tails, language, sentence):
     assert Phrasings([]).of(relation, language).sentence("Ada", tails, language) == sentence
 
 
-def test_a_question_comes_with_its_answers(rivers: Home) -> None:
+def test_a_question_comes_with_its_answers(rivers):
     texts = [text["text"] for text in texts_of(rivers, methods=("question",))]
     assert "Question: What is the tributary of Alma?\nAnswer: Berle and Corve" in texts
     assert "Question: What was Old Bridge opened in?\nAnswer: 1874" in texts
 
 
-def test_a_question_is_asked_in_looser_words_too(rivers: Home) -> None:
+def test_a_question_is_asked_in_looser_words_too(rivers):
     texts = texts_of(rivers, methods=("question",), wordings=6)
     assert texts == texts_of(rivers, methods=("question",), wordings=6)
     assert texts != texts_of(rivers, methods=("question",), wordings=6, seed=1)
@@ -157,7 +153,7 @@ def test_a_question_is_asked_in_looser_words_too(rivers: Home) -> None:
     assert all(says_all(text) for text in texts)
 
 
-def test_chinese_questions_are_asked_in_looser_words_too() -> None:
+def test_chinese_questions_are_asked_in_looser_words_too():
     questions = [
         loose_question(
             "毕业学校", "甲乙", person=False, vocabulary=["船"], rng=Random(seed), language="zh"
@@ -172,7 +168,7 @@ def test_chinese_questions_are_asked_in_looser_words_too() -> None:
     assert sum(text.endswith("？") for text in questions) in range(120, 190)
 
 
-def test_an_owner_may_come_after_what_is_owned() -> None:
+def test_an_owner_may_come_after_what_is_owned():
     assert name_forms("Bavaria's 2nd district") == [
         "Bavaria's 2nd district", "2nd district of Bavaria", "the 2nd district of Bavaria",
     ]  # fmt: skip
@@ -180,7 +176,7 @@ def test_an_owner_may_come_after_what_is_owned() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_relation_whose_name_is_blank_is_verbalized_too(language: str) -> None:
+def test_a_relation_whose_name_is_blank_is_verbalized_too(language):
     sentence = Phrasings([" "]).of(" ", language).sentence("Ada", ["Bo"], language)
     assert "Ada" in sentence and "Bo" in sentence
     question = loose_question(
@@ -195,9 +191,7 @@ def test_a_relation_whose_name_is_blank_is_verbalized_too(language: str) -> None
     tails=st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=4),
     language=st.sampled_from(["en", "zh"]),
 )
-def test_every_sentence_has_its_head_and_tails_letter_for_letter(
-    relation: str, head: str, tails: list[str], language: str
-) -> None:
+def test_every_sentence_has_its_head_and_tails_letter_for_letter(relation, head, tails, language):
     phrasing = Phrasings([relation]).of(relation, language)
     sentence = phrasing.sentence(head, tails, language)
     assert head in sentence
@@ -214,9 +208,7 @@ def test_every_sentence_has_its_head_and_tails_letter_for_letter(
     hops=st.integers(1, 6),
     seed=st.integers(0, 99),
 )
-def test_a_walk_follows_edges_and_visits_no_node_twice(
-    edges: list[tuple[int, int]], hops: int, seed: int
-) -> None:
+def test_a_walk_follows_edges_and_visits_no_node_twice(edges, hops, seed):
     graph = Graph.of("g", [(f"n{a}", "r", f"n{b}") for a, b in edges])
     starts = np.arange(graph.nodes, dtype=np.int32)
     walks = random_walks(graph, starts, hops, np.random.default_rng(seed))
@@ -231,7 +223,7 @@ def test_a_walk_follows_edges_and_visits_no_node_twice(
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def test_the_wiki_of_an_entity_says_all_that_is_known_about_it(rivers: Home) -> None:
+def test_the_wiki_of_an_entity_says_all_that_is_known_about_it(rivers):
     texts = {text["text"]: text for text in texts_of(rivers, methods=("entity_wiki",))}
     alma = next(text for text in texts if text.startswith("Alma"))
     assert sorted(alma.rstrip(".").split(". ")) == sorted(
@@ -245,13 +237,13 @@ def test_the_wiki_of_an_entity_says_all_that_is_known_about_it(rivers: Home) -> 
     assert "Old Bridge was opened by Ada {h} Field. Old Bridge was opened in 1874." in texts
 
 
-def test_a_long_wiki_is_cut_between_sentences(rivers: Home) -> None:
+def test_a_long_wiki_is_cut_between_sentences(rivers):
     texts = texts_of(rivers, methods=("entity_wiki",), triples=2)
     assert max(len(text["triple_ids"]) for text in texts) == 2
     assert sum(len(text["triple_ids"]) for text in texts) == len(RIVERS)
 
 
-def test_each_text_names_the_triples_it_was_made_from(rivers: Home) -> None:
+def test_each_text_names_the_triples_it_was_made_from(rivers):
     triples = rivers.require_edition().table(schemas.Triple).to_pylist()
     known = {row["triple_id"]: row for row in triples}
     texts = texts_of(rivers)
@@ -262,14 +254,14 @@ def test_each_text_names_the_triples_it_was_made_from(rivers: Home) -> None:
             assert triple["head"] in text["text"] and triple["tail"] in text["text"]
 
 
-def test_the_seed_decides_and_no_text_comes_twice(rivers: Home) -> None:
+def test_the_seed_decides_and_no_text_comes_twice(rivers):
     ids = [text["text_id"] for text in texts_of(rivers, seed=3)]
     assert ids == [text["text_id"] for text in texts_of(rivers, seed=3)]
     assert len(ids) == len(set(ids))
     assert len(texts_of(rivers, methods=("evidence",), evidence=4)) == 4
 
 
-def test_held_out_entities_have_no_text_in_the_training_part(tmp_path: Path) -> None:
+def test_held_out_entities_have_no_text_in_the_training_part(tmp_path):
     facts = [f"n{a}\tnext to\tn{(a * 7 + b) % 97}" for a in range(97) for b in range(1, 4)]
     (tmp_path / "g.tsv").write_text("\n".join(facts) + "\n")
     home = Home(tmp_path / "home")
@@ -300,7 +292,7 @@ def mapped(work: Callable[[Text], Text], texts: Iterable[Text]) -> Sequence[Text
     return [work(text) for text in texts]
 
 
-def test_a_models_words_are_taken_if_no_name_is_lost(rivers: Home) -> None:
+def test_a_models_words_are_taken_if_no_name_is_lost(rivers):
     texts = texts_of(rivers, methods=("entity_wiki",))
     fluent: Any = Model(lambda triples: "In short: " + triples.replace("|", ","))
     assert all(text["rewritten"] for text in Rewriter(fluent, mapped).rewritten(texts))
@@ -313,7 +305,7 @@ def test_a_models_words_are_taken_if_no_name_is_lost(rivers: Home) -> None:
 # -- the job --------------------------------------------------------------------------------------
 
 
-def test_texts_are_published_and_replaced(rivers: Home, almanac: CommandLine) -> None:
+def test_texts_are_published_and_replaced(rivers, almanac):
     call = ["verbalize", "--graph", "rivers", "--expert", "water"]
     counts = almanac.json(rivers.path, *call)["counts"]["verbalize"]
     rows = rivers.require_edition().table(schemas.TrainingText).to_pylist()
@@ -326,7 +318,7 @@ def test_texts_are_published_and_replaced(rivers: Home, almanac: CommandLine) ->
     assert {row["method"] for row in rows} == {"entity_wiki"}
 
 
-def test_wrong_calls_are_refused_before_anything_is_done(rivers: Home, tmp_path: Path) -> None:
+def test_wrong_calls_are_refused_before_anything_is_done(rivers, tmp_path):
     for call, words in (
         ({"graph": "lakes"}, "no graph 'lakes'. The graphs: rivers"),
         ({"graph": "rivers", "expert": "../up"}, "cannot be an expert's name"),
@@ -338,7 +330,7 @@ def test_wrong_calls_are_refused_before_anything_is_done(rivers: Home, tmp_path:
         verbalize(Home(tmp_path / "empty"), PLAIN)
 
 
-def test_sensitive_rows_stay_out(tmp_path: Path) -> None:
+def test_sensitive_rows_stay_out(tmp_path):
     edition = make_edition(
         tmp_path / "edition",
         {"Open": "Alma founded Berle.", "Secret": "Corve founded Nym."},

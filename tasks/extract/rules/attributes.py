@@ -99,18 +99,15 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
         if record.subject:
             yield Attribute.stated(record.subject, label, record.value, span, language)
         elif row["subject"] and record.is_owned:
-            above = _lower(heading)
+            # The heading in lower case, except for words that are all capitals.
+            words = heading.split()
+            above = " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in words)
             relation = f"{above} {label}" if above and above not in label else label
             yield Attribute.stated(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
             attribute = Attribute.stated(record.label, "is", record.value, span, language)
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
-
-
-def _lower(heading: str) -> str:
-    """Return a heading in lower case, except for words that are all capitals."""
-    return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in heading.split())
 
 
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:

@@ -45,7 +45,7 @@ def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Men
 
 def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
     """Yield descriptions with the rule that read each; an entity may have several."""
-    found = [*_definitions(passage, clauses), *_appositions(passage)]
+    found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
     for description in found:
         name, first, last = description.entity.name, description.first, description.last
         stretch = passage.stretch(first, last, precision("description", description.rule))
@@ -65,6 +65,26 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
         name = subject_name(passage, clause)
         if name is not None and is_whole_sentence(tree, start, end):
             yield Description("definition", name, start, end)
+
+
+def _opening(passage: ParsedPassage) -> Iterator[Description]:
+    """Yield the first sentence if it begins with the title and defines it, whatever its parse."""
+    tree = passage.tree
+    if not passage.title or not tree.sentences:
+        return
+    start, end = tree.sentences[0]
+    first = start + (tree.lower[start] in ("the", "a", "an"))
+    name = passage.entities.get(first)
+    if name is None or name.first != first or name.name != passage.title or name.last + 2 >= end:
+        return
+    defines = tree.lemma[name.last] == "be" and tree.lower[name.last + 1] in (
+        "a",
+        "an",
+        "the",
+        "one",
+    )
+    if defines and is_whole_sentence(tree, start, end):
+        yield Description("opening", name, start, end)
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:

@@ -77,7 +77,9 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         if label == "ccomp" or (depth and label == "xcomp"):
             meant = modality_of(tree.lemma[above])
             around = around or meant
-            stated = stated and not (label == "ccomp" and _is_denied(tree, above))
+            # "this is not to say that X fails"
+            denied = any(_denies(tree, child) for child in tree.children[above])
+            stated = stated and not (label == "ccomp" and denied)
             if label == "ccomp" and meant and speaker is None:
                 speaker = _speaker(tree, above)
         if modality == "asserted" and around:
@@ -276,11 +278,6 @@ def _polarity(tree: Tree, clause: Clause) -> str:
     )
     failed = any(tree.lemma[g].lower() in NEGATING for g in _governors(tree, clause))
     return "negative" if denied != failed else "positive"
-
-
-def _is_denied(tree: Tree, predicate: int) -> bool:
-    """Return whether a predicate is negated: "this is not to say that X fails"."""
-    return any(_denies(tree, child) for child in tree.children[predicate])
 
 
 def _denies(tree: Tree, token: int) -> bool:

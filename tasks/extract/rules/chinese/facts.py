@@ -239,7 +239,8 @@ def _read_tokens(
     if _is_vague(clause, meant.tokens):
         thread.subjects, thread.stated = [NOBODY], ""
         return
-    own = _own_subject(passage, thread, clause, meant.tokens, first=first)
+    own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
+    thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(meant.tokens)))
     if clause.verb:
         _state(passage, thread, clause, meant, own)
     elif clause.subject and clause.second:
@@ -274,16 +275,6 @@ def _is_vague(clause: Clause, tokens: list[Token]) -> bool:
     before_rest = before_rest if shown else [*before_rest, *described]
     gives_reason = clause.verb and tokens[0].text in REASONS
     return bool(joins or is_hedged(before_rest) or gives_reason)
-
-
-def _own_subject(
-    passage: PassageReading, thread: Thread, clause: Clause, tokens: list[Token], *, first: bool
-) -> tuple[list[TypedName], str] | None:
-    """Return the resolved subject and attribute of a clause; note a name that begins a sentence."""
-    carried = _carried(passage, clause, thread.subjects)
-    own = resolve_subject(passage, clause, carried)
-    thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
-    return own
 
 
 def _state(
@@ -401,16 +392,13 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
     """
     if clause.subject:
         return subjects
-    if passage.title in subjects and not _names_title(passage):
+    place = passage.sentence
+    sentence = passage.text[place.start : place.end] if place else ""
+    if passage.title in subjects and passage.title.text not in sentence:
         return [NOBODY]
     if clause.verb in ("即", "即是"):
         return [NOBODY]
     return subjects
-
-
-def _names_title(passage: PassageReading) -> bool:
-    place = passage.sentence
-    return place is not None and passage.title.text in passage.text[place.start : place.end]
 
 
 def read_clause(statement: Statement) -> None:

@@ -60,8 +60,10 @@ def resolve_subject(
         named = is_known(carried[0]) or carried[0] == passage.title
         if named and carried[0].text and text not in VAGUE:
             return carried, text
-    while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
-        tokens = tokens[:-1]
+    while len(tokens) > 1 and (
+        tokens[-1].text in BEFORE_VALUES or tokens[-1].text.removesuffix("约") in MEASURES
+    ):
+        tokens = tokens[:-1]  # 珠峰|全长|约
     owner, attribute = _possession(passage, tokens, carried)
     if owner is None and clause.verb in COPULAS:
         owner, attribute = _bare_possession(passage, tokens, clause.rest)
@@ -78,11 +80,6 @@ def resolve_subject(
     if not all(is_whole(part) if titled else is_term(part, passage.title) for part in parts):
         return None
     return [pick_name(passage, part) for part in parts], ""
-
-
-def _leads_to_value(word: str) -> bool:
-    """Return whether a word stands between a subject and its measure: 全长, 约, 全长约."""
-    return word in BEFORE_VALUES or word.removesuffix("约") in MEASURES
 
 
 def _is_common(tokens: list[Token]) -> bool:

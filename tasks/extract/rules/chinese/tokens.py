@@ -380,7 +380,11 @@ def find_foreign_names(text: str) -> Iterator[tuple[int, int]]:
         end = match.start(3) + _end(match[3])
         inner = re.findall(_HAN_PART, match[2])
         position = match.start(3)
-        if start < match.end(1) and end > match.start(3) and all(map(_is_whole, inner)):
+        if (
+            start < match.end(1)
+            and end > match.start(3)
+            and all(_end(part) == len(part) for part in inner)
+        ):
             yield start, end
             position = end
     for match in _TRANSLITERATED.finditer(text):
@@ -408,10 +412,6 @@ def _end(part: str) -> int:
 def _transliterated(part: str) -> int:
     """Return how many characters at the start of a text transliterate."""
     return len(part) - len(part.lstrip(TRANSLITERATION))
-
-
-def _is_whole(part: str) -> bool:
-    return _end(part) == len(part)
 
 
 def _is_foreign(word: str) -> bool:

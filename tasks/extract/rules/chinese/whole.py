@@ -33,6 +33,7 @@ from tasks.text.values import Value
 
 LONGEST_SUBJECT = 20  # characters
 LONGEST_OBJECT = 40
+RESPECTIVELY = frozenset(["分别"])
 MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
 # Quotation marks are only separate tokens around a quotation that is too long for a name.
 QUOTES = frozenset("“”「」『』")
@@ -172,15 +173,8 @@ def is_understood(
         return True
     happens = clause.times and not clause.rest  # 12月17日，返回器着陆
     known = all(is_known(head) for head in heads)
-    return (is_known(title) and bool(happens)) or (known and (is_known(title) or _acts(clause)))
-
-
-def _acts(clause: Clause) -> bool:
-    """Return whether a clause has a name as its subject, an object, and no other noun phrase."""
-    return bool(clause.subject and clause.rest) and not clause.second and is_name(clause.subject)
-
-
-RESPECTIVELY = frozenset(["分别"])
+    acts = bool(clause.subject and clause.rest) and not clause.second and is_name(clause.subject)
+    return (is_known(title) and bool(happens)) or (known and (is_known(title) or acts))
 
 
 def words(tokens: list[Token]) -> str:
