@@ -161,7 +161,7 @@ class GateSettings(_Settings):
 
     use: bool = Field(True, description="Ask the gate, where one is calibrated.")
     budget: Literal["scarce", "medium", "abundant"] | Share = Field(
-        "medium", description="Share of questions that may fetch: 25, 50, 75 %, or from 0 to 1."
+        "medium", description="Share of questions that may fetch: 25, 50, 75 %; or 0 to 1, or 30%."
     )
     task: str | None = Field(
         None, description="The task of all questions; by default each question's nearest task."
@@ -170,6 +170,14 @@ class GateSettings(_Settings):
     window: int = Field(
         400, ge=20, le=10_000, description="How many recent questions of a task set its threshold."
     )
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _share(cls, budget: Any) -> Any:
+        """Read 30% as .3; what is no share is left to the field's own check."""
+        if isinstance(budget, str) and budget.removesuffix("%").isdecimal() and budget[-1:] == "%":
+            return int(budget[:-1]) / 100
+        return budget
 
 
 class ExpertSettings(_Settings):

@@ -393,13 +393,13 @@ def test_explain_says_what_the_gate_did(home, model, almanac):
     ("words", "said"),
     [
         (["--task", "films"], "The tasks: numbers"),
-        (["--gate-budget", "much"], "scarce, medium, abundant"),
-        (["--gate-budget", "130%"], "scarce, medium, abundant|between 0 and 1"),
+        (["--gate-budget", "much"], "'scarce', 'medium' or 'abundant'"),
+        (["--gate-budget", "130%"], "'scarce', 'medium' or 'abundant'"),
     ],
 )
 def test_a_wrong_call_is_told(home, model, almanac, words, said):
     code, out, err = almanac(home.path, "ask", "who?", *words, *model)
-    assert (code, out) == (2, "") and any(part in err for part in said.split("|"))
+    assert (code, out) == (2, "") and said in err
 
 
 def test_drift_is_told_beside_the_answers(home, model, tmp_path, almanac):
