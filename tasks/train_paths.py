@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 
 from schemas.errors import UsageError
+from schemas.extras import check_extra
 from schemas.paths import PolicyTraining
 from schemas.settings import Settings
 from tasks.paths.path import GroundedQuestion
@@ -66,6 +67,7 @@ def train_paths(
     if there is no such graph, or if no question that is not held out names a node of it and has an
     answer there.
     """
+    check_extra("paths")
     plan, edition = plan or PolicyPlan(), home.require_edition()
     chosen = sample(questions, limit or len(questions))
     state = training_folder(home, graph)
