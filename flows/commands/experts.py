@@ -63,7 +63,7 @@ class AddExpert(_About):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Add it and return the run."""
-        from tasks.curate_experts import add_expert
+        from tasks.train_experts import add_expert
 
         run = add_expert(
             self.place,
@@ -89,7 +89,7 @@ class _Change(Publication):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Change it and return the run."""
-        from tasks.curate_experts import change_expert
+        from tasks.train_experts import change_expert
 
         run = change_expert(
             self.place,

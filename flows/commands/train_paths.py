@@ -41,7 +41,7 @@ class TrainPaths(Run):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""
-        from tasks.learn_arms import learn_arms
+        from tasks.learn import learn_arms
         from tasks.questions.formats import read_benchmark
         from tasks.train_paths import train_paths, training_questions
 
