@@ -2,8 +2,8 @@
 
     python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
 
-What `almanac evaluate --gate all` does, with BM25 and Mahalanobis distance as further gates, in a
-home with a medical graph, from which the popularity of subjects is taken: once for the question
+What `almanac gates measure --gate all` does, with BM25 and Mahalanobis distance as further gates,
+in a home with a medical graph, from which the popularity of subjects is taken: once for the question
 alone and once for the question with its choices; then Thrust's ablations, and with `--layers` the
 layers of a transformers model. Gates are fitted on 200 questions of a data set (half of it, where
 it is smaller than 400) and scored on the rest of it; figures are means over the draws and over the
