@@ -5,8 +5,8 @@
 
 What `almanac evaluate --route programs --set zero_shot=true` does in an empty home, for each file
 or folder of the data set. The planner learns from the half of the questions whose topics, or whose
-paths' entities, are not in the measured half (of MidtermQA from the fifteen demonstrations); `zero-shot`
-is the same without having learned. `--limit` takes the first N of a seeded shuffle.
+paths' entities, are not in the measured half (of MidtermQA from the fifteen demonstrations);
+`zero-shot` is the same without having learned. `--limit` takes the first N of a seeded shuffle.
 With `--unseen-relations` the relations are dealt into four folds; the measured questions have one
 of a fold on their gold path, and no question that is learned from has. SPE is told the number of
 hops, the planner is not. Folds 0 and 1 were in view when the planner was changed, 2 and 3 report.

@@ -57,7 +57,10 @@ def expert_rows(home: Home) -> dict[str, dict[str, Any]]:
 
 
 def command(home: Home, *words: str) -> int:
-    return main(["--home", str(home.path), *words])
+    try:
+        return main(["--home", str(home.path), *words])
+    except SystemExit as left:  # after the usage, because the call was wrong
+        return int(left.code or 0)
 
 
 def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:
