@@ -167,7 +167,7 @@ def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
     from tasks.extract.by_model import grounding
 
     before = refreshed.triples()
-    monkeypatch.setattr(grounding, "VERSION", "other rules")
+    monkeypatch.setattr(grounding, "GROUNDING_VERSION", "other rules")
     run, calls = refreshed.refresh()
     assert (run.counts["extraction"]["failed"], calls) == (0, 0)
     assert refreshed.triples() == before
