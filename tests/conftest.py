@@ -3,12 +3,14 @@
 import multiprocessing
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.command_line import CommandLine
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
 
@@ -113,6 +115,12 @@ def own_home(small_home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def almanac(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line: `almanac(home, "sql", "select 1")` gives exit code, output and errors."""
+    return CommandLine(capsys)
+
+
+@pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A server with an invented world that speaks like the remote knowledge bases."""
     monkeypatch.setattr("tasks.programs.knowledge_bases.web.FIRST_PAUSE", 0.05)
@@ -121,11 +129,23 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @pytest.fixture
-def remote(tmp_path: Path, world: World) -> Iterator[RemoteBases]:
+def open_remote(tmp_path: Path, world: World) -> Iterator[Callable[..., RemoteBases]]:
+    """Return a function that opens a home's remote knowledge bases with changed settings."""
+    opened: list[RemoteBases] = []
+
+    def open_with(**changes: Any) -> RemoteBases:
+        opened.append(RemoteBases(tmp_path, world, **changes))
+        return opened[-1]
+
+    yield open_with
+    for remote in opened:
+        remote.web.close()
+
+
+@pytest.fixture
+def remote(open_remote: Callable[..., RemoteBases]) -> RemoteBases:
     """Knowledge bases of a home that ask this server."""
-    remote = RemoteBases(tmp_path, world)
-    yield remote
-    remote.web.close()
+    return open_remote()
 
 
 @pytest.fixture(scope="session")

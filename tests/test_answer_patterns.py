@@ -1,7 +1,6 @@
 """Answer patterns: read as texts, matched as regular expressions are, bounded whatever comes."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -41,11 +40,11 @@ from tasks.questions.question import BenchmarkQuestion
         ("", "anything", True),
     ],
 )
-def test_a_pattern_is_found_as_it_should(pattern: str, answer: str, found: bool) -> None:
+def test_a_pattern_is_found_as_it_should(pattern, answer, found):
     assert holds(pattern, answer) is found
 
 
-def test_a_whole_answer_is_told_from_one_that_holds_the_pattern() -> None:
+def test_a_whole_answer_is_told_from_one_that_holds_the_pattern():
     assert is_whole("Sept?(ember)?", " September ")
     assert not is_whole("Sept?(ember)?", "in September")
 
@@ -64,7 +63,7 @@ def test_a_whole_answer_is_told_from_one_that_holds_the_pattern() -> None:
         ("(unclosed", ("(unclosed",)),
     ],
 )
-def test_a_pattern_is_read_as_texts(pattern: str, texts: tuple[str, ...]) -> None:
+def test_a_pattern_is_read_as_texts(pattern, texts):
     assert readings(pattern) == texts
 
 
@@ -83,12 +82,12 @@ PATTERNS = st.recursive(
 
 
 @given(PATTERNS, st.text(alphabet="ab1 ", max_size=6))
-def test_matching_is_that_of_regular_expressions(pattern: str, answer: str) -> None:
+def test_matching_is_that_of_regular_expressions(pattern, answer):
     assert holds(pattern, answer) == bool(re.search(pattern, answer, re.IGNORECASE))
 
 
 @given(st.text(max_size=60), st.text(max_size=30))
-def test_no_text_is_too_strange(pattern: str, answer: str) -> None:
+def test_no_text_is_too_strange(pattern, answer):
     assert holds(pattern, answer) in (True, False)
     assert readings(pattern)
 
@@ -109,12 +108,12 @@ def test_no_text_is_too_strange(pattern: str, answer: str) -> None:
         "a" * (LONGEST_PATTERN + 1),
     ],
 )
-def test_hostile_patterns_end(pattern: str) -> None:
+def test_hostile_patterns_end(pattern):
     assert holds(pattern, "a" * 100_000) in (True, False)
     assert all(len(text) <= max(LONGEST_ANSWER, len(pattern)) for text in readings(pattern))
 
 
-def test_an_answer_is_right_that_a_pattern_matches() -> None:
+def test_an_answer_is_right_that_a_pattern_matches():
     question = BenchmarkQuestion(
         "1", "How deep?", readings("19[0-9]{2} feet"), scoring="text", patterns=("19[0-9]{2} feet",)
     )
@@ -125,7 +124,7 @@ def test_an_answer_is_right_that_a_pattern_matches() -> None:
     assert score(question, Prediction([]))["right"] == 0
 
 
-def test_curatedtrec_agrees_with_regular_expressions(almanac_data: Path) -> None:
+def test_curatedtrec_agrees_with_regular_expressions(almanac_data):
     questions = read_benchmark(almanac_data / "gate", "curatedtrec").questions
     assert len(questions) > 1000
     for question in questions:

@@ -6,7 +6,6 @@ import importlib.util
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,7 +36,7 @@ HEAVY = {
 }  # fmt: skip
 
 
-def test_layers_hold() -> None:
+def test_layers_hold():
     done = subprocess.run(
         [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
     )
@@ -52,9 +51,7 @@ def test_layers_hold() -> None:
         (["tests"], "benchmarks"),
     ],
 )
-def test_the_product_needs_no_recipe_and_tests_need_no_benchmark(
-    folders: Sequence[str], apart: str
-) -> None:
+def test_the_product_needs_no_recipe_and_tests_need_no_benchmark(folders, apart):
     imported = re.compile(rf"^\s*(?:from|import) (?:{apart})\b", re.MULTILINE)  # in functions, too
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     assert paths
@@ -62,21 +59,21 @@ def test_the_product_needs_no_recipe_and_tests_need_no_benchmark(
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_package_is_ours(package: str) -> None:
+def test_package_is_ours(package):
     spec = importlib.util.find_spec(package)
     assert spec and spec.origin
     assert Path(spec.origin).is_relative_to(ROOT)
 
 
 @pytest.mark.parametrize("path", [*FILES, *UNPACKAGED], ids=lambda p: str(p.relative_to(ROOT)))
-def test_file_has_a_name_of_its_own_and_one_subject(path: Path) -> None:
+def test_file_has_a_name_of_its_own_and_one_subject(path):
     if path.stem not in ("__init__", "__main__"):
         assert path.stem not in sys.stdlib_module_names
         assert path.stem not in ("utils", "helpers", "common", "misc")
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
-def test_one_file_says_which_characters_are_chinese() -> None:
+def test_one_file_says_which_characters_are_chinese():
     ranges = [
         path for path in FILES if re.search(r"\\u(?:4e00|3400|9fff)", path.read_text("utf-8"))
     ]
@@ -95,7 +92,7 @@ def imports_of(path: Path) -> set[str]:
     return names & MODULES.keys()
 
 
-def test_no_module_imports_itself_through_others() -> None:
+def test_no_module_imports_itself_through_others():
     graph = {module: imports_of(path) for module, path in MODULES.items()}
     try:
         TopologicalSorter(graph).prepare()
@@ -112,12 +109,12 @@ def modules_after(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_command_line_is_light() -> None:
+def test_command_line_is_light():
     loaded = modules_after("import flows.__main__; flows.__main__.build_parser()")
     assert not loaded & HEAVY
 
 
-def test_sql_starts_no_server_and_loads_no_model() -> None:
+def test_sql_starts_no_server_and_loads_no_model():
     loaded = modules_after("import flows.commands.sql, flows.home, warehouse.sql_session")
     assert not loaded & (HEAVY - {"duckdb", "pyarrow", "pydantic", "rich"})
 
@@ -125,13 +122,13 @@ def test_sql_starts_no_server_and_loads_no_model() -> None:
 @pytest.mark.parametrize(
     "module", ["tasks.reader.passage_reader", "tasks.refresh", "flows.commands.ask"]
 )
-def test_work_loads_models_only_when_they_are_used(module: str) -> None:
+def test_work_loads_models_only_when_they_are_used(module):
     loaded = modules_after(f"import {module}")
     heavy = {"torch", "transformers", "spacy", "sentence_transformers", "prefect", "dask"}
     assert not loaded & heavy
 
 
-def test_every_table_and_column_is_explained() -> None:
+def test_every_table_and_column_is_explained():
     for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *schemas.LIVE_VIEWS, *JOURNAL):
         assert row.__doc__, row
         assert row.key, row
@@ -139,12 +136,12 @@ def test_every_table_and_column_is_explained() -> None:
             assert info.description, f"{row.table}.{name}"
 
 
-def test_dictionary_is_up_to_date() -> None:
+def test_dictionary_is_up_to_date():
     written = (ROOT / "schemas" / "README.md").read_text(encoding="utf-8")
     assert written == dictionary(), "run `make dictionary`"
 
 
-def test_deployments_lead_to_flows() -> None:
+def test_deployments_lead_to_flows():
     from prefect import Flow
 
     config = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
@@ -160,7 +157,7 @@ def test_deployments_lead_to_flows() -> None:
         assert not limit or limit["collision_strategy"] == "ENQUEUE", "a run waits and is not lost"
 
 
-def test_constraints_hold_names_and_versions_only() -> None:
+def test_constraints_hold_names_and_versions_only():
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         name, _, version = line.partition("==")
         assert name and version, line

@@ -73,7 +73,7 @@ def asker(home: Home, settings: Settings = PLAIN, **how: object) -> Asker:
 # -- graphs ---------------------------------------------------------------------------------------
 
 
-def test_a_graph_is_asked_in_its_relations_words(home: Home) -> None:
+def test_a_graph_is_asked_in_its_relations_words(home):
     with asker(home) as open_asker:
         answer = open_asker.answer(f"What is the release year of {film(3)}?")
     assert (answer.answer, answer.route, answer.answerable) == ("1953", "programs", True)
@@ -82,7 +82,7 @@ def test_a_graph_is_asked_in_its_relations_words(home: Home) -> None:
     assert answer.evidence[0].graph == "films" and answer.evidence[0].kind == "triple"
 
 
-def test_what_was_learned_is_asked_in_any_words(taught: Home) -> None:
+def test_what_was_learned_is_asked_in_any_words(taught):
     question = f"when could people first see {film(5)}"
     with asker(taught) as open_asker:
         assert open_asker.answer(question).answer == "1955"
@@ -90,16 +90,14 @@ def test_what_was_learned_is_asked_in_any_words(taught: Home) -> None:
     assert len(several.answers) == 2 and several.answer == several.answers[0]
 
 
-def test_another_question_is_not_one_for_the_graph(taught: Home) -> None:
+def test_another_question_is_not_one_for_the_graph(taught):
     with asker(taught, graph="films") as open_asker:
         answer = open_asker.answer(f"how many gulls nest near {film(5)}?")
     assert (answer.answer, answer.answers, answer.route) == (None, [], "none")
     assert not answer.answerable and answer.evidence == []
 
 
-def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(
-    home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(home, capsys):
     with asker(home) as open_asker:
         strange = open_asker.answer("Who founded Quibbleton in 《沙丘记》?")
         known = open_asker.answer("What did Ada Lovelace and Charles Babbage eat?")
@@ -111,7 +109,7 @@ def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(
     assert "does not know. No entity is known by “Quibbleton”." in capsys.readouterr().out
 
 
-def test_an_unknown_graph_or_route_is_a_wrong_call(home: Home) -> None:
+def test_an_unknown_graph_or_route_is_a_wrong_call(home):
     with pytest.raises(UsageError, match="corpus, films"):
         asker(home, graph="flims")
     with pytest.raises(UsageError, match="programs"):
@@ -122,7 +120,7 @@ def test_an_unknown_graph_or_route_is_a_wrong_call(home: Home) -> None:
 
 
 @pytest.mark.parametrize("route", ["auto", "programs", "text"])
-def test_the_corpus_is_asked_by_every_route(taught: Home, route: str) -> None:
+def test_the_corpus_is_asked_by_every_route(taught, route):
     with asker(taught, route=route) as open_asker:
         answer = open_asker.answer("Where was Ada Lovelace born?")
     assert answer.answer == "London"
@@ -136,14 +134,14 @@ def test_the_corpus_is_asked_by_every_route(taught: Home, route: str) -> None:
     "question",
     ["What is the name of Mallory's parrot?", "李明的出生地是哪里？", "Who wrote Faust?"],
 )
-def test_what_nobody_said_is_not_known(taught: Home, question: str) -> None:
+def test_what_nobody_said_is_not_known(taught, question):
     with asker(taught) as open_asker:
         answer = open_asker.answer(question)
     assert not answer.answerable and answer.route == "none"
 
 
 @pytest.mark.parametrize("question", ["x" * 5_000, "[" * 400, "\ud800?", "{0} \x00 ' \" ]]", "？"])
-def test_any_question_is_answered_or_not_known(taught: Home, question: str) -> None:
+def test_any_question_is_answered_or_not_known(taught, question):
     with asker(taught) as open_asker:
         assert open_asker.answer(question).answerable is False
 
@@ -165,16 +163,14 @@ BORN = "Where was Ada Lovelace born?"
         ("auto", BORN, ["Bonn", "Riga"], None),
     ],
 )
-def test_an_answer_is_one_of_the_choices_or_not_known(
-    taught: Home, route: str, question: str, choices: list[str], answer: str | None
-) -> None:
+def test_an_answer_is_one_of_the_choices_or_not_known(taught, route, question, choices, answer):
     with asker(taught, route=route) as open_asker:
         given = open_asker.answer(question, choices)
     assert (given.answer, given.answerable) == (answer, answer is not None)
     assert answer or given.probability is None
 
 
-def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
+def test_answers_that_are_no_choices_are_not_given(taught):
     with asker(taught, route="programs") as open_asker:
         first, *others = open_asker.answer(f"what did {person(1)} helm").answers
         assert others and film(2) not in others
@@ -192,11 +188,11 @@ def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
         ("选" + " " * 20_000, "选" + " " * 20_000),
     ],
 )  # fmt: skip
-def test_a_reply_may_be_the_letter_of_a_choice(reply: str, choice: str) -> None:
+def test_a_reply_may_be_the_letter_of_a_choice(reply, choice):
     assert without_letter(reply, ["London", "Bonn"]) == choice
 
 
-def test_a_choice_that_begins_with_a_letter_is_kept() -> None:
+def test_a_choice_that_begins_with_a_letter_is_kept():
     assert without_letter("J. K. Moe", ["J. K. Moe", "Ida Moe"]) == "J. K. Moe"
 
 
@@ -210,7 +206,7 @@ def test_a_choice_that_begins_with_a_letter_is_kept() -> None:
         ("I Don't Row", False),
     ],
 )
-def test_a_refusal_is_told_from_a_title(reply: str, refuses: bool) -> None:
+def test_a_refusal_is_told_from_a_title(reply, refuses):
     assert bool(_NO_ANSWER.fullmatch(reply)) == refuses
 
 
@@ -226,7 +222,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]
         yield Settings(engine=engine)
 
 
-def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Settings) -> None:
+def test_a_model_writes_the_program_and_phrases_the_answer(home, model):
     with asker(home, model) as open_asker:
         first, again = open_asker.answer_all(["Who was Ada Lovelace?"] * 2)
     assert "mathematician" in (first.answer or "") and first.route == "programs"
@@ -238,9 +234,7 @@ def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Se
     assert (later.usage.calls, later.usage.tokens_in) == (0, 0)
 
 
-def test_a_model_that_searches_is_shown_the_choices(
-    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_searches_is_shown_the_choices(home, model, monkeypatch):
     shown: dict[str, str] = {}
     ask = Conversation.ask
 
@@ -255,9 +249,7 @@ def test_a_model_that_searches_is_shown_the_choices(
         assert "Ada Lovelace?\nChoices: A. a sailor; B. a mathematician" in shown[purpose]
 
 
-def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
-    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(home, model, monkeypatch):
     code = "def search():\n    return find_entity_or_value(['Nobody Atall'], ['capital'])[1]"
     reply = AnswerReply(answerable="yes", answer="Sel")
     limits = []
@@ -276,9 +268,7 @@ def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
     assert min(one.call_seconds for one in limits) > slowest
 
 
-def test_replies_that_could_not_be_used_are_told(
-    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replies_that_could_not_be_used_are_told(home, model, monkeypatch):
     async def refused(*_: object) -> RawReply:
         return RawReply(None, refusal="refused")
 
@@ -290,9 +280,7 @@ def test_replies_that_could_not_be_used_are_told(
     assert "no usable reply to 2 of the requests (refused: the model refused)" in warning
 
 
-def test_a_model_that_answers_alone_is_shown_the_choices(
-    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_answers_alone_is_shown_the_choices(home, model, monkeypatch):
     asked: list[str] = []
 
     def phrase(_: Conversation, question: Question, __: list[str]) -> AnswerReply:
@@ -306,7 +294,7 @@ def test_a_model_that_answers_alone_is_shown_the_choices(
     assert asked == ["Who keeps the clock?\nChoices: A. Olga; B. Nils"]
 
 
-def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model: Settings) -> None:
+def test_questions_that_are_worked_on_at_once_share_the_texts(home, model):
     questions = [f"Which {thing} did gulls carry?" for thing in ("ship", "stone", "fish", "bell")]
     with asker(home, model) as open_asker:
         answers = open_asker.answer_all(questions * 8)
@@ -314,7 +302,7 @@ def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model:
     assert not any(answer.answerable for answer in answers)
 
 
-def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path: Path) -> None:
+def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path):
     home, texts = Home(tmp_path / "home"), tmp_path / "texts"
     secret, plain = texts / "secret", texts / "plain"
     secret.mkdir(parents=True)
@@ -339,9 +327,7 @@ def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path: Path) ->
 # -- the command line -----------------------------------------------------------------------------
 
 
-def test_the_commands_learn_answer_and_keep_records(
-    taught: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_learn_answer_and_keep_records(taught, tmp_path, capsys):
     questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
     rows = [{"id": "1", "question": f"who helmed {film(7)}"}, {"id": "2", "question": "why?"}]
     questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -364,7 +350,7 @@ def test_the_commands_learn_answer_and_keep_records(
     assert main([*at, "ask", f"who helmed {film(7)}", *choices[:2]]) == 2
 
 
-def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> None:
+def test_learning_from_nothing_is_a_wrong_call(taught, tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_text('{"question": "who helmed it?"}\n')
     with pytest.raises(UsageError, match="no question|No question"):
@@ -379,13 +365,11 @@ def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> 
     assert load_settings(taught.path).engine.encoder == "none"
 
 
-def test_what_the_benchmark_of_asking_times_exists() -> None:
+def test_what_the_benchmark_of_asking_times_exists():
     assert run_benchmark("asking", "--help")[0] == 0
 
 
-def test_questions_are_answered_as_of_a_day(
-    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_questions_are_answered_as_of_a_day(own_home, tmp_path, capsys):
     first, second = Home(own_home).editions.all()
     long_ago = first.manifest | {"built_at": "2020-05-31T23:00:00.000+00:00"}
     durable.write_sealed_json(first.path / "manifest.json", long_ago)
@@ -407,7 +391,7 @@ def test_questions_are_answered_as_of_a_day(
 
 
 @pytest.mark.parametrize("options", [["--as-of", "soon"], ["--as-of", "2020-01-01", "--edition=1"]])
-def test_a_day_that_is_none_or_one_beside_an_edition_is_a_wrong_call(options: list[str]) -> None:
+def test_a_day_that_is_none_or_one_beside_an_edition_is_a_wrong_call(options):
     with pytest.raises(SystemExit) as end:
         main(["ask", "Where was Ada Lovelace born?", *options])
     assert end.value.code == 2

@@ -4,12 +4,10 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
-from flows.__main__ import main
 from flows.audit_form import read_form, write_form
 from schemas.settings import load_settings
 from schemas.verdicts import Verdict
@@ -19,22 +17,14 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 
-def audit(home: Path, *options: str) -> int:
-    try:
-        return main(["audit", *options, "--home", str(home)])
-    except SystemExit as end:
-        return int(end.code or 0)
-
-
 def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def rows(home: Path, query: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    capsys.readouterr()
-    assert main(["sql", query, "--json", "--home", str(home)]) == 0
-    shown: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
-    return shown
+def current(home: Path) -> Edition:
+    edition = Home(home).editions.current()
+    assert edition is not None
+    return edition
 
 
 def built_again(home: Path) -> None:
@@ -49,115 +39,81 @@ def refreshed(own_home: Path) -> Path:
     return own_home
 
 
-def test_a_fact_is_shown_without_the_front_matter_before_it(own_home: Path, tmp_path: Path) -> None:
+def test_a_fact_is_shown_without_the_front_matter_before_it(own_home, tmp_path, almanac):
     text = "---\nauthor: Ida Moe\n---\n\nNora Field was born in Ulm.\n"
     (own_home / "none.md").write_text(text)
     built_again(own_home)
     form = tmp_path / "facts.jsonl"
-    assert audit(own_home, "--relation", "born in", "--write", str(form)) == 0
+    almanac.shown(own_home, "audit", "--relation", "born in", "--write", str(form))
     [shown] = [json.loads(line) for line in form.read_text().splitlines() if "Ulm" in line]
     assert shown["text"] == "«Nora Field was born in Ulm».\n"
 
 
-def test_each_verdict_is_kept_at_once_and_the_place_is_marked(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_verdict_is_kept_at_once_and_the_place_is_marked(own_home, monkeypatch, almanac):
     answer(monkeypatch, "u", "s", "what?", "useless", "w", "q", "u")
-    assert audit(own_home, "--kind", "triples", "--json") == 0
-    out, err = capsys.readouterr()
+    code, out, err = almanac(own_home, "audit", "--kind", "triples", "--json")
     done = json.loads(out)
-    assert (done["kept"], done["rejected"], done["verdicts"]) == (3, 1, 3)
+    assert code == 0 and (done["kept"], done["rejected"], done["verdicts"]) == (3, 1, 3)
     assert "«" in err and "»" in err and err.count("[5 of ") == 1 and "[6 of " not in err
-    assert [row["verdict"] for row in Home(own_home).journal.table(Verdict).to_pylist()] == [
-        "useful",
-        "useless",
-        "wrong",
-    ]
+    kept = Home(own_home).journal.table(Verdict)["verdict"].to_pylist()
+    assert kept == ["useful", "useless", "wrong"]
     answer(monkeypatch)  # the input ends: nothing is lost, nothing is asked twice
-    assert audit(own_home, "--kind", "triples", "--json") == 0
-    again = json.loads(capsys.readouterr().out)
+    again = almanac.json(own_home, "audit", "--kind", "triples")
     assert (again["kept"], again["verdicts"]) == (0, 3)
 
 
-def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(
-    refreshed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(refreshed, almanac):
     home = Home(refreshed)
-    edition = home.editions.current()
-    assert edition is not None
-    facts = [
-        fact
-        for kind in ("triples", "descriptions", "notes", "statements", "aliases")
-        for fact in draw(home, edition, Plan(limit=1, kinds=(kind,)))
-    ]
-    assert [fact["fact_kind"] for fact in facts] == [
-        "triple",
-        "description",
-        "aspect",
-        "statement",
-        "alias",
-    ]
+    kinds = ("triples", "descriptions", "notes", "statements", "aliases")
+    plans = [Plan(limit=1, kinds=(kind,)) for kind in kinds]
+    facts = [fact for plan in plans for fact in draw(home, current(refreshed), plan)]
+    told = [fact["fact_kind"] for fact in facts]
+    assert told == ["triple", "description", "aspect", "statement", "alias"]
     assert keep_verdicts(home, [(fact, "wrong") for fact in facts]) == (5, 5)
     built_again(refreshed)
-    edition = home.editions.current()
-    assert edition is not None
-    left = {row["fact_id"] for row in draw(home, edition, Plan(limit=1000))}
+    left = {row["fact_id"] for row in draw(home, current(refreshed), Plan(limit=1000))}
     assert left.isdisjoint(fact["fact_id"] for fact in facts)
-    assert len(rows(refreshed, "from verdicts", capsys)) == 5
-    changes = rows(refreshed, "select fact_id, kind, cause from changes", capsys)
+    assert len(almanac.rows(refreshed, "from verdicts")) == 5
+    changes = almanac.rows(refreshed, "select fact_id, kind, cause from changes")
     assert {"fact_id": facts[0]["fact_id"], "kind": "gone", "cause": "override"} in changes
     for row in verdicts_in_force(home).values():
-        override = ["override", "withdraw", row["override_id"], "--home", str(refreshed)]
-        assert main(override) == 0
+        almanac.shown(refreshed, "override", "withdraw", row["override_id"])
     assert verdicts_in_force(home) == {}
     built_again(refreshed)
-    edition = home.editions.current()
-    assert edition is not None
-    back = {row["fact_id"] for row in draw(home, edition, Plan(limit=1000))}
+    back = {row["fact_id"] for row in draw(home, current(refreshed), Plan(limit=1000))}
     assert back >= {fact["fact_id"] for fact in facts}
 
 
-def test_a_verdict_that_changes_takes_the_rejection_back(own_home: Path) -> None:
+def test_a_verdict_that_changes_takes_the_rejection_back(own_home, almanac):
     home = Home(own_home)
-    edition = home.editions.current()
-    assert edition is not None
-    [fact] = draw(home, edition, Plan(limit=1))
+    [fact] = draw(home, current(own_home), Plan(limit=1))
     assert keep_verdicts(home, [(fact, "wrong")]) == (1, 1)
     assert keep_verdicts(home, [(fact, "wrong")]) == (0, 0)
     assert keep_verdicts(home, [(fact, "useful")]) == (1, 0)
     [verdict] = verdicts_in_force(home).values()
     assert (verdict["verdict"], verdict["override_id"]) == ("useful", None)
-    assert main(["override", "list", "--json", "--home", str(own_home)]) == 0
+    almanac.json(own_home, "override", "list")
 
 
-def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(
-    refreshed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = rows(refreshed, "select triple_id, confidence from triples", capsys)
-    home = Home(refreshed)
-    edition = home.editions.current()
-    assert edition is not None
-    judged = draw(home, edition, Plan(limit=4, kinds=("triples",)))
+def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(refreshed, almanac):
+    triples, home = "select triple_id, confidence from triples", Home(refreshed)
+    before = almanac.rows(refreshed, triples)
+    judged = draw(home, current(refreshed), Plan(limit=4, kinds=("triples",)))
     keep_verdicts(home, [(fact, "useless") for fact in judged])
     built_again(refreshed)
-    after = {
-        row["triple_id"]: row["confidence"]
-        for row in rows(refreshed, "select triple_id, confidence from triples", capsys)
-    }
+    after = {row["triple_id"]: row["confidence"] for row in almanac.rows(refreshed, triples)}
     common = [row for row in before if row["triple_id"] in after]
     assert common and all(after[row["triple_id"]] < row["confidence"] for row in common)
     query = "select distinct engine_confidence > confidence as lower from mentions where "
-    assert rows(refreshed, query + "fact_kind = 'triple'", capsys) == [{"lower": True}]
-    assert rows(refreshed, query + "fact_kind <> 'triple'", capsys) == [{"lower": False}]
+    assert almanac.rows(refreshed, query + "fact_kind = 'triple'") == [{"lower": True}]
+    assert almanac.rows(refreshed, query + "fact_kind <> 'triple'") == [{"lower": False}]
 
 
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
-def test_a_file_is_written_filled_in_and_read_back(
-    name: str, own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_written_filled_in_and_read_back(name, own_home, tmp_path, almanac):
     path = tmp_path / name
-    assert audit(own_home, "--write", str(path), "--limit", "6", "--by", "kind") == 0
-    assert "6 facts" in capsys.readouterr().out
+    write = ["audit", "--write", str(path)]
+    assert "6 facts" in almanac.shown(own_home, *write, "--limit", "6", "--by", "kind")
     text = path.read_text(encoding="utf-8")
     forms = list(csv.DictReader(io.StringIO(text, newline="")))
     if name.endswith("jsonl"):
@@ -171,32 +127,22 @@ def test_a_file_is_written_filled_in_and_read_back(
             writer = csv.DictWriter(file, list(forms[0]))
             writer.writeheader()
             writer.writerows(forms)
-    assert audit(own_home, "--read", str(path), "--json") == 0
-    done = json.loads(capsys.readouterr().out)
+    done = almanac.json(own_home, "audit", "--read", str(path))
     assert (done["kept"], done["rejected"], done["gone"], done["verdicts"]) == (5, 2, 0, 5)
-    assert audit(own_home, "--read", str(path), "--json") == 0
-    assert json.loads(capsys.readouterr().out)["kept"] == 0
-    assert audit(own_home, "--write", str(path)) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert almanac.json(own_home, "audit", "--read", str(path))["kept"] == 0
+    assert "exists already" in almanac.refused(own_home, *write)
 
 
 @pytest.mark.parametrize("name", ["facts.xlsx", "facts"])
-def test_a_format_that_is_not_written_is_refused(
-    name: str, own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert audit(own_home, "--write", str(tmp_path / name)) == 2
-    assert ".csv as CSV" in capsys.readouterr().err
+def test_a_format_that_is_not_written_is_refused(name, own_home, tmp_path, almanac):
+    assert ".csv as CSV" in almanac.refused(own_home, "audit", "--write", str(tmp_path / name))
     assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
-def test_hostile_texts_come_back_whole_and_are_no_formulas(
-    name: str, own_home: Path, tmp_path: Path
-) -> None:
-    home, path = Home(own_home), tmp_path / name
-    edition = home.editions.current()
-    assert edition is not None
-    facts = draw(home, edition, Plan(limit=2))
+def test_hostile_texts_come_back_whole_and_are_no_formulas(name, own_home, tmp_path):
+    path = tmp_path / name
+    facts = draw(Home(own_home), current(own_home), Plan(limit=2))
     facts[0] |= {"fact": "=1+1", "text": 'a\u2028b\x0c\x85"c"\r\n;d'}
     assert write_form(path, facts) == 2
     filled = path.read_bytes().decode().replace('"verdict": ""', '"verdict": "u"')
@@ -217,58 +163,42 @@ def test_hostile_texts_come_back_whole_and_are_no_formulas(
         ("a.jsonl", "[]", "row 1 is no JSON object"),
     ],
 )
-def test_a_damaged_file_is_explained(
-    name: str,
-    text: str,
-    words: str,
-    own_home: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_damaged_file_is_explained(name, text, words, own_home, tmp_path, almanac):
     (tmp_path / name).write_text(text)
-    assert audit(own_home, "--read", str(tmp_path / name)) == 2
-    out, err = capsys.readouterr()
-    assert words in err and not out and len(err.splitlines()) == 1
+    assert words in almanac.refused(own_home, "audit", "--read", str(tmp_path / name))
 
 
 def test_a_wrong_verdict_is_named_by_row_and_column_and_nothing_is_kept(
-    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    own_home, tmp_path, almanac
+):
     path = tmp_path / "facts.jsonl"
-    assert audit(own_home, "--write", str(path), "--limit", "3") == 0
+    almanac.shown(own_home, "audit", "--write", str(path), "--limit", "3")
     forms = [json.loads(line) for line in path.read_text().splitlines()]
     forms[0]["verdict"], forms[1]["verdict"] = "u", "maybe"
     path.write_text("".join(json.dumps(form) + "\n" for form in forms))
-    assert audit(own_home, "--read", str(path)) == 2
-    error = capsys.readouterr().err
+    error = almanac.refused(own_home, "audit", "--read", str(path))
     assert "row 2, column verdict: 'maybe' is no verdict; write useful (u)" in error
     assert Home(own_home).journal.table(Verdict).num_rows == 0
 
 
-def test_sensitive_facts_stay_out_of_files_and_are_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sensitive_facts_stay_out_of_files_and_are_marked(tmp_path, monkeypatch, almanac):
     (tmp_path / "secret.md").write_text("# Ada\n\nAda Lovelace was born in London.\n")
     home, form = tmp_path / "home", tmp_path / "facts.csv"
     home.mkdir()
     (home / "settings.toml").write_text('[engine]\nencoder = "none"\n')
     refresh(Home(home), [str(tmp_path / "secret.md")], load_settings(home), sensitive=True)
-    assert audit(home, "--write", str(form)) == 0
-    assert "0 facts" in (out := capsys.readouterr().out) and "sensitive facts were left out" in out
+    out = almanac.shown(home, "audit", "--write", str(form))
+    assert "0 facts" in out and "sensitive facts were left out" in out
     assert "Lovelace" not in form.read_text()
     answer(monkeypatch, "u")
-    assert audit(home) == 0
-    assert "(sensitive)" in capsys.readouterr().err
+    code, _, err = almanac(home, "audit")
+    assert code == 0 and "(sensitive)" in err
     assert {row["sensitivity"] for row in verdicts_in_force(Home(home)).values()} == {"sensitive"}
 
 
-def test_two_audits_at_once_ask_about_a_fact_once(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_audits_at_once_ask_about_a_fact_once(own_home, monkeypatch, almanac):
     other = Home(own_home)
-    edition = other.editions.current()
-    assert edition is not None
-    facts = draw(other, edition, Plan(limit=3))
+    facts = draw(other, current(own_home), Plan(limit=3))
 
     class Typing:
         """Somebody who judges the first fact, while another judges the second elsewhere."""
@@ -280,16 +210,13 @@ def test_two_audits_at_once_ask_about_a_fact_once(
             return next(self.lines)
 
     monkeypatch.setattr("sys.stdin", Typing())
-    assert audit(own_home, "--limit", "3", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["verdicts"] == 3
+    assert almanac.json(own_home, "audit", "--limit", "3")["verdicts"] == 3
     judged = verdicts_in_force(other)
     assert [judged[fact["fact_id"]]["verdict"] for fact in facts] == ["useful", "wrong", "useless"]
 
 
-def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home: Path) -> None:
-    home = Home(own_home)
-    edition = home.editions.current()
-    assert edition is not None
+def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home):
+    home, edition = Home(own_home), current(own_home)
     facts = draw(home, edition, Plan(limit=2, kinds=("triples",), by="relation"))
     sized = [fact | {"population": size} for fact, size in zip(facts, (90, 10), strict=True)]
     keep_verdicts(home, [(sized[0], "useful"), (sized[1], "wrong")])
@@ -303,24 +230,19 @@ def test_precision_is_weighed_back_to_the_sizes_of_strata(own_home: Path) -> Non
     assert named["born in"]["wrong"] > 0
 
 
-def test_what_cannot_be_drawn_is_explained(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert audit(own_home, "--kind", "triples", "--relation", "no such") == 2
-    assert "The edition has no triples of relation no such" in capsys.readouterr().err
-    assert audit(own_home, "--kind", "nonsense") == 2
-    assert audit(own_home, "--report") == 0
-    assert "no verdicts yet" in capsys.readouterr().out
+def test_what_cannot_be_drawn_is_explained(own_home, almanac):
+    error = almanac.refused(own_home, "audit", "--kind", "triples", "--relation", "no such")
+    assert "The edition has no triples of relation no such" in error
+    assert almanac(own_home, "audit", "--kind", "nonsense")[0] == 2
+    assert "no verdicts yet" in almanac.shown(own_home, "audit", "--report")
 
 
-def test_an_edition_of_an_older_version_is_explained(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edition_of_an_older_version_is_explained(own_home, monkeypatch, almanac):
     def older(edition: Edition) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
         con.execute("create table mentions (fact_id varchar)")
         return con
 
     monkeypatch.setattr(Edition, "connect", older)
-    assert audit(own_home) == 2
-    assert "built by an older version. Refresh first" in capsys.readouterr().err
+    error = almanac.refused(own_home, "audit")
+    assert "built by an older version. Refresh first" in error

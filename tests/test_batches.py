@@ -117,18 +117,18 @@ def done(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Done:
     return Done(corpus, folder / "batch", online, batch, again, calls, rows(folder / "online"))
 
 
-def test_a_batch_brings_the_same_tables_as_calls_at_once(done: Done) -> None:
+def test_a_batch_brings_the_same_tables_as_calls_at_once(done):
     assert rows(done.home) == done.rows
     assert {call["batch"] for call in calls(done.home)} == {True}
     assert [job["status"] for job in jobs(done.home)] == ["done"]
 
 
-def test_a_batch_costs_half(done: Done) -> None:
+def test_a_batch_costs_half(done):
     assert done.online.cost and done.batch.cost
     assert 0.3 < done.batch.cost / done.online.cost < 0.6
 
 
-def test_a_second_refresh_sends_nothing(done: Done) -> None:
+def test_a_second_refresh_sends_nothing(done):
     assert (done.again.outcome, done.asked_again) == ("unchanged", 0)
     assert len(jobs(done.home)) == 1
 
@@ -145,9 +145,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS.keys())
-def test_what_a_batch_loses_goes_into_the_next(
-    tmp_path: Path, done: Done, faults: dict[str, Any]
-) -> None:
+def test_what_a_batch_loses_goes_into_the_next(tmp_path, done, faults):
     with endpoint(tmp_path, faults) as up:
         report = run(tmp_path / "home", done.corpus, up)
     assert report.counts["extraction"]["failed"] == 0
@@ -155,9 +153,7 @@ def test_what_a_batch_loses_goes_into_the_next(
     assert rows(tmp_path / "home") == done.rows
 
 
-def test_a_parameter_that_the_endpoint_refuses_is_left_out_of_the_next_batch(
-    tmp_path: Path, done: Done
-) -> None:
+def test_a_parameter_that_the_endpoint_refuses_is_left_out_of_the_next_batch(tmp_path, done):
     with endpoint(tmp_path, plain=True) as up:
         report = run(tmp_path / "home", done.corpus, up)
     assert report.counts["extraction"]["failed"] == 0
@@ -169,7 +165,7 @@ MOMENTS = ["before it is sent", "before its id is noted", "while it runs"]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_run_finds_its_batch_again(corpus: Path, tmp_path: Path, moment: str) -> None:
+def test_a_killed_run_finds_its_batch_again(corpus, tmp_path, moment):
     with endpoint(tmp_path, batch_seconds=1.0) as up:
         arguments = [str(tmp_path / "home"), str(corpus), up.base_url, moment]
         program = "import sys; from tests import test_batches as t; t.run_killed(*sys.argv[1:])"
@@ -217,7 +213,7 @@ async def _then(done: Any, after: Any) -> Any:
 
 
 @pytest.mark.parametrize("response", [{"status_code": "200"}, {"status_code": None}, [200], "200"])
-def test_a_line_without_a_response_fails_its_call_alone(response: Any) -> None:
+def test_a_line_without_a_response_fails_its_call_alone(response):
     with pytest.raises(CallError) as failed:
         batches.response_in({"custom_id": "a", "response": response})
     assert failed.value.outcome is Outcome.UNAVAILABLE

@@ -27,7 +27,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
-def test_the_page_is_current() -> None:
+def test_the_page_is_current():
     assert run("benchmarks.page", "--check").returncode == 0, "run `python -m benchmarks.page`"
 
 
@@ -35,7 +35,7 @@ RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
-def test_a_result_says_how_it_was_made_and_is_listed(path: Path) -> None:
+def test_a_result_says_how_it_was_made_and_is_listed(path):
     about = orjson.loads(path.read_bytes())
     assert about["command"].startswith("python -m benchmarks.")
     assert about["measured_on"]
@@ -43,14 +43,14 @@ def test_a_result_says_how_it_was_made_and_is_listed(path: Path) -> None:
     assert path.stem in FORMS
 
 
-def test_every_figure_of_the_page_has_a_command_with_bounds() -> None:
+def test_every_figure_of_the_page_has_a_command_with_bounds():
     shown = {figure["result"] for section in LISTED["section"] for figure in section["figure"]}
     assert shown <= set(FORMS)
     assert all(form["short"] and form["bounds"] for form in FORMS.values())
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
-def test_a_document_cites_only_commands_that_are_listed(path: Path) -> None:
+def test_a_document_cites_only_commands_that_are_listed(path):
     listed = {form["command"].split()[2].partition(".")[2] for form in FORMS.values()}
     text = " ".join(path.read_text(encoding="utf-8").split())
     cited = set(re.findall(r"python -m benchmarks\.(\w+)", text))
@@ -65,18 +65,18 @@ def checked() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_a_short_form_gives_the_documented_figures(name: str, checked: dict[str, str]) -> None:
+def test_a_short_form_gives_the_documented_figures(name, checked):
     if "belongs to the benchmark data" in checked[name]:
         pytest.skip(checked[name])
     assert checked[name].startswith("holds")
 
 
-def test_every_command_of_benchmarks_and_recipes_has_a_help() -> None:
+def test_every_command_of_benchmarks_and_recipes_has_a_help():
     done = run("benchmarks.check", "--help-pages")
     assert done.returncode == 0, done.stdout
 
 
-def test_the_readme_gives_a_few_figures_and_leads_to_the_others(repository: Path) -> None:
+def test_the_readme_gives_a_few_figures_and_leads_to_the_others(repository):
     text = (repository / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 120
     assert "(docs/benchmarks.md)" in text

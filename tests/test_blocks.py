@@ -62,7 +62,7 @@ def kinds(text: str) -> list[tuple[str, str, str]]:
     return [(block.kind, text[block.start : block.end], block.lead) for block in blocks_of(text)]
 
 
-def test_every_block_has_its_kind_its_words_and_what_leads_to_it() -> None:
+def test_every_block_has_its_kind_its_words_and_what_leads_to_it():
     assert kinds(PAGE) == [
         ("metadata", "---\ntitle: Tides\nauthor: Ada\n---", ""),
         ("heading", "# Tides", "Tides"),
@@ -88,14 +88,14 @@ def test_every_block_has_its_kind_its_words_and_what_leads_to_it() -> None:
     ]
 
 
-def test_a_bold_label_may_have_a_dash() -> None:
+def test_a_bold_label_may_have_a_dash():
     assert kinds("- **Depth** - Metres of water.\n- The **Orca** - a ship - sank.\n") == [
         ("pair", "Metres of water.", "Depth"),
         ("item", "The **Orca** - a ship - sank.", ""),
     ]
 
 
-def test_levels_of_headings() -> None:
+def test_levels_of_headings():
     levels = [block.level for block in blocks_of("# A\n\n### B\n\nC\n=\n\nD\n---\n")]
     assert levels == [1, 3, 1, 2]
 
@@ -110,17 +110,17 @@ def test_levels_of_headings() -> None:
         ("=======\n Tides\n=======", "Tides"),
     ],
 )
-def test_a_heading_has_words_alone(heading: str, words: str) -> None:
+def test_a_heading_has_words_alone(heading, words):
     (block,) = blocks_of(heading)
     assert (block.kind, block.lead) == (BlockKind.HEADING, words)
 
 
-def test_indented_prose_is_prose() -> None:
+def test_indented_prose_is_prose():
     text = "Chapter I.\n\n    It was a bright day in April, and the clocks of the town struck.\n"
     assert [block.kind for block in blocks_of(text)] == [BlockKind.PROSE, BlockKind.PROSE]
 
 
-def test_an_admonition_holds_blocks_of_every_kind() -> None:
+def test_an_admonition_holds_blocks_of_every_kind():
     text = (
         '!!! tip ""\n    - The port has a crane.\n\n    | Port | Range |\n    | --- | --- |\n'
         '    | Brest | 7.3 m |\n\n!!! note "Only at high tide."\n    See the table.\n'
@@ -134,7 +134,7 @@ def test_an_admonition_holds_blocks_of_every_kind() -> None:
 
 
 @given(st.text(alphabet='ab.:|-#*>` \n[]()!1?"', max_size=120))
-def test_blocks_of_any_text_are_in_order_and_apart(text: str) -> None:
+def test_blocks_of_any_text_are_in_order_and_apart(text):
     end = 0
     for block in blocks_of(text):
         assert end <= block.start < block.end <= len(text)
@@ -151,11 +151,11 @@ def test_blocks_of_any_text_are_in_order_and_apart(text: str) -> None:
         ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
     ],
 )
-def test_words_are_free_of_marks_and_targets(block: str, words: str) -> None:
+def test_words_are_free_of_marks_and_targets(block, words):
     assert words_of(block).text == words
 
 
-def test_words_know_their_places() -> None:
+def test_words_know_their_places():
     block = "The [**tide** table](t.md) of `Brest`."
     words = words_of(block)
     for name in ("The", "tide", "table", "Brest"):
@@ -174,9 +174,7 @@ def test_words_know_their_places() -> None:
         ("部署指南", "请先安装软件。", ""),
     ],
 )
-def test_a_title_is_a_subject_if_the_text_uses_it_as_a_name(
-    title: str, text: str, subject: str
-) -> None:
+def test_a_title_is_a_subject_if_the_text_uses_it_as_a_name(title, text, subject):
     assert subject_of(title, text, blocks_of(text)) == subject
 
 
@@ -186,29 +184,29 @@ def laid_out(text: str) -> tuple[str, list[tuple[str, str, str]]]:
     return layout.prose.text, [(r.subject, r.label, r.value) for r in layout.records]
 
 
-def test_a_trail_above_sentences_hides_none_of_them() -> None:
+def test_a_trail_above_sentences_hides_none_of_them():
     trail = "Port Office > News > Releases"
     assert [b.kind for b in blocks_of(trail)] == [BlockKind.NAVIGATION]
     prose, _ = laid_out(f"{trail}\nSkip to content\nThe pier was closed today after a storm.\n")
     assert "The pier was closed today" in prose
 
 
-def test_attributes_of_a_block_are_no_words() -> None:
+def test_attributes_of_a_block_are_no_words():
     prose, _ = laid_out('A **tide**{: data-type="term" #t1} rises.\n\n{: .note}\n')
     assert prose.strip() == "A tide rises."
 
 
-def test_an_item_goes_on_with_the_sentence_before_its_list() -> None:
+def test_an_item_goes_on_with_the_sentence_before_its_list():
     prose, _ = laid_out("The harbour offers:\n\n- moorings\n- A crane stands here.\n")
     assert prose.split("\n\n")[1:3] == ["The harbour offers moorings", "A crane stands here."]
 
 
-def test_an_item_of_what_follows_stands_alone() -> None:
+def test_an_item_of_what_follows_stands_alone():
     prose, _ = laid_out("The harbour offers the following:\n\n- moorings\n")
     assert "moorings" in prose.split("\n\n")
 
 
-def test_tables_and_labels_are_records_and_code_is_nothing() -> None:
+def test_tables_and_labels_are_records_and_code_is_nothing():
     prose, records = laid_out(PAGE)
     assert records == [
         ("", "Opening hours", "8 to 18"),
@@ -221,7 +219,7 @@ def test_tables_and_labels_are_records_and_code_is_nothing() -> None:
     assert not any(word in prose for word in ("open", "author", "Prices", "gauge.png", "Port"))
 
 
-def test_a_column_that_counts_and_an_icon_say_nothing() -> None:
+def test_a_column_that_counts_and_an_icon_say_nothing():
     table = (
         "| No. | Port | Depth | Crane |\n| - | - | - | - |\n| 1 | Brest | >= 5 m | :m-check: |\n"
     )
@@ -233,12 +231,12 @@ def test_a_column_that_counts_and_an_icon_say_nothing() -> None:
     ]
 
 
-def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next() -> None:
+def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():
     _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
     assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]
 
 
-def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
+def test_a_table_without_headers_and_empty_cells_are_no_records():
     _, records = laid_out(
         "| a | b |\n\n"
         "| Port | Range | Note |\n| - | - | - |\n| Brest | - | n/a |\n| Oban | x | X |\n"
@@ -246,7 +244,7 @@ def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
     assert records == []
 
 
-def test_spans_of_prose_lead_back_to_the_passage() -> None:
+def test_spans_of_prose_lead_back_to_the_passage():
     text = "The **port** offers:\n\n- *moorings* for boats\n"
     layout = lay_out({"text": text})
     place = layout.prose.text.rindex("moorings")
@@ -257,7 +255,7 @@ def test_spans_of_prose_lead_back_to_the_passage() -> None:
 @pytest.mark.parametrize(
     "unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! note\n    b\n"]
 )
-def test_hostile_repetition_is_laid_out_in_linear_time(unit: str) -> None:
+def test_hostile_repetition_is_laid_out_in_linear_time(unit):
     def seconds(length: int) -> float:
         text = unit * (length // len(unit)) + ":\n\n- a\n"
         started = time.process_time()

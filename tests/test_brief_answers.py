@@ -41,7 +41,7 @@ def answer(folder: Path, home: Home, choices: tuple[str, ...]) -> str:
         return found
 
 
-def test_the_likeliest_choice_is_the_answer(folder: Path, tmp_path: Path) -> None:
+def test_the_likeliest_choice_is_the_answer(folder, tmp_path):
     prompt = brief_request(ASKED, CHOICES, TEXTS).user
     loaded = load_model(str(folder), "cpu")
     continued = Choices(prompt, [f" {choice}" for choice in CHOICES], special=True)
@@ -52,21 +52,19 @@ def test_the_likeliest_choice_is_the_answer(folder: Path, tmp_path: Path) -> Non
     assert answer(folder, Home(tmp_path / "home"), turned) == expected
 
 
-def test_a_choice_may_be_weighed_against_what_is_said_without_a_question() -> None:
+def test_a_choice_may_be_weighed_against_what_is_said_without_a_question():
     weighed = brief_request(ASKED, CHOICES, TEXTS, against_prior=True)
     assert weighed.unasked == brief_request(analyse("?"), (), ()).user
     assert brief_request(ASKED, CHOICES, TEXTS).unasked is None
     assert brief_request(ASKED, (), TEXTS, against_prior=True).unasked is None
 
 
-def test_an_open_answer_is_a_line_of_the_models_own(folder: Path, tmp_path: Path) -> None:
+def test_an_open_answer_is_a_line_of_the_models_own(folder, tmp_path):
     words = answer(folder, Home(tmp_path / "home"), ())
     assert words and "\n" not in words and "{" not in words[:1]
 
 
-def test_a_large_model_is_asked_for_its_reasons(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_model_is_asked_for_its_reasons(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(client_module, "SMALL", 1000)
     with BlockingClient(open_client(Home(tmp_path / "home"), engine(folder), "large")) as model:
         assert not Conversation(model).model_is_small

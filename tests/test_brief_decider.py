@@ -1,6 +1,5 @@
 """A small local model decides by how sure it is of short answers, and by likely names."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,9 +40,7 @@ def example(surprise: float | None, *, right: bool) -> NeedExample:
 
 
 @pytest.mark.parametrize(("surprise", "share"), [(1.2, 1.0), (0.1, 0.0), (None, None)])
-def test_more_is_needed_while_the_answer_is_in_doubt(
-    surprise: float | None, share: float | None
-) -> None:
+def test_more_is_needed_while_the_answer_is_in_doubt(surprise, share):
     model = Model(surprise)
     votes = BriefDecider(model, QUESTION).needs_more("not shown", ["The oldest one is in Lund."])
     assert votes.share == share
@@ -52,7 +49,7 @@ def test_more_is_needed_while_the_answer_is_in_doubt(
     assert QUESTION.text in request.user and "not shown" not in request.user
 
 
-def test_an_expert_is_named_by_how_much_likelier_the_question_makes_it() -> None:
+def test_an_expert_is_named_by_how_much_likelier_the_question_makes_it():
     model = Model(None)
     assert BriefDecider(model, QUESTION).choose("", ["It is old."], ABOUT) == "fish"
     (request,) = model.requests
@@ -62,7 +59,7 @@ def test_an_expert_is_named_by_how_much_likelier_the_question_makes_it() -> None
     assert request.unasked == request.user.replace(f"{QUESTION.text}\nKnowledge: It is old.", "?")
 
 
-def test_examples_move_the_doubt() -> None:
+def test_examples_move_the_doubt():
     both = [example(0.8, right=True), example(0.9, right=True), example(1.5, right=False)]
     assert unsure_from(both) == 1.5
     assert unsure_from(both[:2]) == unsure_from([]) == UNSURE
@@ -70,7 +67,7 @@ def test_examples_move_the_doubt() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 5), st.booleans()), max_size=30))
-def test_no_other_doubt_parts_right_from_wrong_better(seen: list[tuple[float, bool]]) -> None:
+def test_no_other_doubt_parts_right_from_wrong_better(seen):
     examples = [example(surprise, right=right) for surprise, right in seen]
     right = [e.surprise or 0.0 for e in examples if e.right]
     wrong = [e.surprise or 0.0 for e in examples if not e.right]
@@ -84,7 +81,7 @@ def test_no_other_doubt_parts_right_from_wrong_better(seen: list[tuple[float, bo
         assert parted(unsure_from(examples)) == pytest.approx(best)
 
 
-def test_a_choice_counts_by_what_the_text_adds_to_it(tmp_path: Path) -> None:
+def test_a_choice_counts_by_what_the_text_adds_to_it(tmp_path):
     folder = make_chat_model(tmp_path / "chat")
     choices, asked, unasked = ("Lund", "Berta Quist", "a clock"), "Q: Who was it?\nA:", "Q: ?\nA:"
     request = Request(

@@ -21,8 +21,6 @@ from tasks.publish.bylines import stands_alone
         ("莫雷", [], True),
     ],
 )
-def test_a_name_in_citations_alone_is_no_name_to_speak_of_a_person(
-    alias: str, places: list[tuple[str, str]], spoken_of: bool
-) -> None:
+def test_a_name_in_citations_alone_is_no_name_to_speak_of_a_person(alias, places, spoken_of):
     rows = [{"before": before, "after": after} for before, after in places]
     assert stands_alone({"alias": alias, "places": rows}) is spoken_of

@@ -1,6 +1,5 @@
 """Words that owe their capital to a menu or a form are no entities; names are."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,14 +34,12 @@ USED: dict[str, Any] = {
         ({"name": "灯塔", "documents": 20, "own_documents": 2}, False),
     ],
 )
-def test_how_a_name_is_used_tells_it_from_a_word(row: dict[str, Any], named: bool) -> None:
+def test_how_a_name_is_used_tells_it_from_a_word(row, named):
     assert is_name(USED | row) is named
 
 
 @pytest.mark.parametrize(("documents", "heads"), [(12, {"Tornelius"}), (8, {"Tornelius", "Time"})])
-def test_a_word_with_a_capital_is_neither_entity_nor_head(
-    tmp_path: Path, documents: int, heads: set[str]
-) -> None:
+def test_a_word_with_a_capital_is_neither_entity_nor_head(tmp_path, documents, heads):
     home = Home(tmp_path / "home")
     for n in range(documents):
         text = f"{chr(97 + n)} has no time, or at that time: see Time. It names Tornelius."

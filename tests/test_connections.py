@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import AsyncIterator
 
 import httpx2
-import pytest
 
 from tasks.models.connections import MOST_ERROR_BYTES, Spread, cut_error, spread
 
@@ -53,7 +52,7 @@ async def ask(server: Server, connections: int, requests: int) -> tuple[Counter[
     return Counter(answers), transport.busy
 
 
-def test_all_are_answered_over_no_more_connections_than_allowed() -> None:
+def test_all_are_answered_over_no_more_connections_than_allowed():
     server = Server()
     answers, busy = asyncio.run(ask(server, 8, 100))
     assert answers == {"ok": 100}
@@ -62,7 +61,7 @@ def test_all_are_answered_over_no_more_connections_than_allowed() -> None:
     assert not any(busy)
 
 
-def test_a_connection_that_breaks_frees_its_place() -> None:
+def test_a_connection_that_breaks_frees_its_place():
     server = Server()
     server.breaks = True
     answers, busy = asyncio.run(ask(server, 4, 12))
@@ -70,12 +69,12 @@ def test_a_connection_that_breaks_frees_its_place() -> None:
     assert not any(busy)
 
 
-def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     assert spread(4) is None
 
 
-def test_of_an_endless_error_only_the_start_is_read() -> None:
+def test_of_an_endless_error_only_the_start_is_read():
     class Endless(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             while True:

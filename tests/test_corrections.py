@@ -1,6 +1,5 @@
 """What people see before and after they correct an edition, and what tables say was rejected."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,7 +8,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flows.__main__ import main
 from flows.commands import gates
 from schemas.documents import Document
 from schemas.knowledge import Entity, Triple
@@ -19,6 +17,8 @@ from tasks.refresh import refresh
 from tasks.show import show_entity
 from warehouse.comparison import compare
 from warehouse.home import Home
+
+MERGE = ["override", "merge", "Ada Lovelace"]
 
 
 @pytest.fixture(scope="module")
@@ -44,122 +44,88 @@ def corpus(own_home: Path, refreshed: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(kept, source)
 
 
-def test_a_merge_shows_both_entities_and_warns_of_different_kinds(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    home = ["--home", str(own_home)]
-    assert main(["override", "merge", "Ada Lovelace", "London", *home]) == 0
-    out, err = capsys.readouterr()
+def test_a_merge_shows_both_entities_and_warns_of_different_kinds(own_home, almanac):
+    code, out, err = almanac(own_home, *MERGE, "London")
+    assert code == 0
     assert "Ada Lovelace (person, " in out and "London (place, " in out
     assert "facts" in out and "Ada Lovelace | born in | London" in out and "--name" in out
     assert err.startswith("Warning:") and "person" in err and "place" in err
-    assert main(["override", "merge", "Ada Lovelace", "Charles Babbage", *home]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_a_merge_counts_facts_as_the_page_shows_them(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    merge = ["override", "merge", "Ada Lovelace", "London", "--home", str(own_home)]
-    assert main(merge) == 0
-    page = show_entity(Home(own_home).editions.current(), "Ada Lovelace")
-    assert f"goes: {len(page.facts) + len(page.facts_as_tail)} facts" in capsys.readouterr().out
-
-
-def test_an_unknown_kind_is_no_other_kind(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    # What the corpus calls by no kind is no other kind.
     entities = Home(own_home).editions.current().table(Entity).to_pylist()
     unknown = next(row["entity_id"] for row in entities if row["kind"] == "unknown")
-    assert main(["override", "merge", "Ada Lovelace", unknown, "--home", str(own_home)]) == 0
-    assert capsys.readouterr().err == ""
+    for other in ("Charles Babbage", unknown):
+        code, _, err = almanac(own_home, *MERGE, other)
+        assert (code, err) == (0, "")
 
 
-def test_what_nothing_can_be_split_off_by_is_refused(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    split = ["--home", str(own_home), "override", "split", "Ada Lovelace"]
-    assert main([*split, "Quibbleton"]) == 2
-    assert "no name of this entity, whose names are: Ada Lovelace." in capsys.readouterr().err
+def test_a_merge_counts_facts_as_the_page_shows_them(own_home, almanac):
+    page = show_entity(Home(own_home).editions.current(), "Ada Lovelace")
+    facts = len(page.facts) + len(page.facts_as_tail)
+    assert f"goes: {facts} facts" in almanac.shown(own_home, *MERGE, "London")
+
+
+def test_what_nothing_can_be_split_off_by_is_refused(own_home, almanac):
+    split = ["override", "split", "Ada Lovelace"]
+    error = almanac.refused(own_home, *split, "Quibbleton")
+    assert "no name of this entity, whose names are: Ada Lovelace." in error
     documents = Home(own_home).editions.current().table(Document)["document_id"]
-    assert main([*split, documents[0].as_py()]) == main([*split, "ada lovelace"]) == 0
+    for by in (documents[0].as_py(), "ada lovelace"):
+        almanac.shown(own_home, *split, by)
 
 
-def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    home = ["--home", str(own_home)]
+def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(own_home, corpus, almanac):
     triples = Home(own_home).editions.current().table(Triple).to_pylist()
     wrong = next(row for row in triples if row["head"] == "Alien")
-    assert main(["override", "reject", wrong["triple_id"], *home]) == 0
+    almanac.shown(own_home, "override", "reject", wrong["triple_id"])
     for _ in range(2):
-        capsys.readouterr()
-        assert main(["override", "list", *home]) == 0
-        assert "Alien | directed by | Ridley Scott" in " ".join(capsys.readouterr().out.split())
+        listed = almanac.shown(own_home, "override", "list")
+        assert "Alien | directed by | Ridley Scott" in " ".join(listed.split())
         refresh(Home(own_home), [str(corpus)], load_settings(own_home))
     left = Home(own_home).editions.current().table(Triple)["triple_id"].to_pylist()
     assert wrong["triple_id"] not in left
 
 
-def test_the_user_chooses_the_name_that_stays(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    home = ["--home", str(own_home)]
-    merge = ["override", "merge", "Ada Lovelace", "Charles Babbage", "--name", "Ada and Charles"]
-    assert main([*merge, "--json", *home]) == 0
-    stays = json.loads(capsys.readouterr().out)["object"]
+def test_the_user_chooses_the_name_that_stays(own_home, corpus, almanac):
+    name = ["--name", "Ada and Charles"]
+    stays = almanac.json(own_home, *MERGE, "Charles Babbage", *name)["object"]
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))
     for query in (
         "select entity_id from entities where name = 'Ada and Charles'",
         "select entity_id from aliases where alias = 'Ada and Charles'",
         "select distinct head_id as entity_id from triples where head = 'Ada and Charles'",
     ):
-        assert main(["sql", query, "--json", *home]) == 0
-        assert json.loads(capsys.readouterr().out) == [{"entity_id": stays}]
-    assert main(["override", "merge", "Thames", "London", "--name", " ", *home]) == 2
+        assert almanac.rows(own_home, query) == [{"entity_id": stays}]
+    assert almanac(own_home, "override", "merge", "Thames", "London", "--name", " ")[0] == 2
 
 
-def test_a_rejected_triple_is_no_statement_either(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    home = ["--home", str(own_home)]
+def test_a_rejected_triple_is_no_statement_either(own_home, corpus, almanac):
     text = "# Nora Field\n\nNora Field was born in Ulm. She founded the Harbour Works in 1911.\n"
     (corpus / "nora.md").write_text(f"{text}\nNora Field died in Cork.\n")
 
     def rows(query: str) -> list[dict[str, str]]:
         refresh(Home(own_home), [str(corpus)], load_settings(own_home))
-        assert main(["sql", query, "--json", *home]) == 0
-        found: list[dict[str, str]] = json.loads(capsys.readouterr().out)
-        return found
+        return almanac.rows(own_home, query)
 
     for fact in rows("select triple_id from triples where tail = 'Ulm' or head = 'Harbour Works'"):
-        assert main(["override", "reject", fact["triple_id"], *home]) == 0
-    capsys.readouterr()
+        almanac.shown(own_home, "override", "reject", fact["triple_id"])
     stated = rows("select object from statements where subject_name = 'Nora Field'")
     assert stated == [{"object": "Cork"}]
 
 
-def test_an_answer_tells_what_other_texts_say(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_tells_what_other_texts_say(own_home, corpus, almanac):
     for name, town in (("one.md", "Ulm"), ("two.md", "Riga")):
         (corpus / name).write_text(f"Nora Field was born in {town}. Nora Field died in Cork.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))
-    assert main(["ask", "Where was Nora Field born?", "--home", str(own_home)]) == 0
-    first, *_, last = capsys.readouterr().out.splitlines()
+    first, *_, last = almanac.shown(own_home, "ask", "Where was Nora Field born?").splitlines()
     other = "Riga (two.md)" if first.startswith("Ulm") else "Ulm (one.md)"
     assert last == f"  Other texts say: {other}; see the table conflicts."
-    assert main(["ask", "Where did Nora Field die?", "--home", str(own_home)]) == 0
-    assert "Other texts" not in capsys.readouterr().out
+    assert "Other texts" not in almanac.shown(own_home, "ask", "Where did Nora Field die?")
 
 
-def test_a_diff_shows_old_and_new_values_in_words(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):
     (corpus / "alien.md").write_text("# Alien\n\nAlien was directed by Walter Hill.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))
-    assert main(["editions", "diff", "--home", str(own_home)]) == 0
-    shown = capsys.readouterr().out
+    shown = almanac.shown(own_home, "editions", "diff")
     assert "Alien | directed by: “Ridley Scott” -> “Walter Hill”" in shown
     assert "alien.md: “# Alien" in shown and "Walter Hill.”" in shown
     *_, before, after = Home(own_home).editions.all()
@@ -168,29 +134,24 @@ def test_a_diff_shows_old_and_new_values_in_words(
     assert tables["documents"].added == tables["documents"].gone == []
 
 
-def test_a_share_is_shown_as_a_percentage() -> None:
+def test_a_share_is_shown_as_a_percentage():
     assert gates._shown("fetched", 1.0) == "100.0%"
     assert gates._shown("fetched", 0.125) == "12.5%"
     assert gates._shown("fetched", None) is None
     assert gates._shown("seeds", 200) == 200
 
 
-def test_a_rejection_has_a_code_and_says_what_and_where(
-    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rejection_has_a_code_and_says_what_and_where(own_home, corpus, almanac):
     home = Home(own_home)
     (corpus / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     refresh(home, [str(corpus)], load_settings(own_home))
     query = "select reason, detail from rejections where item_id = 'broken.pdf'"
-    assert main(["sql", query, "--json", "--home", str(own_home)]) == 0
-    [row] = json.loads(capsys.readouterr().out)
+    [row] = almanac.rows(own_home, query)
     assert row["reason"] == "bad_format"
     assert row["detail"].startswith(f"broken.pdf in {corpus}: ")
 
 
-def test_rejections_of_older_versions_are_read(
-    own_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rejections_of_older_versions_are_read(own_home, almanac, monkeypatch):
     row = {"run_id": "r", "stage": "read", "item_id": "old", "reason": "empty", "text": "It."}
     table = Rejection.to_table([{**row, "rejected_at": datetime.now(UTC)}])
     with monkeypatch.context() as older:
@@ -200,6 +161,5 @@ def test_rejections_of_older_versions_are_read(
     [part] = [Home(own_home).live.path(p) for p in Home(own_home).live.parts(Rejection)][-1:]
     assert "detail" not in pq.read_schema(part).names
     query = "select reason, detail from rejections where item_id = 'old'"
-    assert main(["sql", query, "--json", "--home", str(own_home)]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"reason": "empty", "detail": None}]
+    assert almanac.rows(own_home, query) == [{"reason": "empty", "detail": None}]
     assert Home(own_home).live.table(Rejection)["detail"].null_count >= 1

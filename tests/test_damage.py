@@ -187,8 +187,8 @@ def served(home: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("how", DAMAGES, ids=lambda how: how.__name__)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_noticed_before_a_row_is_served_or_does_no_harm(
-    kind: str, how: Damage, damaged_home: Path, reference: dict[str, Any]
-) -> None:
+    kind, how, damaged_home, reference
+):
     chance = random.Random(f"{kind} {how.__name__}")
     with damage(damaged_home, KINDS[kind], how, chance) as path:
         found = served(damaged_home)
@@ -205,8 +205,8 @@ REFRESHED = ["pointer", "manifest", "table", "word index", "journal log", "journ
 
 @pytest.mark.parametrize("kind", REFRESHED)
 def test_a_refresh_on_damage_stops_in_plain_words_or_ends_as_without_it(
-    kind: str, small_home: Path, source: str, reference: dict[str, Any], tmp_path: Path
-) -> None:
+    kind, small_home, source, reference, tmp_path
+):
     chance = random.Random(kind)
     for how in chance.sample(DAMAGES, 2):
         home = Path(shutil.copytree(small_home, tmp_path / how.__name__))
@@ -231,8 +231,8 @@ def parts_of(home: Path) -> set[Path]:
 
 @pytest.mark.parametrize("what", ["table", "database", "word index", "manifest"])
 def test_a_damaged_edition_is_built_anew_by_a_refresh_of_nothing_new(
-    what: str, own_home: Path, source: str, reference: dict[str, Any]
-) -> None:
+    what, own_home, source, reference
+):
     pattern = KINDS[what].replace("editions/*", f"editions/{reference['id']}", 1)
     path = max(own_home.glob(pattern), key=lambda p: (p.stat().st_size, p))
     cut_off(path, random.Random(1))
@@ -244,9 +244,7 @@ def test_a_damaged_edition_is_built_anew_by_a_refresh_of_nothing_new(
     assert refresh(Home(own_home), [source], SETTINGS).outcome == "unchanged"
 
 
-def test_a_journal_that_lost_commits_stops_a_refresh_before_it_cleans(
-    own_home: Path, source: str
-) -> None:
+def test_a_journal_that_lost_commits_stops_a_refresh_before_it_cleans(own_home, source):
     log = own_home / "journal" / "commits.jsonl"
     before = parts_of(own_home)
     lines = log.read_bytes().splitlines(keepends=True)
@@ -257,7 +255,7 @@ def test_a_journal_that_lost_commits_stops_a_refresh_before_it_cleans(
     assert before <= parts_of(own_home)
 
 
-def test_a_line_taken_out_of_the_middle_of_the_log_is_noticed(own_home: Path) -> None:
+def test_a_line_taken_out_of_the_middle_of_the_log_is_noticed(own_home):
     log = own_home / "journal" / "commits.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:2] + lines[3:]))
@@ -266,9 +264,7 @@ def test_a_line_taken_out_of_the_middle_of_the_log_is_noticed(own_home: Path) ->
     assert Home(own_home).journal.damaged() == [str(log)]
 
 
-def test_the_logs_of_journal_and_live_are_not_taken_for_each_other(
-    own_home: Path, source: str
-) -> None:
+def test_the_logs_of_journal_and_live_are_not_taken_for_each_other(own_home, source):
     logs = [own_home / place / "commits.jsonl" for place in ("journal", "live")]
     before, texts = parts_of(own_home), [log.read_bytes() for log in logs]
     for log, text in zip(logs, reversed(texts), strict=True):
@@ -278,7 +274,7 @@ def test_the_logs_of_journal_and_live_are_not_taken_for_each_other(
     assert parts_of(own_home) == before
 
 
-def test_a_pointer_to_an_edition_that_is_not_there_is_said_at_once(own_home: Path) -> None:
+def test_a_pointer_to_an_edition_that_is_not_there_is_said_at_once(own_home):
     editions = Home(own_home).editions
     current = editions.current()
     assert current is not None
@@ -289,9 +285,7 @@ def test_a_pointer_to_an_edition_that_is_not_there_is_said_at_once(own_home: Pat
         pass
 
 
-def test_the_command_line_refuses_a_damaged_database(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_refuses_a_damaged_database(own_home, capsys):
     from flows.__main__ import main
 
     edition = Home(own_home).editions.current()
@@ -305,9 +299,7 @@ def test_the_command_line_refuses_a_damaged_database(
     assert "almanac editions rollback" in capsys.readouterr().err
 
 
-def test_a_damaged_edition_is_not_made_current(
-    own_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_edition_is_not_made_current(own_home, capsys):
     from flows.__main__ import main
 
     editions = Home(own_home).editions
@@ -319,7 +311,7 @@ def test_a_damaged_edition_is_not_made_current(
         assert editions.current() == current and not editions.pointer()["hold"]
 
 
-def test_a_holder_note_that_makes_no_sense_still_says_that_somebody_works(tmp_path: Path) -> None:
+def test_a_holder_note_that_makes_no_sense_still_says_that_somebody_works(tmp_path):
     from schemas.errors import BusyError
     from warehouse.lease import lease
 
@@ -395,13 +387,8 @@ def changed(
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 0.65, 0.8, 0.9, 0.98])
 def test_a_full_disk_ends_a_refresh_and_the_next_one_completes_it(
-    share: float,
-    changed: dict[str, Any],
-    own_home: Path,
-    source: str,
-    monkeypatch: pytest.MonkeyPatch,
-    reference: dict[str, Any],
-) -> None:
+    share, changed, own_home, source, monkeypatch, reference
+):
     with monkeypatch.context() as patched:
         disk = FullDisk(patched, int(share * changed["steps"]))
         with pytest.raises(AlmanacError, match="is full"):
@@ -434,12 +421,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_on_a_small_disk_the_last_edition_stays_readable(
-    changed: dict[str, Any],
-    small_home: Path,
-    small_disk: Path,
-    source: str,
-    reference: dict[str, Any],
-) -> None:
+    changed, small_home, small_disk, source, reference
+):
     home = Path(shutil.copytree(small_home, small_disk / "home"))
     ballast = small_disk / "ballast"
     free = shutil.disk_usage(small_disk).free
@@ -461,7 +444,7 @@ def test_on_a_small_disk_the_last_edition_stays_readable(
 # --- several writers ----------------------------------------------------------------------
 
 
-def test_a_sealed_file_tells_every_change(tmp_path: Path) -> None:
+def test_a_sealed_file_tells_every_change(tmp_path):
     path = tmp_path / "a.json"
     durable.write_sealed_json(path, {"edition": "000001-aa", "published": ["x"], "n": 1})
     assert durable.read_sealed_json(path, "Advice.")["n"] == 1
@@ -485,7 +468,7 @@ def test_a_sealed_file_tells_every_change(tmp_path: Path) -> None:
     assert harmless < 0.2 * 8 * len(whole)
 
 
-def test_an_override_made_by_somebody_else_meanwhile_is_kept(own_home: Path, source: str) -> None:
+def test_an_override_made_by_somebody_else_meanwhile_is_kept(own_home, source):
     """A second process' rows are in the log's chain like one's own."""
     first, second = Home(own_home), Home(own_home)
     edition = first.editions.current()

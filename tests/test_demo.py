@@ -24,12 +24,7 @@ def examples(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_expert_is_trained_and_asked_alone(
-    examples: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_expert_is_trained_and_asked_alone(examples, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
     home = str(tmp_path / "home")
     assert main(["demo", "--expert", "--json", "--examples", str(examples), "--home", home]) == 0
@@ -39,15 +34,13 @@ def test_an_expert_is_trained_and_asked_alone(
     assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
 
 
-def test_the_help_names_the_home_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_the_home_of_the_demo(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     assert f"of demo ./{demo.DEMO_HOME}" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_query_of_the_readme_finds_facts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_query_of_the_readme_finds_facts(tmp_path, capsys):
     corpus, home = CHECKOUT / "examples" / "corpus", str(tmp_path / "home")
     texts = [*corpus.glob("*/*-curie.md"), *corpus.glob("zh/*-furen.md"), corpus / "chemistry"]
     assert main(["refresh", *map(str, texts), "--home", home, "--no-vectors", "--json"]) == 0

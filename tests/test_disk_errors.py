@@ -6,7 +6,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,20 +39,6 @@ WRITING = (
     ["gates", "remove", "films"],
     PRUNE,
 )
-Result = tuple[int, str, str]
-Almanac = Callable[..., Result]
-
-
-@pytest.fixture
-def almanac(capsys: pytest.CaptureFixture[str]) -> Almanac:
-    def run(home: Path | str, *arguments: str) -> Result:
-        try:
-            code = main([*arguments, "--home", str(home)])
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @contextmanager
@@ -125,9 +111,7 @@ def is_plain(err: str) -> bool:
     return "Something unexpected" not in err and "Traceback" not in err and "Errno" not in err
 
 
-def test_ask_answers_from_a_disk_for_reading_only(
-    small_home: Path, tmp_path: Path, almanac: Almanac
-) -> None:
+def test_ask_answers_from_a_disk_for_reading_only(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home) as home:
         subprocess.run(["mount", "-o", "remount,ro", str(home.parent)], check=True)
         for arguments in READING:
@@ -141,7 +125,7 @@ def test_ask_answers_from_a_disk_for_reading_only(
             assert code == 1 and "reading only" in err and str(home) in err, arguments
 
 
-def test_ask_answers_on_a_full_disk(small_home: Path, tmp_path: Path, almanac: Almanac) -> None:
+def test_ask_answers_on_a_full_disk(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home) as home:
         fill(home.parent)
         for arguments in READING:
@@ -158,9 +142,7 @@ def test_ask_answers_on_a_full_disk(small_home: Path, tmp_path: Path, almanac: A
                 assert code == 1 and "is full" in err and str(home) in err, arguments
 
 
-def test_a_failed_refresh_leaves_room_for_others(
-    own_home: Path, tmp_path: Path, almanac: Almanac
-) -> None:
+def test_a_failed_refresh_leaves_room_for_others(own_home, tmp_path, almanac):
     more = tmp_path / "more.md"
     more.write_text("# Oslo\n\nOslo is the capital of Norway.\n", encoding="utf-8")
     files = {path for path in own_home.rglob("*") if "journal" not in path.parts}
@@ -171,15 +153,13 @@ def test_a_failed_refresh_leaves_room_for_others(
     assert all(path.parent.name == "runs" for path in left), left
 
 
-def test_a_record_that_was_not_written_leaves_nothing(own_home: Path, almanac: Almanac) -> None:
+def test_a_record_that_was_not_written_leaves_nothing(own_home, almanac):
     with no_file_may_grow():
         assert "not recorded" in almanac(own_home, "ask", QUESTION)[2]
     assert not list(own_home.rglob("*.tmp"))
 
 
-def test_evaluate_on_a_full_disk_keeps_the_figures(
-    small_home: Path, tmp_path: Path, almanac: Almanac
-) -> None:
+def test_evaluate_on_a_full_disk_keeps_the_figures(small_home, tmp_path, almanac):
     questions = tmp_path / "questions.jsonl"
     questions.write_text(json.dumps({"question": QUESTION, "answers": ["London"]}))
     call = ["evaluate", str(questions), "--format", "jsonl", "--graph", "corpus", "--no-learn"]
@@ -192,7 +172,7 @@ def test_evaluate_on_a_full_disk_keeps_the_figures(
         assert is_plain(err) and err.count("is full") == 2
 
 
-def test_ask_answers_without_permission_to_write(shared_home: Path, almanac: Almanac) -> None:
+def test_ask_answers_without_permission_to_write(shared_home, almanac):
     home = shared_home
     subprocess.run(["chmod", "-R", "a+rX,a-w", str(home)], check=True)
     with as_nobody():
@@ -205,7 +185,7 @@ def test_ask_answers_without_permission_to_write(shared_home: Path, almanac: Alm
     subprocess.run(["chmod", "-R", "u+w", str(home)], check=True)
 
 
-def test_a_home_that_may_not_be_read_is_named(shared_home: Path, almanac: Almanac) -> None:
+def test_a_home_that_may_not_be_read_is_named(shared_home, almanac):
     home = shared_home
     (home / "settings.toml").unlink()
     for closed in (home / "journal", home / "editions", home):
@@ -221,7 +201,7 @@ def test_a_home_that_may_not_be_read_is_named(shared_home: Path, almanac: Almana
         closed.chmod(0o755)
 
 
-def test_a_file_that_may_not_grow_is_explained(own_home: Path, almanac: Almanac) -> None:
+def test_a_file_that_may_not_grow_is_explained(own_home, almanac):
     for arguments in (*READING, *WRITING):
         with no_file_may_grow():
             code, out, err = almanac(own_home, *arguments)
@@ -232,9 +212,7 @@ def test_a_file_that_may_not_grow_is_explained(own_home: Path, almanac: Almanac)
 
 
 @pytest.mark.parametrize("where", ["home", "editions", "journal", "live", "settings.toml"])
-def test_a_file_in_place_of_a_folder_is_explained(
-    where: str, own_home: Path, almanac: Almanac
-) -> None:
+def test_a_file_in_place_of_a_folder_is_explained(where, own_home, almanac):
     place = own_home if where == "home" else own_home / where
     if place.is_file():
         place.unlink()
@@ -259,18 +237,14 @@ def test_a_file_in_place_of_a_folder_is_explained(
         ("back\\slash", "a question mark or a backslash"),
     ],
 )
-def test_a_home_that_cannot_be_named_is_explained(
-    home: str, words: str, tmp_path: Path, almanac: Almanac
-) -> None:
+def test_a_home_that_cannot_be_named_is_explained(home, words, tmp_path, almanac):
     for arguments in (*READING, *WRITING):
         code, out, err = almanac(f"{tmp_path}/{home}", *arguments)
         assert code in (1, 2) and words in err and len(err.splitlines()) == 1, arguments
     assert not list(tmp_path.iterdir())
 
 
-def test_a_home_at_a_url_is_refused_before_any_work(
-    tmp_path: Path, almanac: Almanac, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_at_a_url_is_refused_before_any_work(tmp_path, almanac, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments in (*READING, *WRITING):
         code, out, err = almanac("s3://bucket/home", *arguments)
@@ -279,9 +253,7 @@ def test_a_home_at_a_url_is_refused_before_any_work(
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "a\udfffb"])
-def test_words_that_are_no_text_are_refused(
-    text: str, own_home: Path, almanac: Almanac, tmp_path: Path
-) -> None:
+def test_words_that_are_no_text_are_refused(text, own_home, almanac, tmp_path):
     for arguments in (
         ["ask", text],
         ["ask", "Who?", "--graph", text],
@@ -298,7 +270,7 @@ def test_words_that_are_no_text_are_refused(
 
 
 @pytest.mark.parametrize("text", [b"\xff\x00", b"workers = ", b"[engine]\nencoder = 3\n", b"\0"])
-def test_broken_settings_are_named(text: bytes, own_home: Path, almanac: Almanac) -> None:
+def test_broken_settings_are_named(text, own_home, almanac):
     (own_home / "settings.toml").write_bytes(text)
     code, _, err = almanac(own_home, "ask", QUESTION)
     assert code == 2 and "settings.toml is invalid" in err and len(err.splitlines()) == 1
@@ -307,7 +279,7 @@ def test_broken_settings_are_named(text: bytes, own_home: Path, almanac: Almanac
 
 
 @pytest.mark.parametrize("kept", [0, 1])
-def test_a_half_copied_home_is_explained(kept: int, own_home: Path, almanac: Almanac) -> None:
+def test_a_half_copied_home_is_explained(kept, own_home, almanac):
     files = sorted(path for path in own_home.rglob("*") if path.is_file())
     for path in files[kept::2]:
         path.unlink()
@@ -316,9 +288,7 @@ def test_a_half_copied_home_is_explained(kept: int, own_home: Path, almanac: Alm
         assert is_plain(out + err), (arguments, err)
 
 
-def test_what_a_killed_pruning_left_goes_with_the_next_one(
-    own_home: Path, almanac: Almanac
-) -> None:
+def test_what_a_killed_pruning_left_goes_with_the_next_one(own_home, almanac):
     editions = Home(own_home).editions
     left = editions.folder / f".building-pruned-{editions.all()[0].id}"
     shutil.copytree(editions.all()[0].path, left)
@@ -332,7 +302,7 @@ def test_what_a_killed_pruning_left_goes_with_the_next_one(
     assert not left.exists()
 
 
-def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path: Path) -> None:
+def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):
     full = refusal_in_words(RuntimeError("IO Error: No space left on device"), tmp_path)
     assert full and "is full" in full
     assert refusal_in_words(ValueError("something else"), tmp_path) is None

@@ -30,7 +30,7 @@ def verifier() -> EmbeddedVerifier:
     return EmbeddedVerifier()
 
 
-def test_verdicts_of_plain_cases(verifier: EmbeddedVerifier) -> None:
+def test_verdicts_of_plain_cases(verifier):
     claims = [
         "Harrow Bridge opened in 1911.",
         "Harrow Bridge was designed by Mira Castell.",
@@ -41,13 +41,13 @@ def test_verdicts_of_plain_cases(verifier: EmbeddedVerifier) -> None:
     assert (verdicts[:, SUPPORT] > verdicts[:, REFUTE]).tolist() == [True, True, False, False]
 
 
-def test_evidence_about_something_else_is_unknown(verifier: EmbeddedVerifier) -> None:
+def test_evidence_about_something_else_is_unknown(verifier):
     other = "Cider is pressed from apples in early autumn."
     [verdict] = verifier.verify([(other, "Mira Castell became mayor in 2019.")])
     assert verdict.argmax() == UNKNOWN
 
 
-def test_claims_or_evidence_in_chinese_are_unknown(verifier: EmbeddedVerifier) -> None:
+def test_claims_or_evidence_in_chinese_are_unknown(verifier):
     pairs = [
         ("木卫一由伽利略发现。", "木卫一由惠更斯发现。"),
         ("北京是中国的首都。", "北京不是中国的首都。"),
@@ -59,7 +59,7 @@ def test_claims_or_evidence_in_chinese_are_unknown(verifier: EmbeddedVerifier) -
     assert verdict[UNKNOWN] < 1
 
 
-def test_hostile_pairs_have_verdicts(verifier: EmbeddedVerifier) -> None:
+def test_hostile_pairs_have_verdicts(verifier):
     pairs = [(left, right) for left in (*HOSTILE, EVIDENCE) for right in ("", HOSTILE[3], "It is.")]
     verdicts = verifier.verify(pairs)
     assert np.isfinite(verdicts).all()
@@ -69,21 +69,21 @@ def test_hostile_pairs_have_verdicts(verifier: EmbeddedVerifier) -> None:
     assert verifier.verify([]).shape == (0, 3)
 
 
-def test_a_verdict_does_not_depend_on_its_neighbours(verifier: EmbeddedVerifier) -> None:
+def test_a_verdict_does_not_depend_on_its_neighbours(verifier):
     pairs = [(EVIDENCE, "Harrow Bridge is in Ostwick."), (EVIDENCE, "The Sel is a lake.")]
     together = verifier.verify(pairs)
     alone = np.concatenate([verifier.verify([pair]) for pair in pairs])
     assert together == pytest.approx(alone, abs=1e-9)
 
 
-def test_the_telling_sentences_are_read(verifier: EmbeddedVerifier) -> None:
+def test_the_telling_sentences_are_read(verifier):
     filler = "Trains run every hour. " * 400
     claim = "Harrow Bridge was designed by Mira Castell."
     assert telling_part(filler + EVIDENCE, claim) == EVIDENCE
     assert telling_part("One sentence", claim) == "One sentence"
 
 
-def test_copies_are_faithful_and_new_joints_are_not() -> None:
+def test_copies_are_faithful_and_new_joints_are_not():
     original = "Mira Castell designed the bridge. Tolls on the old ferry ended in 1950."
     assert copied_share(original, "Mira Castell designed the bridge.") == 1
     assert copied_share(original, "Mira Castell ended tolls in 1950.") < 0.5
@@ -93,24 +93,24 @@ def test_copies_are_faithful_and_new_joints_are_not() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_features_are_finite(evidence: str, claim: str) -> None:
+def test_features_are_finite(evidence, claim):
     row = features(evidence, claim, 0.0)
     assert row.shape == (len(WORD_FEATURES),)
     assert np.isfinite(row).all()
     assert 0 <= copied_share(evidence, claim) <= 1
 
 
-def test_words_know_names_and_numbers() -> None:
+def test_words_know_names_and_numbers():
     words = words_in("It cost 1,200 crowns, said Castell’s three heirs.")
     assert [w for w, n in zip(words.plain, words.number, strict=True) if n] == ["1200", "3"]
     assert [w for w, n in zip(words.plain, words.named, strict=True) if n] == ["castell"]
 
 
-def test_families_have_no_loners() -> None:
+def test_families_have_no_loners():
     assert all(len(family) > 1 for each in families().values() for family in each)
 
 
-def test_training_fits_what_the_features_show() -> None:
+def test_training_fits_what_the_features_show():
     random = np.random.default_rng(0)
     width = len(WORD_FEATURES) + len(SOFT_FEATURES)
     rows = random.normal(size=(2000, width))
@@ -124,7 +124,7 @@ def test_training_fits_what_the_features_show() -> None:
     assert all((weights[name] == again[name]).all() for name in weights)
 
 
-def test_made_claims_keep_their_form() -> None:
+def test_made_claims_keep_their_form():
     assert [form(a) for a in ("1911", "12 km", "Mira Castell", "steel", "old steel")] == [
         "year",
         "number",
@@ -139,7 +139,7 @@ def test_made_claims_keep_their_form() -> None:
     assert 0.4 < np.mean([in_reported_half(str(n)) for n in range(500)]) < 0.6
 
 
-def test_questions_become_statements() -> None:
+def test_questions_become_statements():
     from recipes.verifier.statements import statement
     from tasks.extract.english_pipeline.load import load_english
 

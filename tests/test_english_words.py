@@ -24,7 +24,7 @@ retired retire; toured tour; conceded concede; combined combine; obtained obtain
 
 
 @pytest.mark.parametrize("pair", [pair.split() for pair in PAST.split(";") if pair.strip()])
-def test_past_forms(pair: list[str]):
+def test_past_forms(pair):
     assert verb_lemma(pair[0], "VBD") == pair[1]
 
 
@@ -46,7 +46,7 @@ def test_past_forms(pair: list[str]):
         ("", "VBD", ""),
     ],
 )
-def test_other_forms(form: str, tag: str, base: str):
+def test_other_forms(form, tag, base):
     assert verb_lemma(form, tag) == base
 
 
@@ -64,7 +64,7 @@ def test_other_forms(form: str, tag: str, base: str):
         ("notify", "VBZ", "notifies"),
     ],
 )
-def test_inflected_forms(base: str, tag: str, form: str):
+def test_inflected_forms(base, tag, form):
     assert form in verb_forms(base, tag)
 
 
@@ -92,11 +92,11 @@ def test_no_form_of_a_common_verb_is_malformed():
 @pytest.mark.parametrize(
     ("word", "past"), [("wrote", True), ("born", True), ("cut", False), ("genres", False)]
 )
-def test_past_forms_are_known(word: str, past: bool):
+def test_past_forms_are_known(word, past):
     assert is_past_form(word) is past
 
 
-def test_words_need_no_spacy_and_parsing_needs_no_pytorch() -> None:
+def test_words_need_no_spacy_and_parsing_needs_no_pytorch():
     program = (
         "import importlib.util, sys\n"
         "from tasks.extract.english_pipeline.load import load_english\n"

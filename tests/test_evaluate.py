@@ -66,7 +66,7 @@ def towns(tmp_path: Path) -> Path:
     return folder
 
 
-def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns: Path, tmp_path: Path) -> None:
+def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns, tmp_path):
     home, parrot = Home(tmp_path / "home"), Parrot()
     how = Measurement(zero_shot=True, baselines=["bm25", "spe"], answers=tmp_path / "answers.jsonl")
     found = evaluate(home, towns, "metaqa", lambda edition: parrot, SETTINGS, how)
@@ -91,7 +91,7 @@ def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns: Path, tmp_p
     assert mine["metaqa [language=en] [exact]", "em"]["items"] == found["items_exact"]
 
 
-def test_without_learning_all_questions_are_measured_on(towns: Path, tmp_path: Path) -> None:
+def test_without_learning_all_questions_are_measured_on(towns, tmp_path):
     home, parrot = Home(tmp_path / "home"), Parrot()
     how = Measurement(learn=False, baselines=[])
     assert evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, how)["items"] == PEOPLE
@@ -105,8 +105,8 @@ def test_without_learning_all_questions_are_measured_on(towns: Path, tmp_path: P
 
 
 def test_baselines_get_a_sample_of_many_questions_and_all_say_how_far_they_are(
-    towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    towns, tmp_path, monkeypatch
+):
     monkeypatch.setattr(evaluation, "COMPARED", 6)
     progress: dict[str, list[int]] = {}
 
@@ -123,7 +123,7 @@ def test_baselines_get_a_sample_of_many_questions_and_all_say_how_far_they_are(
     assert all(steps == sorted(steps) for steps in progress.values())
 
 
-def test_other_homes_are_left_as_they_are(towns: Path, own_home: Path, tmp_path: Path) -> None:
+def test_other_homes_are_left_as_they_are(towns, own_home, tmp_path):
     def nobody(edition: Edition) -> Parrot:
         return Parrot()
 
@@ -139,7 +139,7 @@ def test_other_homes_are_left_as_they_are(towns: Path, own_home: Path, tmp_path:
         evaluate(Home(tmp_path / "none"), questions, "jsonl", nobody, SETTINGS)
 
 
-def test_paragraphs_become_an_edition_of_their_own(tmp_path: Path) -> None:
+def test_paragraphs_become_an_edition_of_their_own(tmp_path):
     item = {
         "question": "Where was Ida Berg born?",
         "answer": "Bergen",
@@ -167,7 +167,7 @@ def test_paragraphs_become_an_edition_of_their_own(tmp_path: Path) -> None:
     assert beside["metrics"]["em"] == 0
 
 
-def test_documents_to_find_are_measured_for_any_route(own_home: Path, tmp_path: Path) -> None:
+def test_documents_to_find_are_measured_for_any_route(own_home, tmp_path):
     questions = tmp_path / "q.jsonl"
     rows = [
         {"question": "Who was Charles Babbage?", "answers": ["x"], "gold": ["Charles Babbage"]},
@@ -181,7 +181,7 @@ def test_documents_to_find_are_measured_for_any_route(own_home: Path, tmp_path: 
     assert metrics["recall@8_low"] <= 0.75 <= metrics["recall@8_high"]
 
 
-def test_the_gold_path_is_among_the_plans_that_were_learned(towns: Path, tmp_path: Path) -> None:
+def test_the_gold_path_is_among_the_plans_that_were_learned(towns, tmp_path):
     kinds = "movie_to_actor\n" * PEOPLE
     (towns / "1-hop" / "qa_dev_qtype.txt").write_text(kinds)
     kb = towns / "kb.txt"
@@ -193,9 +193,7 @@ def test_the_gold_path_is_among_the_plans_that_were_learned(towns: Path, tmp_pat
     assert "gold_path@1" not in found["baselines"][0]["metrics"]
 
 
-def test_evaluate_at_the_command_line(
-    towns: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluate_at_the_command_line(towns, tmp_path, capsys):
     home = str(tmp_path / "home")
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
@@ -214,9 +212,7 @@ def test_evaluate_at_the_command_line(
 
 
 @pytest.mark.parametrize("choices", [("Paris", "London", "Vienna"), ("Paris", "Warsaw", "Vienna")])
-def test_programs_choose_on_the_corpus_as_ask_does(
-    own_home: Path, choices: tuple[str, ...]
-) -> None:
+def test_programs_choose_on_the_corpus_as_ask_does(own_home, choices):
     edition = Home(own_home).editions.current()
     assert edition is not None
     text = "Where was Ada Lovelace born?"
@@ -228,9 +224,7 @@ def test_programs_choose_on_the_corpus_as_ask_does(
 
 
 @pytest.mark.parametrize("route", ["auto", "programs"])
-def test_with_a_model_its_own_programs_are_measured(
-    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, route: str
-) -> None:
+def test_with_a_model_its_own_programs_are_measured(own_home, tmp_path, monkeypatch, route):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     home = Home(own_home)
     edition = home.editions.current()
@@ -246,9 +240,7 @@ def test_with_a_model_its_own_programs_are_measured(
     assert {"program", "answer"} <= purposes and "mathematician" in prediction.answers[0]
 
 
-def test_answer_writes_an_object_a_line(
-    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answer_writes_an_object_a_line(own_home, tmp_path, capsys):
     questions, out = tmp_path / "q.jsonl", tmp_path / "answers.jsonl"
     rows = [
         {"id": "a", "question": "Where was Ada Lovelace born?"},

@@ -48,7 +48,7 @@ def films(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_metaqa_folder_is_read_with_topics_hops_and_its_graph(films: Path) -> None:
+def test_metaqa_folder_is_read_with_topics_hops_and_its_graph(films):
     benchmark = read_metaqa(films)
     first, second, third = benchmark.questions
     assert (first.question, first.topic, first.hops) == ("who directed Green Hill", "Green Hill", 1)
@@ -61,7 +61,7 @@ def test_metaqa_folder_is_read_with_topics_hops_and_its_graph(films: Path) -> No
     assert read_metaqa(films / "2-hop" / "qa_dev.txt").graphs == benchmark.graphs
 
 
-def test_names_and_words_are_compared_in_their_normal_form() -> None:
+def test_names_and_words_are_compared_in_their_normal_form():
     assert bare_words("The  Long Ferry!") == "long ferry"
     assert bare_words("《长  江》") == "长江"
     assert bare_words("The") == "the"
@@ -78,7 +78,7 @@ def question(answers: tuple[str, ...], **more: object) -> BenchmarkQuestion:
     return BenchmarkQuestion(id="1", question="?", answers=answers, **more)  # type: ignore[arg-type]
 
 
-def test_sets_words_and_choices_are_scored_each_in_their_way() -> None:
+def test_sets_words_and_choices_are_scored_each_in_their_way():
     found = score(question(("A b", "C")), Prediction(["c", "D"]))
     assert (found["hits@1"], found["em"], found["f1"]) == (1, 0, 0.5)
     text = question(("Max Oster",), scoring="text")
@@ -94,7 +94,7 @@ def test_sets_words_and_choices_are_scored_each_in_their_way() -> None:
     assert score(chinese, Prediction(["是长江吗"]))["contained"] == 1
 
 
-def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> None:
+def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic():
     scores = [{"hits@1": float(n % 10 < 7)} for n in range(200)]
     apart = summarise(scores, [str(n) for n in range(200)])
     together = summarise(scores, [str(n % 10) for n in range(200)])
@@ -105,7 +105,7 @@ def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> Non
     assert summarise([], []) == {}
 
 
-def test_no_topic_is_on_both_sides_of_a_split() -> None:
+def test_no_topic_is_on_both_sides_of_a_split():
     questions = [question((), split_key=str(n % 40)) for n in range(200)]
     train, test = split(Benchmark("b", questions, halves=True))
     assert len(train) + len(test) == 200
@@ -121,7 +121,7 @@ def test_no_topic_is_on_both_sides_of_a_split() -> None:
     assert {*map(id, halves)} == {*map(id, questions)}
 
 
-def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from() -> None:
+def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from():
     golds = [("a",), ("a_inverse", "b"), ("c",), ("c", "b"), ("d",), ()]
     questions = [question((), gold=gold) for gold in golds]
     for fold in range(4):
@@ -135,12 +135,12 @@ def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from() -> None:
     assert {q.gold for q in everywhere} == set(golds) - {()}
 
 
-def test_questions_that_share_an_entity_share_their_key() -> None:
+def test_questions_that_share_an_entity_share_their_key():
     keyed = keyed_by_component([question(())] * 4, [["a", "b"], ["c"], ["b", "d"], []])
     assert [q.split_key for q in keyed] == ["a", "c", "a", ""]
 
 
-def test_bm25_answers_from_the_entity_document_hop_by_hop(films: Path) -> None:
+def test_bm25_answers_from_the_entity_document_hop_by_hop(films):
     answerer = BM25Answerer(Graph.of("films", FILMS))
     one, _, two = answerer.answer_all([without_gold(q) for q in read_metaqa(films).questions])
     assert one.answers == ["Max Oster"]
@@ -151,13 +151,13 @@ def test_bm25_answers_from_the_entity_document_hop_by_hop(films: Path) -> None:
     assert nothing[0].answers == []
 
 
-def test_a_system_sees_no_gold() -> None:
+def test_a_system_sees_no_gold():
     seen = without_gold(question(("A",), gold=("r",), kind="a_to_b", topic="T", exact=True))
     assert (seen.answers, seen.gold, seen.kind, seen.exact) == ((), (), "", None)
     assert seen.topic == "T"
 
 
-def test_a_choice_that_is_offered_twice_is_right_under_both_letters() -> None:
+def test_a_choice_that_is_offered_twice_is_right_under_both_letters():
     question = BenchmarkQuestion(
         "q", "Who?", ("Ann Lee",), choices=("Bo Ray", "Ann Lee", "Ann Lee", "Cy Wu"),
         label="B", scoring="choice",
@@ -167,7 +167,7 @@ def test_a_choice_that_is_offered_twice_is_right_under_both_letters() -> None:
     assert score(question, Prediction(["ann lee"]))["accuracy"] == 1.0
 
 
-def test_figures_of_classes_do_not_reward_the_majority() -> None:
+def test_figures_of_classes_do_not_reward_the_majority():
     gold = ["false"] * 6 + ["true"] * 2
     majority = summarise_classes(gold, ["false"] * 8, list("abcdefgh"))
     assert (majority["balanced_accuracy"], majority["macro_f1"]) == (0.5, round(6 / 14, 4))
@@ -178,7 +178,7 @@ def test_figures_of_classes_do_not_reward_the_majority() -> None:
     assert mixed["macro_f1_low"] <= mixed["macro_f1"] <= mixed["macro_f1_high"]
 
 
-def test_only_classes_of_a_task_have_figures_of_classes() -> None:
+def test_only_classes_of_a_task_have_figures_of_classes():
     choices = ("true", "false")
     news = BenchmarkQuestion("n", "?", ("true",), choices=choices, label="true", scoring="choice")
     named = replace(news, id="m", answers=("Ann",), choices=("Ann", "Bo"), label="A")
@@ -189,7 +189,7 @@ def test_only_classes_of_a_task_have_figures_of_classes() -> None:
     assert "macro_f1" not in found["metrics"]
 
 
-def test_what_leads_to_the_answer_is_measured_beside_it() -> None:
+def test_what_leads_to_the_answer_is_measured_beside_it():
     two = BenchmarkQuestion("1", "q?", ("a",), gold=("Green Hill", "doc-2"), scoring="text")
     half = score(two, Prediction(["a"], found=frozenset({"green hill", "doc-1"})))
     assert (half["recall@8"], half["perfect_retrieval@8"], half["em"]) == (0.5, 0, 1)

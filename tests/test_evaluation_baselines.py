@@ -40,14 +40,14 @@ def ask(text: str, answers: tuple[str, ...] = (), hops: int = 1, topic: str | No
     return BenchmarkQuestion(id=text, question=text, answers=answers, hops=hops, topic=topic)
 
 
-def test_words_of_relations_however_they_are_written() -> None:
+def test_words_of_relations_however_they_are_written():
     assert relation_phrase("placeOfBirth") == "place Of Birth"
     assert relation_phrase("directed_by") == "directed by"
     assert relation_words("starred_actors") == relation_words("starred actor")
     assert "the" not in words("the Long_Ferry")
 
 
-def test_bm25_follows_relations_of_the_found_document(graph: Graph) -> None:
+def test_bm25_follows_relations_of_the_found_document(graph):
     questions = [
         ask("who directed Green Hill"),
         ask("release year of films directed by Ida Berg", hops=2),
@@ -59,7 +59,7 @@ def test_bm25_follows_relations_of_the_found_document(graph: Graph) -> None:
     assert (nothing.answers, nothing.retrieved) == ([], ())
 
 
-def test_bm25_cuts_documents_by_triples_not_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bm25_cuts_documents_by_triples_not_words(monkeypatch):
     monkeypatch.setattr(bm25, "FACTS", 4)
     leaving = [("Port", "lies on the coast of the", name) for name in ("Grey Sea", "Low Sea")]
     entering = [(name, "was born in", "Port") for name in ("Ida", "Max", "Eva")]
@@ -67,7 +67,7 @@ def test_bm25_cuts_documents_by_triples_not_words(monkeypatch: pytest.MonkeyPatc
     assert found.retrieved and "Grey Sea" in found.retrieved
 
 
-def test_embedding_answers_with_the_end_that_was_not_named(graph: Graph) -> None:
+def test_embedding_answers_with_the_end_that_was_not_named(graph):
     answerer = EmbeddingAnswerer(graph, Letters())
     forward, backward = answerer.answer_all(
         [ask("Green Hill directed by"), ask("directed by Max Oster")]
@@ -79,13 +79,13 @@ def test_embedding_answers_with_the_end_that_was_not_named(graph: Graph) -> None
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (4, 64), (5, 65), (2, 1), (3, 700), (0, 9), (3, 0)])
-def test_highest_scores_are_those_of_a_full_sort(shape: tuple[int, int]) -> None:
+def test_highest_scores_are_those_of_a_full_sort(shape):
     scores = np.random.default_rng(0).permutation(shape[0] * shape[1]).reshape(shape) / 7
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :8]
     assert np.array_equal(highest(scores, 8), expected)
 
 
-def test_spe_learns_a_wording_that_no_relation_has(graph: Graph) -> None:
+def test_spe_learns_a_wording_that_no_relation_has(graph):
     question = ask("who appeared in Green Hill", ("Una Reed",), topic="Green Hill")
     taught = [
         ask("who appeared in Cold Harbour", ("Una Reed",), topic="Cold Harbour"),
@@ -100,7 +100,7 @@ def test_spe_learns_a_wording_that_no_relation_has(graph: Graph) -> None:
     assert SPEAnswerer(graph).answer_all([ask("release year of Green Hill")])[0].answers == ["1940"]
 
 
-def test_spe_learns_to_go_back_where_questions_do(graph: Graph) -> None:
+def test_spe_learns_to_go_back_where_questions_do(graph):
     answerer = SPEAnswerer(graph)
     text = "other films by who made {}"
     answerer.learn([ask(text.format("Cold Harbour"), ("The Long Ferry",), 2, "Cold Harbour")])
@@ -108,7 +108,7 @@ def test_spe_learns_to_go_back_where_questions_do(graph: Graph) -> None:
     assert found[0].answers == ["Cold Harbour"]
 
 
-def test_grams_leave_the_name_out() -> None:
+def test_grams_leave_the_name_out():
     assert "green" not in grams_of("who made Green Hill", "Green Hill")
     assert "who made" in grams_of("who made Green Hill", "Green Hill")
     assert "长 江" in grams_of("长江")

@@ -75,7 +75,7 @@ def questions() -> list[dict]:
     return [json.loads(line) for line in lines]
 
 
-def test_counts_are_those_of_the_readme(documents: list[Document]) -> None:
+def test_counts_are_those_of_the_readme(documents):
     """The README and `almanac demo` speak of these numbers."""
     distinct = set(documents)
     chinese = [text for _, text in distinct if sum(map(len, HAN.findall(text))) > len(text) / 2]
@@ -83,21 +83,21 @@ def test_counts_are_those_of_the_readme(documents: list[Document]) -> None:
     assert len({title for title, _ in documents}) == 112
 
 
-def test_files_are_small_and_named_plainly() -> None:
+def test_files_are_small_and_named_plainly():
     """Names work on every file system; a reader opens each file at a glance."""
     for path in _files(CORPUS) + _files(CHANGES):
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)+", path.name), path
         assert path.stat().st_size < MAX_BYTES, path
 
 
-def test_documents_have_the_length_of_an_encyclopedia_entry(documents: list[Document]) -> None:
+def test_documents_have_the_length_of_an_encyclopedia_entry(documents):
     """Nothing is a stub and nothing is so long that the demo slows down."""
     for title, text in documents:
         length = sum(map(len, HAN.findall(text))) / 1.5 + len(re.findall(r"[A-Za-z]+", text))
         assert 100 <= length <= 650, (title, length)
 
 
-def test_every_format_is_there() -> None:
+def test_every_format_is_there():
     """The demo shows each kind of input that needs no extra data."""
     suffixes = Counter(path.suffix for path in _files(CORPUS))
     assert suffixes.keys() == {
@@ -105,7 +105,7 @@ def test_every_format_is_there() -> None:
     }
 
 
-def test_questions_are_complete_and_balanced(questions: list[dict]) -> None:
+def test_questions_are_complete_and_balanced(questions):
     """Forty questions of four kinds, each with what the form asks for."""
     assert len({question["id"] for question in questions}) == len(questions) == 40
     assert len({question["question"] for question in questions}) == 40
@@ -123,7 +123,7 @@ def test_questions_are_complete_and_balanced(questions: list[dict]) -> None:
     assert sum(question["language"] == "zh" for question in questions) == 9
 
 
-def test_gold_documents_hold_the_answers(questions: list[dict], texts: dict[str, str]) -> None:
+def test_gold_documents_hold_the_answers(questions, texts):
     """Every accepted form stands in a gold document; a second hop names a second document."""
     for question in questions:
         assert set(question["gold"]) <= texts.keys(), question["id"]
@@ -144,7 +144,7 @@ def test_gold_documents_hold_the_answers(questions: list[dict], texts: dict[str,
         ("astronomy/saturn.md", "146 known moons", "274 known moons"),
     ],
 )
-def test_a_change_replaces_one_paragraph(name: str, old: str, new: str) -> None:
+def test_a_change_replaces_one_paragraph(name, old, new):
     """A refresh after the change has one passage to extract anew, not a whole document."""
     before, after = (
         (folder / name).read_text(encoding="utf-8").split("\n\n") for folder in (CORPUS, CHANGES)
@@ -155,7 +155,7 @@ def test_a_change_replaces_one_paragraph(name: str, old: str, new: str) -> None:
     assert new not in "\n\n".join(before) and old not in "\n\n".join(after)
 
 
-def test_changes_and_duplicates_belong_to_the_corpus() -> None:
+def test_changes_and_duplicates_belong_to_the_corpus():
     """Copying the changes over the corpus adds no file; the duplicates are what they claim."""
     for path in _files(CHANGES):
         assert (CORPUS / path.relative_to(CHANGES)).is_file(), path
@@ -176,7 +176,7 @@ def test_changes_and_duplicates_belong_to_the_corpus() -> None:
         ("roald-amundsen.txt", "explorers/roald-amundsen.txt.gz"),
     ],
 )
-def test_binary_documents_say_what_their_sources_say(source: str, written: str) -> None:
+def test_binary_documents_say_what_their_sources_say(source, written):
     """An edited source needs `python examples/make_binary.py`, or the two drift apart."""
     expected = (EXAMPLES / "sources" / source).read_text(encoding="utf-8").replace("## ", "")
     assert " ".join(expected.split()) == " ".join(
@@ -184,7 +184,7 @@ def test_binary_documents_say_what_their_sources_say(source: str, written: str) 
     )
 
 
-def test_the_hidden_comment_is_false_and_stays_hidden(documents: list[Document]) -> None:
+def test_the_hidden_comment_is_false_and_stays_hidden(documents):
     """The page tempts a careless reader with a wrong birthplace that no visible text holds."""
     page = (CORPUS / "literature/jane-austen.html").read_text(encoding="utf-8")
     assert "born in Liverpool" in re.findall(r"<!--(.*?)-->", page, re.DOTALL)[0]

@@ -70,9 +70,7 @@ async def recorded() -> tuple[list[Any], list[Any], list[Any]]:
         )
 
 
-def test_flow_publishes_and_leaves_an_artifact(
-    server: None, tiny_corpus: Path, tmp_path: Path
-) -> None:
+def test_flow_publishes_and_leaves_an_artifact(server, tiny_corpus, tmp_path):
     heard: list[tuple[str, int, int]] = []
     job = RefreshKnowledge(sources=[str(tiny_corpus)], home=tmp_path / "home", settings=SETTINGS)
     report = run_as_flow(job, Runner(lambda *progress: heard.append(progress), pytest.fail))
@@ -95,9 +93,7 @@ def refresh(sources: list[Path], home: Path, settings: Settings = SETTINGS) -> d
     return refresh_knowledge(sources=list(map(str, sources)), home=str(home), settings=settings)
 
 
-def test_evaluation_is_a_flow_with_its_figures(
-    server: None, own_home: Path, tmp_path: Path
-) -> None:
+def test_evaluation_is_a_flow_with_its_figures(server, own_home, tmp_path):
     questions = tmp_path / "q.jsonl"
     rows = [
         {"question": "Where was Ada Lovelace born?", "answers": ["London"]},
@@ -113,7 +109,7 @@ def test_evaluation_is_a_flow_with_its_figures(
     assert any("| text | all | 2 |" in (artifact.data or "") for artifact in artifacts)
 
 
-def test_training_is_a_flow_with_its_pictures(server: None, own_home: Path) -> None:
+def test_training_is_a_flow_with_its_pictures(server, own_home):
     plan = tiny_plan(epochs=1)
     job = TrainExperts(names=["corpus"], home=own_home, settings=SETTINGS, plan=plan)
     report = run_as_flow(job, Runner(lambda *progress: None, pytest.fail))
@@ -124,7 +120,7 @@ def test_training_is_a_flow_with_its_pictures(server: None, own_home: Path) -> N
     assert "train expert" in {task.name.rsplit("-", 1)[0] for task in tasks}
 
 
-def test_measuring_gates_is_a_flow(server: None, tmp_path: Path) -> None:
+def test_measuring_gates_is_a_flow(server, tmp_path):
     questions, picture = tmp_path / "mirage.jsonl", tmp_path / "curves.svg"
     rows = [
         {
@@ -153,7 +149,7 @@ def test_measuring_gates_is_a_flow(server: None, tmp_path: Path) -> None:
     assert any("| random |" in (artifact.data or "") for artifact in artifacts)
 
 
-def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path: Path) -> None:
+def test_learning_and_answering_are_flows(server, own_home, tmp_path):
     films, questions, out = tmp_path / "f.tsv", tmp_path / "q.jsonl", tmp_path / "a.jsonl"
     films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
     here: dict[str, Any] = {"home": str(own_home), "settings": SETTINGS}
@@ -176,12 +172,12 @@ def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path
     assert any("| films | 150 | 150 |" in text for text in shown)
 
 
-def test_failing_flow_raises_the_plain_error(server: None, tmp_path: Path) -> None:
+def test_failing_flow_raises_the_plain_error(server, tmp_path):
     with pytest.raises(AlmanacError, match="No such file"):
         refresh([tmp_path / "missing"], tmp_path / "home")
 
 
-def test_held_refresh_says_so(server: None, tiny_corpus: Path, own_home: Path) -> None:
+def test_held_refresh_says_so(server, tiny_corpus, own_home):
     corpus = shutil.copytree(tiny_corpus, own_home / "corpus")
     for number in range(12):
         text = f"# Place {number}\n\nPlace {number} is a village in Norway.\n"
@@ -194,7 +190,7 @@ def test_held_refresh_says_so(server: None, tiny_corpus: Path, own_home: Path) -
 
 
 @pytest.mark.parametrize("batches", [0, 1, 40])
-def test_every_batch_is_worked_on_once_in_order(server: None, batches: int) -> None:
+def test_every_batch_is_worked_on_once_in_order(server, batches):
     from prefect import flow
 
     @flow
@@ -209,9 +205,7 @@ def test_every_batch_is_worked_on_once_in_order(server: None, batches: int) -> N
     assert (os.getpid() in processes) == (batches == 1)
 
 
-def test_batches_go_to_dask(
-    server: None, tiny_corpus: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_batches_go_to_dask(server, tiny_corpus, tmp_path, capfd):
     settings = SETTINGS.model_copy(update={"runner": "dask", "workers": 1})
     report = refresh([tiny_corpus], tmp_path / "home", settings)
     assert report["published"]
@@ -219,9 +213,7 @@ def test_batches_go_to_dask(
     assert "leaked" not in capfd.readouterr().err, "the workers end quietly"
 
 
-def test_only_reading_from_outside_is_tried_again(
-    server: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_reading_from_outside_is_tried_again(server, monkeypatch):
     from prefect import flow
 
     tries: list[str] = []
@@ -280,9 +272,7 @@ def grown_corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
     return corpus
 
 
-def test_command_refreshes_with_a_server_of_its_own(
-    refreshed: tuple[Path, subprocess.CompletedProcess[str]],
-) -> None:
+def test_command_refreshes_with_a_server_of_its_own(refreshed):
     home, done = refreshed
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -293,7 +283,7 @@ def test_command_refreshes_with_a_server_of_its_own(
     assert not list(servers_of(home))
 
 
-def test_killed_refresh_takes_its_server_along(tiny_corpus: Path, served_home: Path) -> None:
+def test_killed_refresh_takes_its_server_along(tiny_corpus, served_home):
     refresh = subprocess.Popen(
         **command(str(tiny_corpus), "--home", str(served_home), "--prefect"),
         stderr=subprocess.DEVNULL,
@@ -304,9 +294,7 @@ def test_killed_refresh_takes_its_server_along(tiny_corpus: Path, served_home: P
     wait_for(lambda: not list(servers_of(served_home)))
 
 
-def test_server_that_dies_is_a_warning_and_the_edition_is_published(
-    grown_corpus: Path, served_home: Path
-) -> None:
+def test_server_that_dies_is_a_warning_and_the_edition_is_published(grown_corpus, served_home):
     arguments = (str(grown_corpus), "--home", str(served_home), "--no-vectors", "--json")
     # Prefect's requests to a server that is gone wait for it, which is no part of this.
     started = command(*arguments, "--prefect", PREFECT_CLIENT_MAX_RETRIES="0")
@@ -326,9 +314,7 @@ def test_server_that_dies_is_a_warning_and_the_edition_is_published(
 
 
 @pytest.mark.parametrize("missing", ["start", "server"])
-def test_work_is_done_plainly_where_no_server_can_be_had(
-    tiny_corpus: Path, own_home: Path, missing: str
-) -> None:
+def test_work_is_done_plainly_where_no_server_can_be_had(tiny_corpus, own_home, missing):
     home, options, environment = own_home, [], {}
     if missing == "start":
         options, environment = ["--prefect"], {orchestration.START_TIMEOUT: "1"}

@@ -79,9 +79,7 @@ def replies(settings: ModelSettings, *calls: Sent) -> list[RawReply]:
     return asyncio.run(together())
 
 
-def test_a_foreign_server_is_talked_to(
-    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_server_is_talked_to(served, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     url, name = served
     settings = ModelSettings(name=name, base_url=url, deadline_seconds=60)
@@ -103,9 +101,7 @@ def test_a_foreign_server_is_talked_to(
     assert caught.value.outcome is Outcome.INVALID
 
 
-def test_a_model_that_a_foreign_server_does_not_have_is_an_error_in_words(
-    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_a_foreign_server_does_not_have_is_an_error_in_words(served, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     url, _ = served
     settings = ModelSettings(name="no/such-model", base_url=f"{url}/nowhere", deadline_seconds=60)

@@ -2,7 +2,6 @@
 
 import time
 from datetime import date
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -44,7 +43,7 @@ TODAY = date(2026, 11, 21)
         "上个月的通货膨胀率是多少？",
     ],
 )
-def test_it_asks_for_now(question: str) -> None:
+def test_it_asks_for_now(question):
     words = wanted_now(question, TODAY)
     assert words and words.lower() in question.lower()
 
@@ -78,17 +77,17 @@ def test_it_asks_for_now(question: str) -> None:
         "",
     ],
 )
-def test_it_does_not(question: str) -> None:
+def test_it_does_not(question):
     assert wanted_now(question, TODAY) is None
 
 
-def test_of_a_long_case_only_the_question_counts() -> None:
+def test_of_a_long_case_only_the_question_counts():
     case = "A man of 61 comes in today. His current drugs are new since 2026. " * 8
     assert wanted_now(case + "What is the most likely cause?", TODAY) is None
     assert wanted_now(case + "What does the latest guideline say?", TODAY) == "latest"
 
 
-def test_what_is_recent_depends_on_the_day() -> None:
+def test_what_is_recent_depends_on_the_day():
     question = "Who won the election of 2019?"
     assert wanted_now(question, date(2020, 5, 1)) == "2019"
     assert wanted_now(question, date(2021, 1, 1)) is None
@@ -102,15 +101,13 @@ def test_what_is_recent_depends_on_the_day() -> None:
         ("multihop/hotpotqa.json.gz", "hotpotqa", 0.02),
     ],
 )
-def test_questions_of_no_time_are_seldom_taken_for_such(
-    almanac_data: Path, file: str, name: str, most: float
-) -> None:
+def test_questions_of_no_time_are_seldom_taken_for_such(almanac_data, file, name, most):
     questions = [one.question for one in read_benchmark(almanac_data / file, name).questions]
     fired = [question for question in questions if wanted_now(question, TODAY)]
     assert len(questions) >= 50 and len(fired) <= most * len(questions), fired[:10]
 
 
-def test_those_of_a_benchmark_that_ask_for_now_are_found(almanac_data: Path) -> None:
+def test_those_of_a_benchmark_that_ask_for_now_are_found(almanac_data):
     file = almanac_data / "gate/curatedtrec.large2470-train.tsv"
     questions = [one.question for one in read_benchmark(file, "curatedtrec").questions]
     fired = {question for question in questions if wanted_now(question, TODAY)}
@@ -120,7 +117,7 @@ def test_those_of_a_benchmark_that_ask_for_now_are_found(almanac_data: Path) -> 
 
 
 @given(st.text(max_size=400))
-def test_any_text_is_looked_at(text: str) -> None:
+def test_any_text_is_looked_at(text):
     words = wanted_now(text, TODAY)
     assert words is None or words
 
@@ -129,7 +126,7 @@ def test_any_text_is_looked_at(text: str) -> None:
     "part",
     ["a ", "[", "now ", "who ", "who's ", "20", "距", "last abcdefgh ", ". ", '"', "current "],
 )
-def test_no_text_takes_long(part: str) -> None:
+def test_no_text_takes_long(part):
     began = time.perf_counter()
     wanted_now("who " + part * (400_000 // len(part)), TODAY)
     assert time.perf_counter() - began < 2.0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,7 +38,7 @@ def node_of(graph: Graph, label: str) -> int:
     return graph.labels.to_pylist().index(label)
 
 
-def test_steps_of_a_small_graph() -> None:
+def test_steps_of_a_small_graph():
     graph = Graph.of("films", [*FILMS, FILMS[0]], [("Sir Ridley", "Ridley Scott")])
     assert (graph.nodes, len(graph.heads)) == (6, 5)
     (alien,) = graph.named("ALIEN")
@@ -54,9 +53,7 @@ def test_steps_of_a_small_graph() -> None:
 
 
 @given(triples, st.lists(names, max_size=4), st.sampled_from("rst"), st.booleans())
-def test_step_does_what_a_plain_dict_does(
-    told: list[tuple[str, str, str]], starts: list[str], relation: str, inverse: bool
-) -> None:
+def test_step_does_what_a_plain_dict_does(told, starts, relation, inverse):
     graph = Graph.of("g", told)
     plain: dict[str, set[str]] = {}
     for head, kind, tail in told:
@@ -72,7 +69,7 @@ def test_step_does_what_a_plain_dict_does(
 
 
 @given(triples)
-def test_all_ways_around_a_node_agree(told: list[tuple[str, str, str]]) -> None:
+def test_all_ways_around_a_node_agree(told):
     graph = Graph.of("g", told)
     for node, label in enumerate(graph.labels.to_pylist()):
         leaving = {(graph.relations[e.relation], graph.label(e.tail)) for e in graph.leaving(node)}
@@ -94,9 +91,7 @@ def test_all_ways_around_a_node_agree(told: list[tuple[str, str, str]]) -> None:
 
 
 @given(triples)
-def test_files_bring_a_graph_back(
-    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str, str]]
-) -> None:
+def test_files_bring_a_graph_back(tmp_path_factory, told):
     graph = Graph.of("g", told, [("alias", "a")])
     folder = tmp_path_factory.mktemp("graph") / "0000"
     save_graph(graph, folder)
@@ -109,9 +104,7 @@ def test_files_bring_a_graph_back(
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True))
-def test_odd_names_come_back_byte_for_byte(
-    tmp_path_factory: pytest.TempPathFactory, odd: list[str]
-) -> None:
+def test_odd_names_come_back_byte_for_byte(tmp_path_factory, odd):
     folder = tmp_path_factory.mktemp("odd") / "0000"
     save_graph(Graph.of("g", [(name, f"{name}\n", name) for name in odd]), folder)
     opened = open_graph(folder)
@@ -119,7 +112,7 @@ def test_odd_names_come_back_byte_for_byte(
     assert opened.relations == [f"{name}\n" for name in odd]
 
 
-def test_the_weightiest_bearer_of_a_name_comes_first_and_once() -> None:
+def test_the_weightiest_bearer_of_a_name_comes_first_and_once():
     keys = name_keys(["Paris", "Rome", "paris", "PARIS", "The Paris"])
     nodes, weights = np.array([2, 1, 3, 2, 0]), np.array([0.2, 1.0, 0.7, 0.1, 0.1])
     hashes, bearers = by_key(keys, nodes, weights)
@@ -129,20 +122,20 @@ def test_the_weightiest_bearer_of_a_name_comes_first_and_once() -> None:
 
 
 @given(st.lists(spelled, max_size=30))
-def test_columns_of_names_are_treated_like_single_names(texts: list[str]) -> None:
+def test_columns_of_names_are_treated_like_single_names(texts):
     normals = normal_forms(pa.array(texts, pa.string()))
     assert normals.to_pylist() == [normal_form(text) for text in texts]
     assert list(short_forms_of(normals)) == [short_forms(text) for text in normals.to_pylist()]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), max_size=50), st.sampled_from([10, 2**30]))
-def test_rows_are_ordered_by_their_columns(rows: list[tuple[int, ...]], size: int) -> None:
+def test_rows_are_ordered_by_their_columns(rows, size):
     table = np.array(rows, np.int64).reshape(-1, 3)
     order = row_order(list(table.T), [size] * 3)
     assert [tuple(row) for row in table[order].tolist()] == sorted(rows)
 
 
-def test_ids_are_of_letters_and_digits_and_tell_order() -> None:
+def test_ids_are_of_letters_and_digits_and_tell_order():
     sums = digests("graph\x1f", pa.array(["Ada", "Byron", ""]))
     ids = as_ids(sums).to_pylist()
     assert ids == as_ids(digests("graph\x1f", pa.array(["Ada", "Byron", ""]))).to_pylist()
@@ -152,7 +145,7 @@ def test_ids_are_of_letters_and_digits_and_tell_order() -> None:
     assert as_ids(there).to_pylist() != as_ids(back).to_pylist()
 
 
-def test_shares_of_a_name_sum_to_one_and_follow_what_is_known() -> None:
+def test_shares_of_a_name_sum_to_one_and_follow_what_is_known():
     names_told = pa.chunked_array([["Rome", "Paris", "Paris"], ["Rome", "Roma"]])
     nodes = np.array([0, 1, 2, 0, 0], np.int32)
     texts, bearers, shares = alias_shares(names_told, nodes, np.array([4, 2, 0]))
@@ -160,7 +153,7 @@ def test_shares_of_a_name_sum_to_one_and_follow_what_is_known() -> None:
     assert found == [("Paris", 1, 0.75), ("Paris", 2, 0.25), ("Roma", 0, 1.0), ("Rome", 0, 1.0)]
 
 
-def test_the_x_of_y_is_also_y_s_x() -> None:
+def test_the_x_of_y_is_also_y_s_x():
     graph = Graph.of("g", [("Alma's Old Bridge", "in", "Corve"), ("mayor of Corve", "is", "Ada")])
     assert labels_of(graph, graph.named("the Old Bridge of Alma")) == {"Alma's Old Bridge"}
     assert labels_of(graph, graph.named("Corve's mayor")) == {"mayor of Corve"}

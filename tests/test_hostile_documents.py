@@ -162,7 +162,7 @@ def parser_memory() -> Iterator[dict[int, int]]:
         watcher.join()
 
 
-def test_every_input_ends_in_exactly_one_outcome(mixed: dict[str, Any]) -> None:
+def test_every_input_ends_in_exactly_one_outcome(mixed):
     inputs = mixed["run"].counts["inputs"]
     ended = ("ingested", "duplicate", "refused", "removed", "unchanged")
     assert sum(inputs.get(name, 0) for name in ended) == mixed["entries"]
@@ -175,7 +175,7 @@ def test_every_input_ends_in_exactly_one_outcome(mixed: dict[str, Any]) -> None:
     assert mixed["memory"] < 1.5 * (1 << 20)
 
 
-def test_good_documents_are_as_without_the_hostile_ones(mixed: dict[str, Any]) -> None:
+def test_good_documents_are_as_without_the_hostile_ones(mixed):
     alone, edition = mixed["alone"], mixed["edition"]
     good = {d["document_id"] for d in rows(alone, schemas.Document)}
     times = {"read_at", "extracted_at"}
@@ -198,7 +198,7 @@ def test_good_documents_are_as_without_the_hostile_ones(mixed: dict[str, Any]) -
         assert entities[entity["entity_id"]] == entity
 
 
-def test_hidden_words_and_words_from_outside_are_nowhere(mixed: dict[str, Any]) -> None:
+def test_hidden_words_and_words_from_outside_are_nowhere(mixed):
     for row in schemas.EDITION:
         content = json.dumps(rows(mixed["edition"], row), default=str)
         assert CANARY not in content and "Ruritania" not in content
@@ -208,13 +208,13 @@ def test_hidden_words_and_words_from_outside_are_nowhere(mixed: dict[str, Any]) 
             assert CANARY.encode() not in part.read_bytes(), part
 
 
-def test_nothing_is_written_outside_the_home(mixed: dict[str, Any]) -> None:
+def test_nothing_is_written_outside_the_home(mixed):
     home = str(mixed["home"].path)
     assert all(path.startswith(home) for path in mixed["new"])
     assert not [path for path in mixed["new"] if "escape" in path or path.endswith(".tmp")]
 
 
-def test_refusals_are_told_without_the_words_of_the_documents(mixed: dict[str, Any]) -> None:
+def test_refusals_are_told_without_the_words_of_the_documents(mixed):
     from schemas.operations import Rejection
     from warehouse.live import latest
 
@@ -225,7 +225,7 @@ def test_refusals_are_told_without_the_words_of_the_documents(mixed: dict[str, A
         assert len(rejection["text"]) < 300
 
 
-def test_a_second_look_at_hostile_files_changes_nothing(mixed: dict[str, Any]) -> None:
+def test_a_second_look_at_hostile_files_changes_nothing(mixed):
     run: RunReport = refresh(mixed["home"], [str(mixed["corpus"])], mixed["settings"])
     assert run.outcome == "unchanged"
     assert mixed["home"].editions.current().id == mixed["edition"].id
@@ -238,9 +238,7 @@ def secret(monkeypatch: pytest.MonkeyPatch, value: str) -> Iterator[None]:
         yield
 
 
-def test_texts_that_give_orders_are_texts(
-    almanac_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_that_give_orders_are_texts(almanac_data, tmp_path, monkeypatch):
     listed = almanac_data / "hostile" / "prompt_injections.jsonl"
     if not listed.is_file():
         pytest.skip(f"no {listed}")

@@ -44,7 +44,7 @@ def triples(home: Home) -> set[tuple[str, str, str, str]]:
     return {(row["graph"], row["head"], row["relation"], row["tail"]) for row in rows}
 
 
-def test_a_graph_is_published_replaced_and_removed(home: Home, kb: Path) -> None:
+def test_a_graph_is_published_replaced_and_removed(home, kb):
     run = import_graph(home, kb, PLAIN, name="poets")
     assert (run.outcome, run.counts["import"]["triples"]) == ("done", 3)
     assert ("poets", "Ada", "child of", "Byron") in triples(home)
@@ -61,15 +61,13 @@ def test_a_graph_is_published_replaced_and_removed(home: Home, kb: Path) -> None
     assert set(flows["flow"].to_pylist()) == {"import_graph"}
 
 
-def test_the_same_file_again_changes_nothing(home: Home, kb: Path) -> None:
+def test_the_same_file_again_changes_nothing(home, kb):
     first = import_graph(home, kb, PLAIN, name="poets")
     again = import_graph(home, kb, PLAIN, name="poets")
     assert (first.outcome, again.outcome) == ("done", "unchanged")
 
 
-def test_a_killed_import_counts_for_nothing(
-    home: Home, kb: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_import_counts_for_nothing(home, kb, monkeypatch):
     import_graph(home, kb, PLAIN, name="poets")
     before = triples(home)
     read = work.read_file
@@ -94,9 +92,7 @@ def test_a_killed_import_counts_for_nothing(
     assert triples(home) == before
 
 
-def test_large_files_are_committed_in_pieces(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_committed_in_pieces(home, tmp_path, monkeypatch):
     from tasks.graphs.formats import lines
 
     monkeypatch.setattr(work, "COMMIT_ROWS", 500)
@@ -112,7 +108,7 @@ def test_large_files_are_committed_in_pieces(
     assert len(parts) >= 5
 
 
-def test_refused_lines_are_told_as_rejections(home: Home, kb: Path) -> None:
+def test_refused_lines_are_told_as_rejections(home, kb):
     kb.write_text(KB + "broken\n", encoding="utf-8")
     run = import_graph(home, kb, PLAIN, name="poets")
     assert run.counts["import"]["refused"] == 1
@@ -121,7 +117,7 @@ def test_refused_lines_are_told_as_rejections(home: Home, kb: Path) -> None:
     assert (rejection["reason"], rejection["text"]) == ("not-3-fields", "broken")
 
 
-def test_a_file_of_another_format_imports_nothing(home: Home, kb: Path) -> None:
+def test_a_file_of_another_format_imports_nothing(home, kb):
     kb.write_text(KB + "one\ntwo\tx\nthree\nfour\ty\n", encoding="utf-8")
     with pytest.raises(AlmanacError, match="too many to continue; line 4"):
         import_graph(home, kb, PLAIN, name="poets", format="tsv")
@@ -133,12 +129,12 @@ def test_a_file_of_another_format_imports_nothing(home: Home, kb: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["corpus", "Corpus", "", "a b", "a/b", "../x", "x" * 65, "é"])
-def test_names_that_are_refused(home: Home, kb: Path, name: str) -> None:
+def test_names_that_are_refused(home, kb, name):
     with pytest.raises(UsageError):
         import_graph(home, kb, PLAIN, name=name)
 
 
-def test_the_corpus_keeps_its_facts(own_home: Path, kb: Path) -> None:
+def test_the_corpus_keeps_its_facts(own_home, kb):
     home = Home(own_home)
     before = {t for t in triples(home) if t[0] == "corpus"}
     import_graph(home, kb, PLAIN, name="poets")
@@ -147,7 +143,7 @@ def test_the_corpus_keeps_its_facts(own_home: Path, kb: Path) -> None:
     assert triples(home) == before
 
 
-def test_naughty_strings_come_back(home: Home, almanac_data: Path, tmp_path: Path) -> None:
+def test_naughty_strings_come_back(home, almanac_data, tmp_path):
     found = almanac_data / "hostile" / "blns.json"
     strings = [s for s in json.loads(found.read_text(encoding="utf-8")) if s and "\r" not in s]
     path = tmp_path / "kb.jsonl"
@@ -160,7 +156,7 @@ def test_naughty_strings_come_back(home: Home, almanac_data: Path, tmp_path: Pat
     }
 
 
-def test_congress_knows_who_was_elected(home: Home, almanac_data: Path) -> None:
+def test_congress_knows_who_was_elected(home, almanac_data):
     mapping = REPOSITORY / "examples" / "mappings" / "congress.yaml"
     import_graph(home, almanac_data / "congress", PLAIN, name="congress", mapping=mapping)
     elected = tails_by_head(home, "representative elected in 2022", "senator elected in 2022")
@@ -177,7 +173,7 @@ def test_congress_knows_who_was_elected(home: Home, almanac_data: Path) -> None:
     assert right >= 0.95 * len(races)
 
 
-def test_the_congress_before_names_the_same_seats(home: Home, almanac_data: Path) -> None:
+def test_the_congress_before_names_the_same_seats(home, almanac_data):
     mappings = REPOSITORY / "examples" / "mappings"
     for name in ("congress", "congress-117"):
         import_graph(
@@ -200,9 +196,7 @@ def tails_by_head(home: Home, *relations: str, graph: str = "congress") -> dict[
     return tails
 
 
-def test_the_commands_import_list_and_remove(
-    tmp_path: Path, kb: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_import_list_and_remove(tmp_path, kb, capsys):
     home = ["--home", str(tmp_path / "home")]
     assert main(["graphs", "--json", *home]) == 0
     assert json.loads(capsys.readouterr().out) == []
@@ -227,8 +221,6 @@ def test_the_commands_import_list_and_remove(
         (["graphs", "remove", "absent"], "none was imported"),
     ],
 )
-def test_wrong_calls_are_told_in_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
+def test_wrong_calls_are_told_in_words(tmp_path, capsys, arguments, words):
     assert main([*arguments, "--home", str(tmp_path / "home")]) == 2
     assert words in capsys.readouterr().err

@@ -41,26 +41,26 @@ def indexed(folder: Path) -> Path:
     return folder / "search"
 
 
-def test_texts_keep_their_order_and_places(tmp_path: Path) -> None:
+def test_texts_keep_their_order_and_places(tmp_path):
     passages = open_table(indexed(tmp_path) / "passages.arrow").to_pylist()
     assert [row["title"] for row in passages] == list(TEXTS)
     assert all(row["text"] == TEXTS[row["title"]] for row in passages)
 
 
-def test_english_is_found_in_any_inflection_and_chinese_by_its_words(tmp_path: Path) -> None:
+def test_english_is_found_in_any_inflection_and_chinese_by_its_words(tmp_path):
     words = WordIndex(indexed(tmp_path) / "words" / "passages")
     assert list(words.search("discovering elements", 5)[0]) == [0, 1]
     assert list(words.search("北京的大学", 5)[0]) == [2]
     assert list(words.search('"(*~^ AND', 5)[0]) == []
 
 
-def test_names_are_looked_up_whole(tmp_path: Path) -> None:
+def test_names_are_looked_up_whole(tmp_path):
     names = EntityNameIndex(indexed(tmp_path) / "words" / "names")
     assert [name.entity for name in names.bearers("curie")] == [0]
     assert names.bearers("marie") == []
 
 
-def test_chinese_gets_no_vector_from_an_english_encoder(tmp_path: Path) -> None:
+def test_chinese_gets_no_vector_from_an_english_encoder(tmp_path):
     folder = indexed(tmp_path)
     rows = np.load(folder / "vectors.rows.npy")
     vectors = np.load(folder / "vectors.npy")
@@ -70,21 +70,21 @@ def test_chinese_gets_no_vector_from_an_english_encoder(tmp_path: Path) -> None:
     assert not (folder / "chinese_vectors.npy").exists()
 
 
-def test_titles_names_and_facts_make_the_graph(tmp_path: Path) -> None:
+def test_titles_names_and_facts_make_the_graph(tmp_path):
     graph = PassageGraph.load(indexed(tmp_path) / "graph.npz")
     assert [0, 0] in graph.titled.tolist()
     assert len(graph.related) == 1
     assert {tuple(pair) for pair in graph.named[:, :2]} >= {(0, 0), (1, 1)}
 
 
-def test_a_walk_reaches_the_passage_of_a_linked_thing(tmp_path: Path) -> None:
+def test_a_walk_reaches_the_passage_of_a_linked_thing(tmp_path):
     graph = PassageGraph.load(indexed(tmp_path) / "graph.npz")
     time = Walker(graph).walk({0: 1.0}, {})
     assert time[0] > time[1] > time[2] == 0
     assert not Walker(graph).walk({}, {}).any()
 
 
-def test_a_walk_is_personalised_pagerank_but_for_a_small_rest() -> None:
+def test_a_walk_is_personalised_pagerank_but_for_a_small_rest():
     random = np.random.default_rng(0)
     named = np.unique(random.integers([0, 0, 1], [40, 30, 4], (150, 3)), axis=0).astype(np.int32)
     none = np.empty((0, 2), np.int32)
@@ -100,7 +100,7 @@ def test_a_walk_is_personalised_pagerank_but_for_a_small_rest() -> None:
     assert np.abs(time - exact).max() < REST * (weights > 0).sum()
 
 
-def test_the_same_tables_give_the_same_folder(tmp_path: Path) -> None:
+def test_the_same_tables_give_the_same_folder(tmp_path):
     first, second = indexed(tmp_path / "a"), indexed(tmp_path / "b")
     arrow = ("passages.arrow", "notes.arrow", "statements.arrow")
     for name in (*arrow, "vectors.npy", "vectors.rows.npy", "graph.npz"):
@@ -114,7 +114,7 @@ def test_the_same_tables_give_the_same_folder(tmp_path: Path) -> None:
     }
 
 
-def test_an_empty_edition_can_be_indexed_and_searched(tmp_path: Path) -> None:
+def test_an_empty_edition_can_be_indexed_and_searched(tmp_path):
     make_edition(tmp_path, {}, {})
     build_index(tmp_path, CountingEncoder())
     assert (

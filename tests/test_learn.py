@@ -62,14 +62,14 @@ def gates(home: Home) -> set[str]:
     return set(edition.table(TaskGate)["task"].to_pylist())
 
 
-def test_a_planner_and_a_gate_are_learned(home: Home, tmp_path: Path) -> None:
+def test_a_planner_and_a_gate_are_learned(home, tmp_path):
     learned = learn(home, [film_questions(tmp_path, 100)], "jsonl", PLAIN, gates=True)
     assert [one["learned"] for one in learned] == ["planner", "gate"]
     assert (learned[0]["graph"], learned[1]["task"]) == ("films", "q")
     assert gates(home) == {"q"}
 
 
-def test_each_task_of_a_file_has_a_gate(home: Home, tmp_path: Path) -> None:
+def test_each_task_of_a_file_has_a_gate(home, tmp_path):
     path = film_questions(tmp_path, 120, task="films")
     more = [json.dumps({"question": f"who sank ship {n}?", "task": "ships"}) for n in range(60)]
     few = [json.dumps({"question": f"what is {n}?", "task": "few"}) for n in range(9)]
@@ -78,18 +78,18 @@ def test_each_task_of_a_file_has_a_gate(home: Home, tmp_path: Path) -> None:
     assert gates(home) == {"films", "ships"}
 
 
-def test_too_few_questions_teach_the_planner_alone(home: Home, tmp_path: Path) -> None:
+def test_too_few_questions_teach_the_planner_alone(home, tmp_path):
     learned = learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN, gates=True)
     assert [one["learned"] for one in learned] == ["planner"]
     assert gates(home) == set()
 
 
-def test_a_corpus_without_facts_is_no_graph_to_learn(home: Home, tmp_path: Path) -> None:
+def test_a_corpus_without_facts_is_no_graph_to_learn(home, tmp_path):
     with pytest.raises(UsageError, match="no graph corpus, only films"):
         learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN, "corpus")
 
 
-def test_questions_that_no_graph_answers_teach_the_gate_alone(home: Home, tmp_path: Path) -> None:
+def test_questions_that_no_graph_answers_teach_the_gate_alone(home, tmp_path):
     path = tmp_path / "foreign.jsonl"
     rows = [{"question": f"who sank ship {n}?", "answers": ["nobody"]} for n in range(60)]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -101,9 +101,7 @@ def test_questions_that_no_graph_answers_teach_the_gate_alone(home: Home, tmp_pa
             learn(home, [path], "jsonl", PLAIN, **refused)  # type: ignore[arg-type]
 
 
-def test_the_command_shows_both(
-    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_both(home, tmp_path, capsys):
     path = str(film_questions(tmp_path, 100))
     assert main(["--home", str(home.path), "learn", path, "--gate", "--json"]) == 0
     learned = json.loads(capsys.readouterr().out)
@@ -137,7 +135,7 @@ def questions_of(folder: Path, name: str, templates: Templates) -> Path:
     return path
 
 
-def test_what_was_learned_before_is_kept(home: Home, tmp_path: Path) -> None:
+def test_what_was_learned_before_is_kept(home, tmp_path):
     one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
     learn(home, [one], "jsonl", PLAIN)
     before = share_right(home, ONE_HOP)
@@ -147,7 +145,7 @@ def test_what_was_learned_before_is_kept(home: Home, tmp_path: Path) -> None:
     assert 0 < learned["new"] < learned["questions"]
 
 
-def test_replace_forgets(home: Home, tmp_path: Path) -> None:
+def test_replace_forgets(home, tmp_path):
     one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
     learn(home, [one], "jsonl", PLAIN)
     [learned] = learn(home, [two], "jsonl", PLAIN, replace=True)
@@ -155,27 +153,25 @@ def test_replace_forgets(home: Home, tmp_path: Path) -> None:
     assert share_right(home, ONE_HOP) < 0.7
 
 
-def test_several_files_are_learned_at_once(home: Home, tmp_path: Path) -> None:
+def test_several_files_are_learned_at_once(home, tmp_path):
     one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
     [learned] = learn(home, [one, two], "jsonl", PLAIN)
     assert learned["questions"] == sum(len(p.read_text().splitlines()) for p in (one, two))
 
 
-def test_learning_again_from_the_same_questions_adds_nothing(home: Home, tmp_path: Path) -> None:
+def test_learning_again_from_the_same_questions_adds_nothing(home, tmp_path):
     one = questions_of(tmp_path, "one", ONE_HOP)
     [first] = learn(home, [one], "jsonl", PLAIN)
     [again] = learn(home, [one], "jsonl", PLAIN)
     assert again == {**first, "new": 0}
 
 
-def test_without_questions_kept_apart_nothing_is_said_of_them(
-    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_questions_kept_apart_nothing_is_said_of_them(home, tmp_path, capsys):
     assert main(["--home", str(home.path), "learn", str(film_questions(tmp_path, 30))]) == 0
     assert "tried" not in capsys.readouterr().out
 
 
-def test_damaged_examples_are_noticed(home: Home, tmp_path: Path) -> None:
+def test_damaged_examples_are_noticed(home, tmp_path):
     learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN)
     [kept] = (home.path / "learned" / "planner" / "films").glob("*.parquet")
     kept.write_bytes(kept.read_bytes()[:-1] + b"x")

@@ -25,21 +25,21 @@ def share(live: LiveThreshold, fresh: np.ndarray) -> float:
 # -- budgets --------------------------------------------------------------------------------------
 
 
-def test_at_first_the_threshold_is_the_calibrations() -> None:
+def test_at_first_the_threshold_is_the_calibrations():
     seeds = scores(200, 1)
     for budget in (0.01, *BUDGETS, 0.99):
         assert LiveThreshold(seeds, budget).threshold == pytest.approx(threshold(seeds, budget))
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_it_keeps_to_the_budget_when_questions_stay_as_they_are(budget: float) -> None:
+def test_it_keeps_to_the_budget_when_questions_stay_as_they_are(budget):
     live = LiveThreshold(scores(200, 2), budget)
     assert share(live, scores(1000, 3)) == pytest.approx(budget, abs=0.02)
     assert live.rate == pytest.approx(budget, abs=0.04)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_it_keeps_to_the_budget_when_questions_become_harder_at_once(budget: float) -> None:
+def test_it_keeps_to_the_budget_when_questions_become_harder_at_once(budget):
     seeds = scores(200, 4)
     live = LiveThreshold(seeds, budget)
     assert share(live, scores(500, 5)) == pytest.approx(budget, abs=0.03)
@@ -49,7 +49,7 @@ def test_it_keeps_to_the_budget_when_questions_become_harder_at_once(budget: flo
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_it_keeps_to_the_budget_when_questions_drift(budget: float) -> None:
+def test_it_keeps_to_the_budget_when_questions_drift(budget):
     seeds, fresh = scores(200, 7), scores(2000, 8) - np.linspace(0, 2, 2000)
     assert np.mean(fresh < threshold(seeds, budget)) > budget + 0.1
     assert share(LiveThreshold(seeds, budget), fresh) == pytest.approx(budget, abs=0.02)
@@ -61,9 +61,7 @@ def test_it_keeps_to_the_budget_when_questions_drift(budget: float) -> None:
     st.sampled_from([0.0, 0.1, *BUDGETS, 1.0]),
     st.integers(2, 60),
 )
-def test_no_scores_lead_far_from_the_budget(
-    seeds: list[int], fresh: list[float], budget: float, window: int
-) -> None:
+def test_no_scores_lead_far_from_the_budget(seeds, fresh, budget, window):
     live, count = LiveThreshold(map(float, seeds), budget, window), 0
     fetched, without = 0, not seeds
     for score in fresh * (1200 // len(fresh)):
@@ -72,7 +70,7 @@ def test_no_scores_lead_far_from_the_budget(
     assert abs(fetched - budget * count) <= (1 + 2 * STEP) / STEP + without
 
 
-def test_forced_fetching_is_paid_for_by_the_other_questions() -> None:
+def test_forced_fetching_is_paid_for_by_the_other_questions():
     live = LiveThreshold(scores(200, 9), 0.5)
     fetched = [
         live.decide(score, forced=place % 5 == 0) for place, score in enumerate(scores(1000, 10))
@@ -80,7 +78,7 @@ def test_forced_fetching_is_paid_for_by_the_other_questions() -> None:
     assert all(fetched[::5]) and np.mean(fetched) == pytest.approx(0.5, abs=0.03)
 
 
-def test_fetching_after_all_is_paid_for_too() -> None:
+def test_fetching_after_all_is_paid_for_too():
     live, fetched = LiveThreshold(scores(200, 11), 0.5), 0
     for place, score in enumerate(scores(1000, 12)):
         retrieve = live.decide(score)
@@ -91,7 +89,7 @@ def test_fetching_after_all_is_paid_for_too() -> None:
     assert live.rate == pytest.approx(0.5, abs=0.06)
 
 
-def test_after_more_forced_fetching_than_the_budget_it_recovers() -> None:
+def test_after_more_forced_fetching_than_the_budget_it_recovers():
     live = LiveThreshold(scores(200, 13), 0.25)
     for score in scores(500, 14):
         live.decide(score, forced=True)
@@ -102,7 +100,7 @@ def test_after_more_forced_fetching_than_the_budget_it_recovers() -> None:
 # -- single scores --------------------------------------------------------------------------------
 
 
-def test_a_question_without_a_score_fetches_and_leaves_the_threshold_nearly_where_it_was() -> None:
+def test_a_question_without_a_score_fetches_and_leaves_the_threshold_nearly_where_it_was():
     live = LiveThreshold(scores(200, 17), 0.5)
     before = live.threshold
     assert live.decide(math.nan)
@@ -111,19 +109,19 @@ def test_a_question_without_a_score_fetches_and_leaves_the_threshold_nearly_wher
     assert LiveThreshold([math.nan] * 20, 0.5).decide(math.nan)
 
 
-def test_infinite_scores_have_their_way() -> None:
+def test_infinite_scores_have_their_way():
     live = LiveThreshold(scores(50, 18), 0.5)
     assert not any(live.decide(math.inf) for _ in range(300))
     assert all(live.decide(-math.inf) for _ in range(300))
     assert not math.isnan(live.threshold)
 
 
-def test_equal_scores_share_the_budget() -> None:
+def test_equal_scores_share_the_budget():
     live = LiveThreshold([0.0] * 200, 0.25)
     assert share(live, np.zeros(400)) == pytest.approx(0.25, abs=0.02)
 
 
-def test_nothing_and_everything_are_budgets() -> None:
+def test_nothing_and_everything_are_budgets():
     assert share(LiveThreshold(scores(50, 19), 0.0), scores(200, 20, -5)) == 0
     assert share(LiveThreshold(scores(50, 19), 1.0), scores(200, 20, 5)) == 1
 
@@ -131,7 +129,7 @@ def test_nothing_and_everything_are_budgets() -> None:
 # -- the window -----------------------------------------------------------------------------------
 
 
-def test_the_calibrations_scores_leave_first_and_in_no_order_of_size() -> None:
+def test_the_calibrations_scores_leave_first_and_in_no_order_of_size():
     live = LiveThreshold(np.sort(scores(200, 21)), 0.5, window=200)
     share(live, np.full(100, 100.0))
     half = np.sort(live._sorted)[:100]
@@ -141,7 +139,7 @@ def test_the_calibrations_scores_leave_first_and_in_no_order_of_size() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True), max_size=80), st.integers(1, 30))
-def test_the_window_is_sorted_and_bounded(fresh: list[float], window: int) -> None:
+def test_the_window_is_sorted_and_bounded(fresh, window):
     live = LiveThreshold([0.0, 1.0], 0.5, window)
     for score in fresh:
         live.decide(score)
@@ -149,7 +147,7 @@ def test_the_window_is_sorted_and_bounded(fresh: list[float], window: int) -> No
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_it_goes_on_from_what_was_recorded(budget: float) -> None:
+def test_it_goes_on_from_what_was_recorded(budget):
     seeds, fresh = scores(200, 22), scores(1500, 23, -0.5)
     whole, past = LiveThreshold(seeds, budget), []
     for score in fresh:
@@ -162,7 +160,7 @@ def test_it_goes_on_from_what_was_recorded(budget: float) -> None:
     assert resumed.level == pytest.approx(whole.level)
 
 
-def test_what_another_budget_fetched_does_not_count() -> None:
+def test_what_another_budget_fetched_does_not_count():
     live = LiveThreshold(scores(200, 24), 0.5)
     before = live.threshold
     live.resume(PastDecision(0.0, True, 0.75) for _ in range(100))
@@ -174,7 +172,7 @@ def test_what_another_budget_fetched_does_not_count() -> None:
 # -- drift ----------------------------------------------------------------------------------------
 
 
-def test_drift_is_told_in_words_that_say_what_to_do() -> None:
+def test_drift_is_told_in_words_that_say_what_to_do():
     live = LiveThreshold(scores(200, 25), 0.5)
     share(live, scores(49, 26, -2))
     assert not live.drifted() and live.warnings("films") == []
@@ -184,7 +182,7 @@ def test_drift_is_told_in_words_that_say_what_to_do() -> None:
     assert "almanac calibrate-gate FILE --task films" in warning
 
 
-def test_a_budget_that_cannot_be_kept_is_told() -> None:
+def test_a_budget_that_cannot_be_kept_is_told():
     live, fresh = LiveThreshold(scores(200, 29), 0.25), scores(100, 30)
     for score in fresh[:49]:
         live.decide(score, forced=True)
@@ -194,7 +192,7 @@ def test_a_budget_that_cannot_be_kept_is_told() -> None:
     assert "100% retrieved" in warning and "budget is 25%" in warning
 
 
-def test_same_questions_are_seldom_taken_for_drift() -> None:
+def test_same_questions_are_seldom_taken_for_drift():
     alarms = 0
     for seed in range(100):
         live = LiveThreshold(scores(200, seed), 0.5)
@@ -203,7 +201,7 @@ def test_same_questions_are_seldom_taken_for_drift() -> None:
     assert alarms <= 2
 
 
-def test_a_decision_takes_no_time() -> None:
+def test_a_decision_takes_no_time():
     live, fresh = LiveThreshold(scores(200, 27), 0.5), scores(20_000, 28)
     began = time.perf_counter()
     share(live, fresh)

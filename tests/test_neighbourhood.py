@@ -1,7 +1,6 @@
 """Programs for knowledge bases that lie elsewhere, planned in what is around a question's names."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -32,17 +31,17 @@ def world() -> Iterator[World]:
         ('What is the budget of the film "Titanic"?', ["200 million USD"]),
     ],
 )
-def test_a_relation_that_the_question_says_is_asked_for(question: str, answers: list[str]) -> None:
+def test_a_relation_that_the_question_says_is_asked_for(question, answers):
     found = ProgramSearch(NeighbourhoodWriter(films()), [films()]).search(analyse(question))
     assert found.error is None and found.answers == answers
 
 
 @pytest.mark.parametrize("question", ["What is the colour of Alien?", "why?", "", "Who is Nobody?"])
-def test_what_no_relation_says_gets_no_program(question: str) -> None:
+def test_what_no_relation_says_gets_no_program(question):
     assert NeighbourhoodWriter(films()).write(analyse(question), Hint()) is None
 
 
-def test_only_a_few_names_are_looked_up() -> None:
+def test_only_a_few_names_are_looked_up():
     linked: list[str] = []
 
     class Counting(GraphKnowledgeBase):
@@ -64,9 +63,7 @@ def test_only_a_few_names_are_looked_up() -> None:
         ("小李的出生地是哪里？", "卑尔根", "cn-dbpedia"),
     ],
 )
-def test_remote_knowledge_bases_are_asked_by_the_language(
-    world: World, own_home: Path, question: str, answer: str, base: str
-) -> None:
+def test_remote_knowledge_bases_are_asked_by_the_language(world, own_home, question, answer, base):
     bases = KnowledgeBaseSettings(**world.settings(), languages={"en": (base,), "zh": (base,)})
     settings = Settings(engine=EngineSettings(encoder="none"), knowledge_bases=bases)
     home = Home(own_home)

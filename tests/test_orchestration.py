@@ -58,9 +58,7 @@ def refreshed(tmp_path: Path) -> tuple[Path, Path]:
     return home, lines
 
 
-def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(
-    no_server: Path, refreshed: tuple[Path, Path]
-) -> None:
+def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(no_server, refreshed):
     home, lines = refreshed
     program = (
         "import sys; from flows.__main__ import main\n"
@@ -79,8 +77,8 @@ def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(
 
 
 def test_a_refresh_with_nothing_to_do_looks_into_the_journal_once_and_reads_no_line(
-    refreshed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    refreshed, monkeypatch
+):
     opened: list[int] = []
     start = Derivation.__init__
 
@@ -97,9 +95,7 @@ def test_a_refresh_with_nothing_to_do_looks_into_the_journal_once_and_reads_no_l
     assert len(opened) == 1
 
 
-def test_of_a_file_that_grew_only_new_lines_are_looked_at_closely(
-    refreshed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_file_that_grew_only_new_lines_are_looked_at_closely(refreshed, monkeypatch):
     sketched: list[list[str]] = []
     minhash = likeness.minhash
 
@@ -133,12 +129,8 @@ def test_of_a_file_that_grew_only_new_lines_are_looked_at_closely(
     ],
 )
 def test_a_server_is_named_by_the_environment_or_the_profile(
-    no_server: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    profiles: str | None,
-    environment: dict[str, str],
-    named: bool,
-) -> None:
+    no_server, monkeypatch, profiles, environment, named
+):
     if profiles is not None:
         no_server.mkdir()
         (no_server / "profiles.toml").write_text(profiles)
@@ -160,12 +152,7 @@ class Note(Job):
         return result
 
 
-def test_a_server_that_cannot_be_started_is_a_warning(
-    no_server: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_server_that_cannot_be_started_is_a_warning(no_server, monkeypatch, tmp_path, capsys):
     def fail(*_: Any) -> None:
         raise OSError("no process can be started")
 
@@ -196,7 +183,7 @@ def dies_after(work: Callable[[], Any]) -> None:
     raise ConnectionError("all attempts failed")
 
 
-def test_the_outcome_is_that_of_the_work_whatever_becomes_of_prefect() -> None:
+def test_the_outcome_is_that_of_the_work_whatever_becomes_of_prefect():
     assert attempt(lambda: "done", lambda work: work()) == ("done", [])
     result, warnings = attempt(lambda: "done", dies_after)
     assert result == "done"
@@ -206,7 +193,7 @@ def test_the_outcome_is_that_of_the_work_whatever_becomes_of_prefect() -> None:
     assert len(warnings) == 1
 
 
-def test_the_error_is_that_of_the_work_too() -> None:
+def test_the_error_is_that_of_the_work_too():
     def held() -> None:
         raise HeldError("publishing is held")
 
@@ -230,9 +217,7 @@ def test_the_error_is_that_of_the_work_too() -> None:
         ("tcp://127.0.0.1:1", 1, "No Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )
-def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(
-    address: str, code: int, words: str
-) -> None:
+def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(address, code, words):
     import dask
     import distributed  # noqa: F401 (its defaults come first)
 
@@ -245,7 +230,7 @@ def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(
             next(BatchesAsTasks(settings)(divmod, [(7, 2)]))
 
 
-def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(batches, "SCHEDULER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
@@ -256,7 +241,7 @@ def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch: pytest.Mon
             pass
 
 
-def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr(batches, "WORKER_SECONDS", 0.5)
@@ -273,13 +258,11 @@ def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("wait", ["-1", "nan", "inf", "soon"])
-def test_a_wait_that_makes_no_sense_is_explained(
-    wait: str, no_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wait_that_makes_no_sense_is_explained(wait, no_server, tmp_path, capsys):
     waiting = ["--set", f"publish.wait_seconds={wait}"]
     assert main(["refresh", str(tmp_path), "--home", str(tmp_path), *waiting]) == 2
     assert "The setting publish.wait_seconds cannot be" in capsys.readouterr().err
 
 
-def test_reading_is_retried_from_remote_sources_alone() -> None:
+def test_reading_is_retried_from_remote_sources_alone():
     assert RefreshKnowledge(sources=["s3://bucket"]).retried == {"read"}

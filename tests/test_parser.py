@@ -81,7 +81,7 @@ def treebank(tmp_path: Path) -> list[AnnotatedSentence]:
     return read_treebank(file)
 
 
-def test_treebank_keeps_spacing_heads_and_paragraphs(treebank: list[AnnotatedSentence]) -> None:
+def test_treebank_keeps_spacing_heads_and_paragraphs(treebank):
     first, second = treebank
     assert first.words == ("Do", "n't", "go", ".")
     assert first.spaces == (False, True, False, True)
@@ -91,9 +91,7 @@ def test_treebank_keeps_spacing_heads_and_paragraphs(treebank: list[AnnotatedSen
     assert (first.new_paragraph, second.new_paragraph) == (True, False)
 
 
-def test_joined_document_has_the_gold_sentences_and_trees(
-    treebank: list[AnnotatedSentence],
-) -> None:
+def test_joined_document_has_the_gold_sentences_and_trees(treebank):
     from spacy.vocab import Vocab
 
     doc = join(treebank, Vocab())
@@ -102,7 +100,7 @@ def test_joined_document_has_the_gold_sentences_and_trees(
     assert [t.head.i for t in doc] == [2, 2, 2, 2, 5, 5]
 
 
-def test_paragraph_breaks_hang_on_the_word_before(treebank: list[AnnotatedSentence]) -> None:
+def test_paragraph_breaks_hang_on_the_word_before(treebank):
     import spacy
 
     vocab = spacy.blank("en").vocab
@@ -114,21 +112,21 @@ def test_paragraph_breaks_hang_on_the_word_before(treebank: list[AnnotatedSenten
     assert [s.text.strip() for s in broken[0].sents] == ["Ada laughed", "Don't go."]
 
 
-def test_groups_never_mix_documents(treebank: list[AnnotatedSentence]) -> None:
+def test_groups_never_mix_documents(treebank):
     other = [AnnotatedSentence("d2", ("Hi",), (True,))]
     groups = group_sentences([*treebank, *other], Random(1))
     assert all(len({s.document for s in g}) == 1 for g in groups)
     assert sum(len(g) for g in groups) == 3
 
 
-def test_final_stop_is_dropped_from_every_layer(treebank: list[AnnotatedSentence]) -> None:
+def test_final_stop_is_dropped_from_every_layer(treebank):
     short = drop_final_stop(treebank[0])
     assert short.words == ("Do", "n't", "go")
     assert {len(v) for v in (short.heads, short.deps, short.pos, short.spaces) if v} == {3}
 
 
 @given(st.integers(0, 500))
-def test_augmenting_keeps_layers_aligned(seed: int) -> None:
+def test_augmenting_keeps_layers_aligned(seed):
     words = ("“", "Go", "”", "(", "he", ")", "—", "said", ".")
     n = len(words)
     sentence = AnnotatedSentence(
@@ -139,13 +137,13 @@ def test_augmenting_keeps_layers_aligned(seed: int) -> None:
     assert len(lengths) == 1
 
 
-def test_name_tags_of_all_sources_become_bio() -> None:
+def test_name_tags_of_all_sources_become_bio():
     assert list(to_bio(["I-PER", "I-PER", "O", "I-LOC"])) == ["B-PERSON", "I-PERSON", "O", "B-LOC"]
     assert list(to_bio(["B-group", "I-group", "B-product"])) == ["B-ORG", "I-ORG", "B-MISC"]
     assert list(to_bio(["B-Peop", "B-Peop"])) == ["B-PERSON", "B-PERSON"]
 
 
-def test_name_files_part_documents(tmp_path: Path) -> None:
+def test_name_files_part_documents(tmp_path):
     file = tmp_path / "names.conll"
     file.write_text("Ada I-PER\nran O\n\n-DOCSTART- O\n\nRome I-LOC\n", encoding="utf-8")
     first, second = read_names(file)
@@ -153,27 +151,27 @@ def test_name_files_part_documents(tmp_path: Path) -> None:
     assert second.names == ("B-LOC",)
 
 
-def test_relation_names(tmp_path: Path) -> None:
+def test_relation_names(tmp_path):
     file = tmp_path / "relations.txt"
     file.write_text("#doc 1\n0\tAda\tB-Peop\t['N']\t[0]\n#doc 2\n0\tRome\tB-Loc\t['N']\t[0]\n")
     assert [s.names for s in read_relation_names(file)] == [("B-PERSON",), ("B-LOC",)]
 
 
-def test_spaces_are_restored_around_marks() -> None:
+def test_spaces_are_restored_around_marks():
     words = ["He", "said", '"', "no", '"', ",", "(", "twice", ")", "."]
     spaces = restore_spaces(words)
     text = "".join(w + " " * s for w, s in zip(words, spaces, strict=True)).strip()
     assert text == 'He said "no", (twice).'
 
 
-def test_held_out_names_are_the_last_fifth_of_documents() -> None:
+def test_held_out_names_are_the_last_fifth_of_documents():
     sentences = [AnnotatedSentence(f"d{i}", ("x",), (True,)) for i in range(10)]
     training, held_out = split_wikigold(sentences)
     assert [s.document for s in held_out] == ["d8", "d9"]
     assert len(training) == 8
 
 
-def test_prose_is_cut_into_sentences_with_tags_lemmas_and_heads() -> None:
+def test_prose_is_cut_into_sentences_with_tags_lemmas_and_heads():
     doc = load_english()(PROSE)
     assert len(list(doc.sents)) == 3
     born = next(t for t in doc if t.text == "born")
@@ -182,13 +180,13 @@ def test_prose_is_cut_into_sentences_with_tags_lemmas_and_heads() -> None:
     assert {c.text for c in met.children if c.dep_ in {"nsubj", "obj"}} == {"she", "Pierre"}
 
 
-def test_names_have_the_four_kinds() -> None:
+def test_names_have_the_four_kinds():
     names = {(e.text, e.label_) for e in load_english()(PROSE).ents}
     assert {("Marie Curie", "PERSON"), ("Warsaw", "LOC")} <= names
     assert {label for _, label in names} <= set(NAME_LABELS)
 
 
-def test_treebank_brackets_and_quotes_stay_whole() -> None:
+def test_treebank_brackets_and_quotes_stay_whole():
     nlp = load_english()
     doc = nlp.make_doc("`` Go '' said Ada -LRB- 1815 -RRB- .")
     assert [t.text for t in doc][:1] == ["``"]
@@ -196,26 +194,26 @@ def test_treebank_brackets_and_quotes_stay_whole() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "\u202e\x00", "a" * 5000, "“" * 500])
-def test_hostile_text_comes_back_as_it_was(text: str) -> None:
+def test_hostile_text_comes_back_as_it_was(text):
     assert load_english()(text).text == text
 
 
-def test_components_can_be_left_out_and_pipelines_are_cached() -> None:
+def test_components_can_be_left_out_and_pipelines_are_cached():
     assert "ner" not in load_english(disable=("ner",)).pipe_names
     assert load_english() is load_english()
 
 
-def test_unknown_pipeline_is_refused_in_plain_words() -> None:
+def test_unknown_pipeline_is_refused_in_plain_words():
     with pytest.raises(UsageError, match="leave the setting empty"):
         load_english("no_such_pipeline")
 
 
-def test_shipped_model_is_small() -> None:
+def test_shipped_model_is_small():
     size = sum(f.stat().st_size for f in SHIPPED_MODEL.rglob("*") if f.is_file())
     assert size <= 15_000_000
 
 
-def test_importing_the_package_is_light() -> None:
+def test_importing_the_package_is_light():
     package = "tasks.extract.english_pipeline"
     code = f"import sys, {package}; sys.exit('spacy' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -234,7 +232,7 @@ def all_trees(n: int) -> list[tuple[int, ...]]:
 
 
 @given(st.integers(1, 4), st.integers(0, 10_000))
-def test_best_tree_is_a_tree_and_never_beaten_up_to_three_words(n: int, seed: int) -> None:
+def test_best_tree_is_a_tree_and_never_beaten_up_to_three_words(n, seed):
     scores = np.random.default_rng(seed).normal(size=(n, n + 1))
     mine = tuple(best_tree(scores))
     totals = {t: sum(scores[i, h] for i, h in enumerate(t)) for t in all_trees(n)}
@@ -243,7 +241,7 @@ def test_best_tree_is_a_tree_and_never_beaten_up_to_three_words(n: int, seed: in
         assert totals[mine] == pytest.approx(max(totals.values()))
 
 
-def test_prose_is_cut_outside_brackets_and_after_abbreviations() -> None:
+def test_prose_is_cut_outside_brackets_and_after_abbreviations():
     import spacy
 
     text = 'Dr. Ada (b. 1815. In London) met J. R. Smith. "Go." He left the U.S. The end came.'
@@ -252,9 +250,7 @@ def test_prose_is_cut_outside_brackets_and_after_abbreviations() -> None:
     assert cut[-2:] == ["He left the U.S.", "The end came ."]
 
 
-def test_silver_lemmas_come_from_the_treebank_or_stay_unknown(
-    treebank: list[AnnotatedSentence],
-) -> None:
+def test_silver_lemmas_come_from_the_treebank_or_stay_unknown(treebank):
     table = known_lemmas(treebank)
     silver = AnnotatedSentence(
         "d",
@@ -267,7 +263,7 @@ def test_silver_lemmas_come_from_the_treebank_or_stay_unknown(
     assert fill_lemmas(treebank[0], table) is treebank[0]
 
 
-def test_persons_are_joined_over_a_glued_hyphen_only() -> None:
+def test_persons_are_joined_over_a_glued_hyphen_only():
     names = ("B-PERSON", "O", "B-PERSON")
     glued = AnnotatedSentence("d", ("Lévi", "-", "Strauss"), (False, False, True), names=names)
     assert join_hyphenated_persons(glued).names == ("B-PERSON", "I-PERSON", "I-PERSON")
@@ -275,12 +271,12 @@ def test_persons_are_joined_over_a_glued_hyphen_only() -> None:
     assert join_hyphenated_persons(apart).names == names
 
 
-def test_sentences_survive_a_file(treebank: list[AnnotatedSentence], tmp_path: Path) -> None:
+def test_sentences_survive_a_file(treebank, tmp_path):
     write_sentences(tmp_path / "s.jsonl.gz", treebank)
     assert read_sentences(tmp_path / "s.jsonl.gz") == treebank
 
 
-def test_student_trains_saves_and_loads(treebank: list[AnnotatedSentence], tmp_path: Path) -> None:
+def test_student_trains_saves_and_loads(treebank, tmp_path):
     gold = [
         replace(s, document=f"d{i}", names=("B-PERSON", *("O",) * (len(s.words) - 1)))
         for i, s in enumerate(treebank * 40)
@@ -295,7 +291,7 @@ def test_student_trains_saves_and_loads(treebank: list[AnnotatedSentence], tmp_p
     assert [t.tag_ for t in again("Ada laughed")] == ["NNP", "VBD"]
 
 
-def test_dev_scores_hold(almanac_data: Path) -> None:
+def test_dev_scores_hold(almanac_data):
     nlp = load_english()
     dev = read_treebank(almanac_data / "ud_ewt/dev.conllu.gz")[:300]
     scores = score_treebank(nlp, treebank_documents(dev, nlp, "sentence"), raw=False)

@@ -1,8 +1,10 @@
 """`import almanac`: what notebooks and other programs call."""
 
+import os
+import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +20,7 @@ from tasks.ask.asker import Asker
 from warehouse.home import Home
 
 
-def test_importing_is_light_and_typed() -> None:
+def test_importing_is_light_and_typed():
     program = "import sys, almanac; print('\\n'.join(sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -27,7 +29,7 @@ def test_importing_is_light_and_typed() -> None:
     assert files("almanac").joinpath("py.typed").is_file()
 
 
-def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path: Path) -> None:
+def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path):
     (tmp_path / "texts").mkdir()
     text = "# Ada Lovelace\n\nAda Lovelace was an English mathematician, born in London in 1815.\n"
     (tmp_path / "texts" / "ada.md").write_text(text, encoding="utf-8")
@@ -43,29 +45,45 @@ def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path: Path) -> None:
         assert kept.to_pylist() == [{"question_id": answer.question_id, "answer": "London"}]
 
 
-def test_a_search_without_match_finds_nothing(own_home: Path) -> None:
+def test_the_page_about_python_works(repository: Path, tmp_path: Path) -> None:
+    page = (repository / "docs" / "python.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    texts = tmp_path / "my-documents"
+    texts.mkdir()
+    shutil.copy(repository / "examples" / "corpus" / "science" / "marie-curie.md", texts)
+    (tmp_path / "almanac-home").mkdir()
+    (tmp_path / "almanac-home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
+    told = subprocess.run(
+        [sys.executable, "-c", "\n".join(programs[:-1])],  # the last one names an edition,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert "Warsaw" in told.stdout
+    assert "txt" in told.stdout
+
+
+def test_a_search_without_match_finds_nothing(own_home):
     with almanac.open(own_home) as kb:
         assert kb.search("mathematician", limit=1)
         assert not kb.search("xyzzy")
 
 
 @pytest.mark.parametrize(("words", "limit"), [("", 8), (" \n", 8), ("a" * 2001, 8), ("Ada", 0)])
-def test_a_search_needs_words_and_a_limit(own_home: Path, words: str, limit: int) -> None:
+def test_a_search_needs_words_and_a_limit(own_home, words, limit):
     with almanac.open(own_home) as kb, pytest.raises(UsageError):
         kb.search(words, limit=limit)
 
 
 @pytest.mark.parametrize("as_given", [str, Path, lambda folder: [folder]])
-def test_one_source_needs_no_list(
-    own_home: Path, tmp_path: Path, as_given: Callable[[Path], str | Path | list[Path]]
-) -> None:
+def test_one_source_needs_no_list(own_home, tmp_path, as_given):
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", "utf-8")
     report = almanac.open(own_home).refresh(as_given(tmp_path / "more"))
     assert report.counts["inputs"] == {"files": 1, "ingested": 1, "unchanged_files": 0}
 
 
-def test_after_its_with_statement_an_almanac_refuses(own_home: Path) -> None:
+def test_after_its_with_statement_an_almanac_refuses(own_home):
     with almanac.open(own_home) as kb:
         kb.close()
         assert kb.ask("Where was Ada Lovelace born?").answer == "London"
@@ -79,12 +97,12 @@ def test_after_its_with_statement_an_almanac_refuses(own_home: Path) -> None:
 
 
 @pytest.mark.parametrize("question", ["", "  ", "a" * 2001])
-def test_a_question_has_characters_but_not_too_many(small_home: Path, question: str) -> None:
+def test_a_question_has_characters_but_not_too_many(small_home, question):
     with almanac.open(small_home) as kb, pytest.raises(UsageError, match="between 1 and 2000"):
         kb.ask(question)
 
 
-def test_a_new_edition_is_noticed_between_questions(own_home: Path, tmp_path: Path) -> None:
+def test_a_new_edition_is_noticed_between_questions(own_home, tmp_path):
     (tmp_path / "more").mkdir()
     text = "# Oslo\n\nOslo is the capital of Norway.\n"
     with almanac.open(own_home) as kb:
@@ -97,7 +115,7 @@ def test_a_new_edition_is_noticed_between_questions(own_home: Path, tmp_path: Pa
     assert after.edition != before.edition
 
 
-def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
+def test_the_options_of_a_question_hold_for_it_alone(own_home):
     with almanac.open(own_home) as kb:
         assert not kb.ask("Where was Ada Lovelace born?", min_score=1.0).answerable
         assert kb.ask("Where was Ada Lovelace born?").answer == "London"
@@ -106,8 +124,8 @@ def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
 
 
 def test_a_question_needs_no_record_of_its_calls_and_warns_as_the_command_does(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    own_home, monkeypatch, capsys
+):
     homes: list[Home] = []
 
     class WarningAsker(Asker):
@@ -146,20 +164,20 @@ def test_a_question_needs_no_record_of_its_calls_and_warns_as_the_command_does(
         ("170141183460469231731687303715884105727", pa.string(), str(2**127 - 1)),
     ],
 )
-def test_sql_keeps_types(small_home: Path, value: str, kind: pa.DataType, expected: object) -> None:
+def test_sql_keeps_types(small_home, value, kind, expected):
     table = almanac.open(small_home).sql(f"select {value} as value")
     assert table.schema.field("value").type == kind
     assert table["value"].to_pylist() == [expected]
 
 
-def test_an_empty_result_has_its_columns(small_home: Path) -> None:
+def test_an_empty_result_has_its_columns(small_home):
     query = "select head, support, mentions::integer as mentions, support / 2.5 as half"
     table = almanac.open(small_home).sql(f"{query} from triples where false")
     numbers = {"support": pa.int64(), "mentions": pa.int64(), "half": pa.float64()}
     assert table.schema == pa.schema({"head": pa.string(), **numbers})
 
 
-def test_an_older_edition_is_read_by_its_id(small_home: Path) -> None:
+def test_an_older_edition_is_read_by_its_id(small_home):
     with almanac.open(small_home) as kb:
         first, second = (edition.id for edition in kb.home.editions.all())
         capitals = "from documents where text like '%the capital of%'"
@@ -184,14 +202,12 @@ def test_an_older_edition_is_read_by_its_id(small_home: Path) -> None:
         (lambda kb: kb.sql("select 1", edition="9"), "no edition"),
     ],
 )
-def test_options_that_cannot_be_are_refused(
-    call: Callable[[almanac.Almanac], object], words: str, small_home: Path
-) -> None:
+def test_options_that_cannot_be_are_refused(call, words, small_home):
     with almanac.open(small_home) as kb, pytest.raises(UsageError, match=words):
         call(kb)
 
 
-def test_errors_of_the_disk_are_told_in_words(own_home: Path) -> None:
+def test_errors_of_the_disk_are_told_in_words(own_home):
     (own_home / "editions" / "current.json").unlink()
     (own_home / "editions" / "current.json").mkdir()
     with almanac.open(own_home) as kb:
@@ -202,7 +218,7 @@ def test_errors_of_the_disk_are_told_in_words(own_home: Path) -> None:
         almanac.open(own_home / "settings.toml")
 
 
-def test_an_invalid_ontology_stops_nothing_that_only_reads(own_home: Path) -> None:
+def test_an_invalid_ontology_stops_nothing_that_only_reads(own_home):
     (own_home / "ontology.yaml").write_text("kinds: 7\n", encoding="utf-8")
     with almanac.open(own_home) as kb:
         assert kb.sql("select 1 as one").to_pylist() == [{"one": 1}]
@@ -214,14 +230,14 @@ def test_an_invalid_ontology_stops_nothing_that_only_reads(own_home: Path) -> No
     assert main(["editions", "prune", "--keep", "9", "--home", str(own_home)]) == 0
 
 
-def test_errors_are_the_commands_errors(small_home: Path, tmp_path: Path) -> None:
+def test_errors_are_the_commands_errors(small_home, tmp_path):
     with pytest.raises(AlmanacError, match="There is no edition"):
         almanac.open(tmp_path / "nothing").ask("Who?")
     with pytest.raises(UsageError, match="Refused"):
         almanac.open(small_home).sql("select * from read_csv('/etc/passwd')")
 
 
-def test_words_that_are_no_text_are_not_known(small_home: Path) -> None:
+def test_words_that_are_no_text_are_not_known(small_home):
     with almanac.open(small_home) as kb:
         assert kb.ask("\udcff who?").question == "? who?"
         with pytest.raises(UsageError, match="No entity"):

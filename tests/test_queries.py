@@ -14,12 +14,12 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "queries.md"
 QUERIES = dict(re.findall(r"^## (\d+\..*?)\n.*?```sql\n(.*?)```", PAGE.read_text(), re.M | re.S))
 
 
-def test_there_are_twelve() -> None:
+def test_there_are_twelve():
     assert len(QUERIES) == 12
 
 
 @pytest.mark.parametrize("title", QUERIES)
-def test_query_of_the_documentation(title: str, small_home: Path) -> None:
+def test_query_of_the_documentation(title, small_home):
     home = Home(small_home)
     edition = home.editions.current()
     assert edition
@@ -31,14 +31,14 @@ def test_query_of_the_documentation(title: str, small_home: Path) -> None:
 
 
 @pytest.mark.parametrize("title", [title for title in QUERIES if not title.startswith("9.")])
-def test_another_tool_runs_it_on_the_edition(title: str, small_home: Path) -> None:
+def test_another_tool_runs_it_on_the_edition(title, small_home):
     edition = Home(small_home).editions.current()
     assert edition
     with duckdb.connect(str(edition.database), read_only=True) as con:
         assert con.sql(QUERIES[title]).fetchall()
 
 
-def test_the_picture_shows_tables_and_keys_as_they_are() -> None:
+def test_the_picture_shows_tables_and_keys_as_they_are():
     """docs/tables.svg names every table of an edition, and bold columns are whole keys."""
     shown = re.findall(r'class="([tkc])">(\w+)<', PAGE.with_name("tables.svg").read_text())
     tables = {

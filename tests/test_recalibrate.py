@@ -12,27 +12,27 @@ from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line, recalibrations
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_without_verdicts_nothing_changes() -> None:
+def test_without_verdicts_nothing_changes():
     line = fit_line([], [], SPREAD_OF_RULES)
     assert (line.intercept, line.slope) == (0.0, 1.0)
     assert line.correct(0.7) == pytest.approx(0.7)
 
 
-def test_ten_verdicts_move_little_and_a_thousand_decide() -> None:
+def test_ten_verdicts_move_little_and_a_thousand_decide():
     few = fit_line([0.7] * 10, [False] * 5 + [True] * 5, SPREAD_OF_RULES)
     many = fit_line([0.7] * 1000, [False] * 500 + [True] * 500, SPREAD_OF_RULES)
     assert 0.6 < few.correct(0.7) < 0.67
     assert many.correct(0.7) == pytest.approx(0.5, abs=0.01)
 
 
-def test_a_line_never_turns_the_order_round() -> None:
+def test_a_line_never_turns_the_order_round():
     odds = [0.9, 0.3] * 500
     line = fit_line(odds, [False, True] * 500, SPREAD_OF_RULES)
     assert line.slope == 0.0
     assert line.correct(0.9) == pytest.approx(0.5, abs=0.01)
 
 
-def test_a_known_line_is_found_again() -> None:
+def test_a_known_line_is_found_again():
     random = np.random.default_rng(3)
     given = random.uniform(0.2, 0.95, 20_000)
     true = 1 / (1 + np.exp(-(-0.8 + 0.6 * np.log(given / (1 - given)))))
@@ -41,7 +41,7 @@ def test_a_known_line_is_found_again() -> None:
     assert (line.intercept, line.slope) == pytest.approx((-0.8, 0.6), abs=0.05)
 
 
-def test_kinds_and_engines_have_lines_of_their_own() -> None:
+def test_kinds_and_engines_have_lines_of_their_own():
     row = {
         "fact": "Ada | born in | London",
         "relation": "born in",
@@ -71,6 +71,6 @@ def test_kinds_and_engines_have_lines_of_their_own() -> None:
     assert recalibrations(Verdict.to_table([])).num_rows == 0
 
 
-def test_the_interval_is_wilsons() -> None:
+def test_the_interval_is_wilsons():
     assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert wilson(1.0, 5) == pytest.approx((0.5655, 1.0), abs=1e-4)

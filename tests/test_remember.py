@@ -25,9 +25,7 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def test_what_is_said_can_be_asked_at_once_and_is_kept_once(
-    home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, capsys):
     where = ["--home", str(home.path), "--json"]
     assert main([*where, "remember", SAID]) == 0
     first = json.loads(capsys.readouterr().out)
@@ -45,7 +43,7 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
 
 
-def test_a_file_is_remembered_and_a_moved_home_forgets_nothing(home: Home, tmp_path: Path) -> None:
+def test_a_file_is_remembered_and_a_moved_home_forgets_nothing(home, tmp_path):
     settings = load_settings(home.path)
     page = tmp_path / "holm.html"
     page.write_text(
@@ -65,7 +63,7 @@ def test_a_file_is_remembered_and_a_moved_home_forgets_nothing(home: Home, tmp_p
     assert remember(moved, note, settings).document_id == outcome.document_id
 
 
-def test_plain_text_in_a_file_is_what_was_said(home: Home, tmp_path: Path) -> None:
+def test_plain_text_in_a_file_is_what_was_said(home, tmp_path):
     settings = load_settings(home.path)
     file = tmp_path / "said.txt"
     file.write_text(f"{SAID}\n", encoding="utf-8")
@@ -75,9 +73,7 @@ def test_plain_text_in_a_file_is_what_was_said(home: Home, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "!?…", "\x00\x07"])
-def test_nothing_is_not_remembered(
-    home: Home, nothing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_not_remembered(home, nothing, capsys):
     with pytest.raises(UsageError, match="nothing to remember"):
         keep_text(home, nothing, load_settings(home.path))
     assert main(["--home", str(home.path), "remember", nothing.replace("\0", "")]) == 2
@@ -85,11 +81,11 @@ def test_nothing_is_not_remembered(
     assert not (home.path / "remember").exists()
 
 
-def test_a_text_may_begin_like_the_home_of_a_user_that_is_not_there(home: Home) -> None:
+def test_a_text_may_begin_like_the_home_of_a_user_that_is_not_there(home):
     assert main(["--home", str(home.path), "remember", "~Ada Marsh met Carl Holt."]) == 0
 
 
-def test_what_cannot_be_read_is_refused_in_plain_words(home: Home, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused_in_plain_words(home, tmp_path):
     settings = load_settings(home.path)
     for name, data in (("a.zip", b"PK\x03\x04"), ("b.txt", b"\x00\x01\x02" * 40)):
         (tmp_path / name).write_bytes(data)
@@ -99,23 +95,21 @@ def test_what_cannot_be_read_is_refused_in_plain_words(home: Home, tmp_path: Pat
         keep_file(home, tmp_path, settings)
 
 
-def test_a_broken_file_is_not_kept(
-    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_file_is_not_kept(home, tmp_path, capsys):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
     assert main(["--home", str(home.path), "remember", str(tmp_path / "broken.pdf")]) == 1
     assert "not remembered" in capsys.readouterr().err
     assert not list((home.path / "remember").rglob("*.pdf"))
 
 
-def test_a_mistyped_file_is_no_text(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistyped_file_is_no_text(home, capsys):
     assert main(["--home", str(home.path), "remember", "notes/today.md"]) == 2
     assert "There is no file" in capsys.readouterr().err
     assert not looks_like_a_path("李白/杜甫是诗人。")
     assert not looks_like_a_path("Ada met Charles.")
 
 
-def test_notes_stay_when_a_folder_is_refreshed(home: Home, tmp_path: Path) -> None:
+def test_notes_stay_when_a_folder_is_refreshed(home, tmp_path):
     from tasks.refresh import refresh
 
     settings = load_settings(home.path)
@@ -126,7 +120,7 @@ def test_notes_stay_when_a_folder_is_refreshed(home: Home, tmp_path: Path) -> No
     assert remember(home, outcome.note, settings).document_id == outcome.document_id
 
 
-def test_who_removes_the_notes_learns_where_they_still_are(home: Home) -> None:
+def test_who_removes_the_notes_learns_where_they_still_are(home):
     settings = load_settings(home.path)
     remember(home, keep_text(home, SAID, settings), settings)
     [note] = remove_source(home, "remember", settings).notes

@@ -44,16 +44,16 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("text", TAKEN)
-def test_one_object_is_taken_however_it_is_wrapped(text: str) -> None:
+def test_one_object_is_taken_however_it_is_wrapped(text):
     assert parse_object(text) == {"a": 1}
 
 
-def test_a_tag_within_an_object_ends_no_reasoning() -> None:
+def test_a_tag_within_an_object_ends_no_reasoning():
     assert parse_object('{"a": "</think>{}"}') == {"a": "</think>{}"}
 
 
 @given(st.dictionaries(st.text(max_size=10), VALUE))
-def test_every_object_is_taken_as_it_is(value: dict[str, object]) -> None:
+def test_every_object_is_taken_as_it_is(value):
     try:
         written = json.dumps(value, ensure_ascii=False)
         written.encode()
@@ -72,7 +72,7 @@ def test_every_object_is_taken_as_it_is(value: dict[str, object]) -> None:
         "[]", "{}", "[[[]]]", '[1, "a", null]', '{"b": {"c": []}}', '" a "',
     ],
 )  # fmt: skip
-def test_valid_json_is_taken(inside: str) -> None:
+def test_valid_json_is_taken(inside):
     assert parse_object('{"a": ' + inside + "}") == {"a": json.loads(inside)}
 
 
@@ -91,7 +91,7 @@ def test_valid_json_is_taken(inside: str) -> None:
         "1" * 60, "-" + "9" * 41,
     ],
 )  # fmt: skip
-def test_invalid_json_is_not_mended(inside: str) -> None:
+def test_invalid_json_is_not_mended(inside):
     assert outcome_of('{"a": ' + inside + "}") is Outcome.INVALID
 
 
@@ -105,12 +105,12 @@ def test_invalid_json_is_not_mended(inside: str) -> None:
         "prose " * 100 + '{"a": 1}',
     ],
 )  # fmt: skip
-def test_what_is_not_one_object_is_refused(text: str) -> None:
+def test_what_is_not_one_object_is_refused(text):
     assert outcome_of(text) is Outcome.INVALID
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\ufeff", "<think>hm</think>"])
-def test_nothing_is_empty_and_not_wrong(text: str) -> None:
+def test_nothing_is_empty_and_not_wrong(text):
     assert outcome_of(text) is Outcome.EMPTY
 
 
@@ -122,7 +122,7 @@ def test_nothing_is_empty_and_not_wrong(text: str) -> None:
         "我不能回答这个问题。",
     ],
 )  # fmt: skip
-def test_a_refusal_is_known(text: str) -> None:
+def test_a_refusal_is_known(text):
     assert outcome_of(text) is Outcome.REFUSED
 
 
@@ -139,14 +139,14 @@ def test_a_refusal_is_known(text: str) -> None:
     ],
     ids=["brackets", "objects", "deep list", "too long", "braces", "fences", "thoughts"],
 )
-def test_hostile_replies_are_refused_quickly(text: str) -> None:
+def test_hostile_replies_are_refused_quickly(text):
     began = time.perf_counter()
     assert outcome_of(text) in (Outcome.INVALID, Outcome.EMPTY)
     assert time.perf_counter() - began < 1.0
 
 
 @given(st.text(max_size=300) | st.binary(max_size=300).map(lambda data: data.decode("latin-1")))
-def test_any_text_is_an_object_or_a_bad_reply(text: str) -> None:
+def test_any_text_is_an_object_or_a_bad_reply(text):
     with contextlib.suppress(BadReply):
         assert isinstance(parse_object(text), dict)
 
@@ -159,18 +159,18 @@ class Shape(BaseModel):
     numbers: list[int]
 
 
-def test_a_reply_of_the_right_shape_is_taken() -> None:
+def test_a_reply_of_the_right_shape_is_taken():
     assert parse_reply('{"name": "a", "numbers": [1]}', Shape) == Shape(name="a", numbers=[1])
 
 
-def test_what_is_wrong_with_a_shape_is_said_without_its_content() -> None:
+def test_what_is_wrong_with_a_shape_is_said_without_its_content():
     with pytest.raises(BadReply) as bad:
         parse_reply('{"name": "SECRET TEXT", "numbers": ["PRIVATE"]}', Shape)
     assert "numbers.0" in bad.value.words
     assert "SECRET" not in bad.value.words and "PRIVATE" not in bad.value.words
 
 
-def test_only_the_first_errors_are_told() -> None:
+def test_only_the_first_errors_are_told():
     with pytest.raises(BadReply) as bad:
         parse_reply(json.dumps({"name": 1, "numbers": ["x"] * 500}), Shape)
     assert len(bad.value.words) < 600 and "more)" in bad.value.words

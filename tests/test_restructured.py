@@ -1,7 +1,6 @@
 """Documents in reStructuredText are read as their readers see them."""
 
 import time
-from pathlib import Path
 
 import pytest
 from docutils.parsers.rst import roles
@@ -76,11 +75,11 @@ from tests.documents import read_all, read_one
         ),
     ],
 )
-def test_markup_becomes_markdown(source: str, markdown: str) -> None:
+def test_markup_becomes_markdown(source, markdown):
     assert markdown_of(source).strip() == markdown
 
 
-def test_a_file_is_read_with_its_title_and_blocks(tmp_path: Path) -> None:
+def test_a_file_is_read_with_its_title_and_blocks(tmp_path):
     (tmp_path / "a.rst").write_text(
         "Kites\n-----\n\nA ``kite`` flies.\n\n.. note::\n\n   It falls.\n"
     )
@@ -89,14 +88,14 @@ def test_a_file_is_read_with_its_title_and_blocks(tmp_path: Path) -> None:
     assert [block.kind for block in blocks_of(text.text)] == ["heading", "prose", "prose"]
 
 
-def test_no_file_is_included(tmp_path: Path) -> None:
+def test_no_file_is_included(tmp_path):
     (tmp_path / "words").write_text("hidden words")
     named = ".. include:: words\n\n.. raw:: html\n   :file: words\n"
     (tmp_path / "a.rst").write_text(f"Kites fly.\n\n{named}")
     assert read_one(tmp_path / "a.rst").text == "Kites fly."
 
 
-def test_a_role_that_a_file_defines_stays_in_that_file() -> None:
+def test_a_role_that_a_file_defines_stays_in_that_file():
     markdown_of(".. role:: gust(code)\n\n.. default-role:: gust\n\nA `kite`.")
     assert "gust" not in roles._roles and "" not in roles._roles
 
@@ -108,7 +107,7 @@ def test_a_role_that_a_file_defines_stays_in_that_file() -> None:
      "".join(f"{' ' * n}.. list-table::\n\n{' ' * n}   * - a\n\n" for n in range(0, 112, 7)),
      "|a| " * 9_000 + "\n\n.. |a| replace:: " + "b" * 40_000],
 )  # fmt: skip
-def test_hostile_markup_takes_little_time(source: str) -> None:
+def test_hostile_markup_takes_little_time(source):
     start = time.process_time()
     assert len(markdown_of(source)) < 10_000_000
     assert time.process_time() - start < 2
@@ -117,7 +116,7 @@ def test_hostile_markup_takes_little_time(source: str) -> None:
 @pytest.mark.parametrize(
     "source", ["* " * 20_000, "\n".join(" " * depth + "* a" for depth in range(900))]
 )
-def test_markup_that_is_nested_too_deeply_is_refused(source: str, tmp_path: Path) -> None:
+def test_markup_that_is_nested_too_deeply_is_refused(source, tmp_path):
     (tmp_path / "a.rst").write_text(source)
     (refusal,) = read_all(tmp_path)
     assert isinstance(refusal, Refusal)

@@ -1,14 +1,12 @@
 """Databases in memory: users share an instance of DuckDB, and none sees another's tables."""
 
-from pathlib import Path
-
 import pytest
 
 from warehouse.home import Home
 from warehouse.scratch import Scratch
 
 
-def test_each_user_has_an_empty_database_that_is_gone_afterwards() -> None:
+def test_each_user_has_an_empty_database_that_is_gone_afterwards():
     scratch = Scratch()
     with scratch.database() as one, scratch.database() as other:
         for number, con in enumerate((one, other)):
@@ -18,7 +16,7 @@ def test_each_user_has_an_empty_database_that_is_gone_afterwards() -> None:
         assert later.execute("show all tables").fetchall() == []
 
 
-def test_a_user_that_fails_with_an_open_result_says_why() -> None:
+def test_a_user_that_fails_with_an_open_result_says_why():
     scratch = Scratch()
     with pytest.raises(OSError, match="full"), scratch.database() as con:
         con.sql("from range(1_000_000)").to_arrow_reader(1_000).read_next_batch()
@@ -27,7 +25,7 @@ def test_a_user_that_fails_with_an_open_result_says_why() -> None:
         assert later.execute("show all tables").fetchall() == []
 
 
-def test_a_home_that_is_cleaned_can_spill_again(tmp_path: Path) -> None:
+def test_a_home_that_is_cleaned_can_spill_again(tmp_path):
     home = Home(tmp_path / "home")
     home.path.mkdir()
     for _ in range(2):

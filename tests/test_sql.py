@@ -173,13 +173,7 @@ def in_worker(database: Path, live: dict[str, list[Path]], query: str) -> dict[s
 
 
 @pytest.mark.parametrize("query", DANGEROUS)
-def test_dangerous_statement_is_refused(
-    query: str,
-    database: Path,
-    live: dict[str, list[Path]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_dangerous_statement_is_refused(query, database, live, tmp_path, capsys):
     file = tmp_path / "secret.csv"
     file.write_text("canary\n1\n")
     before = database.read_bytes()
@@ -190,7 +184,7 @@ def test_dangerous_statement_is_refused(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_no_table_can_be_changed(database: Path, live: dict[str, list[Path]]) -> None:
+def test_no_table_can_be_changed(database, live):
     limits = SqlSettings().model_dump()
     request = {"database": str(database), "live": live_tables(live, "runs"), **limits}
     with sql_worker.connect(request) as connection:
@@ -204,9 +198,7 @@ def test_no_table_can_be_changed(database: Path, live: dict[str, list[Path]]) ->
                     connection.execute(query)
 
 
-def test_no_setting_shows_a_place_on_this_machine(
-    database: Path, live: dict[str, list[Path]]
-) -> None:
+def test_no_setting_shows_a_place_on_this_machine(database, live):
     request = {"database": str(database), "live": live_tables(live, "runs")}
     with sql_worker.connect(request | SqlSettings().model_dump()) as connection:
         settings = connection.execute("select name, value from duckdb_settings()").fetchall()
@@ -217,7 +209,7 @@ def test_no_setting_shows_a_place_on_this_machine(
     assert [one for one in places.items() if re.search("/[a-z]", one[1])] == []
 
 
-def test_errors_do_not_tell_where_files_lie(database: Path) -> None:
+def test_errors_do_not_tell_where_files_lie(database):
     request = {"database": str(database), "live": {"runs": {"paths": ["/home/ada/live/runs/1"]}}}
     message = f"IO Error: {database} is broken, and so is /home/ada/live/runs/1"
     shown = sql_worker.without_folders(message, request)
@@ -225,18 +217,13 @@ def test_errors_do_not_tell_where_files_lie(database: Path) -> None:
 
 
 @pytest.mark.parametrize("query", HARMLESS)
-def test_harmless_statement_works(
-    query: str,
-    database: Path,
-    live: dict[str, list[Path]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_harmless_statement_works(query, database, live, capsys):
     summary = in_worker(database, live, query)
     assert summary["columns"]
     assert len(capsys.readouterr().out.splitlines()) == summary["rows"]
 
 
-def test_refusals_are_explained(database: Path) -> None:
+def test_refusals_are_explained(database):
     for query in (
         "drop table triples",
         "select * from read_text('/etc/passwd')",
@@ -246,18 +233,18 @@ def test_refusals_are_explained(database: Path) -> None:
             run_sql(database, {}, query)
 
 
-def test_names_between_quotes_are_read_in_linear_time() -> None:
+def test_names_between_quotes_are_read_in_linear_time():
     with duckdb.connect() as con, pytest.raises(sql_worker.RefusedError, match="plain text"):
         sql_worker.check(con, "from query(" + "'' " * 5_000 + "|| 'x')")
 
 
 @pytest.mark.parametrize("query", ["", " ;", "-- nothing but a comment"])
-def test_an_empty_query_is_told_that_it_is_one(query: str) -> None:
+def test_an_empty_query_is_told_that_it_is_one(query):
     with duckdb.connect() as con, pytest.raises(sql_worker.RefusedError, match="no statement"):
         sql_worker.check(con, query)
 
 
-def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, list[Path]]) -> None:
+def test_live_tables_stand_beside_the_edition(database, live):
     query = "select run_id, started_at, outcome, error from runs order by run_id"
     result = run_sql(database, live, query)
     assert values(result) == [
@@ -270,7 +257,7 @@ def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, li
     assert shown == {row.table for row in (*EDITION, *LIVE, *VIEWS, *LIVE_VIEWS)}
 
 
-def test_only_the_live_tables_that_a_query_mentions_are_read(tmp_path: Path) -> None:
+def test_only_the_live_tables_that_a_query_mentions_are_read(tmp_path):
     journal = Journal(tmp_path)
     journal.append({Run: Run.to_table([run("one", 0)])})
     assert live_parts(journal, "select 1") == {}
@@ -284,16 +271,14 @@ def test_only_the_live_tables_that_a_query_mentions_are_read(tmp_path: Path) -> 
         live_parts(anew, "select count(*) from runs")
 
 
-def test_a_live_table_counts_where_an_older_edition_has_one_of_its_name(
-    tmp_path: Path, live: dict[str, list[Path]]
-) -> None:
+def test_a_live_table_counts_where_an_older_edition_has_one_of_its_name(tmp_path, live):
     path = tmp_path / "almanac.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table runs (run_id varchar)")
     assert values(run_sql(path, live, "select count(*) from runs")) == [[3]]
 
 
-def test_values_become_plain_json(database: Path) -> None:
+def test_values_become_plain_json(database):
     query = """select date '1934-07-04' d, 'nan'::double n, 'infinity'::double i, 1.50 as p,
         123456789012345678901234567890::decimal(38,0) as big, [1, null] l, {'a': 1} s,
         map {'k': date '2020-01-01'} m, 'é\x1b[31m' t, '\\xFF'::blob b, 2::hugeint h,
@@ -322,7 +307,7 @@ def test_values_become_plain_json(database: Path) -> None:
     assert json.dumps(row, allow_nan=False)
 
 
-def test_time_limit_holds(database: Path) -> None:
+def test_time_limit_holds(database):
     started = time.monotonic()
     with pytest.raises(AlmanacError, match="1 seconds"):
         run_sql(
@@ -342,12 +327,12 @@ def test_time_limit_holds(database: Path) -> None:
         "select count(*) from (select * from range(20000000) t(a) order by hash(a) limit 9000000)",
     ],
 )
-def test_memory_limit_holds(query: str, database: Path) -> None:
+def test_memory_limit_holds(query, database):
     with pytest.raises(AlmanacError, match="memory"):
         run_sql(database, {}, query, SqlSettings(memory_mb=200, seconds=30))
 
 
-def test_a_lower_limit_of_the_system_is_kept(database: Path) -> None:
+def test_a_lower_limit_of_the_system_is_kept(database):
     request = {"database": str(database), "live": {}, "query": "select 1"}
     done = subprocess.run(
         ["bash", "-c", f"ulimit -f 100; {sys.executable} -m warehouse.sql_worker"],
@@ -358,7 +343,7 @@ def test_a_lower_limit_of_the_system_is_kept(database: Path) -> None:
     assert done.stdout == "[1]\n", done.stderr
 
 
-def test_mistakes_are_explained_in_one_line(database: Path) -> None:
+def test_mistakes_are_explained_in_one_line(database):
     with pytest.raises(UsageError) as error:
         run_sql(database, {}, "select nme from entities")
     assert "nme" in str(error.value)
@@ -369,7 +354,7 @@ def test_mistakes_are_explained_in_one_line(database: Path) -> None:
         run_sql(database, {}, "-" * (sql_session.MAX_QUERY_CHARS + 1))
 
 
-def test_worker_sees_no_environment(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_sees_no_environment(database, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
     process = SqlProcess()
     environment = Path(f"/proc/{process._worker.pid}/environ")

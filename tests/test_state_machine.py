@@ -260,7 +260,7 @@ def append_live_row(home: str, dataset: str) -> None:
     record(Home(Path(home)).live, row)
 
 
-def test_any_order_of_changes_and_refreshes_agrees_with_the_model() -> None:
+def test_any_order_of_changes_and_refreshes_agrees_with_the_model():
     run_state_machine_as_test(
         Almanac,
         settings=settings(
@@ -308,9 +308,7 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def test_of_refreshes_at_once_one_works_and_the_others_say_who(
-    source: Path, tmp_path: Path
-) -> None:
+def test_of_refreshes_at_once_one_works_and_the_others_say_who(source, tmp_path):
     home = tmp_path / "home"
     ended = race(home, source, [0, 0, 0])
     done = [one for one in ended if one[1] == "done"]
@@ -322,25 +320,21 @@ def test_of_refreshes_at_once_one_works_and_the_others_say_who(
     assert len(Home(home).editions.all()) == 1
 
 
-def test_with_wait_both_work_one_after_the_other_and_nothing_is_done_twice(
-    source: Path, tmp_path: Path
-) -> None:
+def test_with_wait_both_work_one_after_the_other_and_nothing_is_done_twice(source, tmp_path):
     ended = race(tmp_path / "home", source, [60, 60])
     assert sorted(one[1] for one in ended) == ["done", "unchanged"]
     assert sorted(one[2] > 0 for one in ended) == [False, True]
     assert len(Home(tmp_path / "home").editions.all()) == 1
 
 
-def test_one_that_waits_in_vain_says_who_holds_the_lease(source: Path, tmp_path: Path) -> None:
+def test_one_that_waits_in_vain_says_who_holds_the_lease(source, tmp_path):
     started = time.monotonic()
     with lease(tmp_path / "home", "the-first"), pytest.raises(BusyError, match="the-first"):
         refresh(Home(tmp_path / "home"), [str(source)], SETTINGS, patience=0.2)
     assert time.monotonic() - started < 5
 
 
-def test_what_the_dead_wrote_aside_is_cleaned_and_what_the_living_write_is_not(
-    source: Path, tmp_path: Path
-) -> None:
+def test_what_the_dead_wrote_aside_is_cleaned_and_what_the_living_write_is_not(source, tmp_path):
     home = tmp_path / "home"
     refresh(Home(home), [str(source)], SETTINGS)
     dead = 4_194_305  # above the largest process id that Linux gives

@@ -52,9 +52,7 @@ def reader(edition: Edition, graph: EditionGraph) -> KnowledgeReader:
     ("object_", "subject", "named"),
     [("the Harbour Trust", "Nora Field", "Harbour Trust"), ("海港公司", "李兰", None)],
 )
-def test_a_statement_knows_the_entities_that_it_names(
-    edition: Edition, object_: str, subject: str, named: str | None
-) -> None:
+def test_a_statement_knows_the_entities_that_it_names(edition, object_, subject, named):
     con = edition.connect()
     names = dict(con.sql("select entity_id, name from entities").fetchall())
     query = "select subject_id, argument_ids from statements where object = $object"
@@ -63,7 +61,7 @@ def test_a_statement_knows_the_entities_that_it_names(
     assert named is None or named in {names[entity_id] for entity_id in argument_ids}
 
 
-def test_statements_follow_triples_and_are_plain(graph: EditionGraph) -> None:
+def test_statements_follow_triples_and_are_plain(graph):
     (found,) = graph.entity_linking("Nora Field", ["Nora Field"])
     facts = graph.get_entity_triples(found.entity)
     kinds = [fact.kind for fact in facts]
@@ -85,9 +83,7 @@ def test_statements_follow_triples_and_are_plain(graph: EditionGraph) -> None:
         ("谁创办了天鹅公司？", None),
     ],
 )
-def test_questions_are_answered_from_statements(
-    reader: KnowledgeReader, question: str, answer: str | None
-) -> None:
+def test_questions_are_answered_from_statements(reader, question, answer):
     replied = reader.answer(analyse(question))
     assert replied.answers[:1] == ([answer] if answer else [])
     if answer:
@@ -95,7 +91,7 @@ def test_questions_are_answered_from_statements(
         assert replied.evidence[0].document_id
 
 
-def test_what_a_passage_states_is_found_by_its_row(edition: Edition) -> None:
+def test_what_a_passage_states_is_found_by_its_row(edition):
     searcher = Searcher(edition.path, None)
     [passage] = [
         hit for hit in searcher.alike(analyse("Nora Field")) if "Nora" in hit.fields["text"]
@@ -107,7 +103,7 @@ def test_what_a_passage_states_is_found_by_its_row(edition: Edition) -> None:
     assert 0 < len(stated) < len(table)
 
 
-def test_a_program_is_told_what_is_but_a_statement(graph: EditionGraph) -> None:
+def test_a_program_is_told_what_is_but_a_statement(graph):
     program = (
         "def search():\n"
         "    found, message = find_entity_or_value(\n"
@@ -139,7 +135,7 @@ create view asserted_statements as select * from statements where modality = 'as
 """
 
 
-def test_what_others_claim_or_is_sensitive_is_left_out() -> None:
+def test_what_others_claim_or_is_sensitive_is_left_out():
     con = duckdb.connect()
     assert not are_linked(con)
     con.execute(STATED)
@@ -162,7 +158,7 @@ class OnePassage:
         return self._rows if passage == 0 else []
 
 
-def test_what_others_claim_in_a_passage_is_left_out() -> None:
+def test_what_others_claim_in_a_passage_is_left_out():
     con = duckdb.connect()
     con.execute(STATED)
     first, second = (Hit(row, {"uri": "file"}, 1.0) for row in range(2))

@@ -1,7 +1,6 @@
 """Readers keep the structure of a text: tables, definitions, lists, and what points elsewhere."""
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -74,7 +73,7 @@ def records(text: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", ["page.html", "book.epub"])
-def test_the_structure_of_a_page(tmp_path: Path, name: str) -> None:
+def test_the_structure_of_a_page(tmp_path, name):
     page = f"<html><head><title>Tides</title></head><body>{BODY}</body></html>"
     data = make_book("Tides", page) if name == "book.epub" else page.encode()
     (tmp_path / name).write_bytes(data)
@@ -103,7 +102,7 @@ def test_the_structure_of_a_page(tmp_path: Path, name: str) -> None:
     ]
 
 
-def test_the_structure_of_an_article(tmp_path: Path) -> None:
+def test_the_structure_of_an_article(tmp_path):
     (tmp_path / "a.xml").write_text(make_dump(("Brest", 0, WIKI)))
     text = read_one(tmp_path).text
     assert blocks(text) == [
@@ -123,7 +122,7 @@ def test_the_structure_of_an_article(tmp_path: Path) -> None:
     ]
 
 
-def test_a_page_of_a_wiki_is_read_like_an_article(tmp_path: Path) -> None:
+def test_a_page_of_a_wiki_is_read_like_an_article(tmp_path):
     markup = (
         "== Brest ==\nIt is a [[port]]<ref>A note.</ref><s> and old</s> in {{nowrap|France}}.\n"
         "<pre>port = open()</pre>\n* moorings\n[[Category:Ports]]\n"
@@ -134,7 +133,7 @@ def test_a_page_of_a_wiki_is_read_like_an_article(tmp_path: Path) -> None:
     assert read.text == "## Brest\n\nIt is a port in France.\n\n- moorings"
 
 
-def test_tables_in_html_inside_markdown(tmp_path: Path) -> None:
+def test_tables_in_html_inside_markdown(tmp_path):
     (tmp_path / "a.md").write_text(HTML_TABLE)
     text = read_one(tmp_path).text
     assert [kind for kind, _, _ in blocks(text)] == ["heading", "row", "code"]
@@ -161,17 +160,17 @@ def test_tables_in_html_inside_markdown(tmp_path: Path) -> None:
         ("It ends...   Then it begins.", ["prose"]),
     ],
 )
-def test_what_is_not_prose(text: str, kinds: list[str]) -> None:
+def test_what_is_not_prose(text, kinds):
     assert [kind for kind, _, _ in blocks(text)] == kinds
 
 
-def test_a_row_with_more_cells_than_headers_records_nothing() -> None:
+def test_a_row_with_more_cells_than_headers_records_nothing():
     assert records("| a | b |\n| - | - |\n| Brest | 7 | 8 |\n| Toulon | 9 |") == [
         ("Toulon", "b", "9")
     ]
 
 
-def test_cells_that_span_stand_in_each_place() -> None:
+def test_cells_that_span_stand_in_each_place():
     rows = [
         [Cell("Port", True), Cell("Range", True, columns=2)],
         [Cell("Brest", rows=2), Cell("7"), Cell("m")],
@@ -189,7 +188,7 @@ def test_cells_that_span_stand_in_each_place() -> None:
     "unit",
     ["<table>", "<table><tr><th>a", "<table>\n</table>\n", "<td rowspan=999 colspan=999>", "```\n"],
 )
-def test_hostile_tables_take_linear_time(unit: str) -> None:
+def test_hostile_tables_take_linear_time(unit):
     def seconds(length: int) -> float:
         text = f"<table><tr>{unit * (length // len(unit))}</table>"
         started = time.process_time()

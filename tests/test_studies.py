@@ -10,8 +10,8 @@ import pytest
 
 from schemas.operations import Evaluation, ModelCall
 from schemas.settings import EngineSettings, Settings
-from tasks.curate_experts import add_expert
 from tasks.questions.formats import read_benchmark
+from tasks.train_experts import add_expert
 from tests.benchmark_runs import study, study_result
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model
@@ -54,9 +54,7 @@ def with_endpoint(home: Home, base_url: str) -> None:
 # -- what knowledge brings models --------------------------------------------------------------
 
 
-def test_outcomes_that_questions_bring_are_measured_without_asking(
-    home: Home, tmp_path: Path
-) -> None:
+def test_outcomes_that_questions_bring_are_measured_without_asking(home, tmp_path):
     rows = [
         {"question": f"{n}?", "answers": ["a"], "knowledge": "a", "dataset": f"set {n % 4}",
          "outcomes": {"small": [n % 2, 1], "large": [n % 2, int(n % 3 > 0)]}}
@@ -86,8 +84,8 @@ def test_outcomes_that_questions_bring_are_measured_without_asking(
 
 
 def test_a_local_model_and_one_behind_an_endpoint_are_asked_with_and_without_knowledge(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, tmp_path, monkeypatch
+):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     tiny, out = make_chat_model(tmp_path / "tiny"), tmp_path / "out.jsonl"
     long = {**ROWS[0], "question": "Who else?", "knowledge": "word " * 5000}
@@ -110,7 +108,7 @@ def test_a_local_model_and_one_behind_an_endpoint_are_asked_with_and_without_kno
     assert all(0 <= score <= 1 for one in written for _, *pair in one.outcomes for score in pair)
 
 
-def test_what_cannot_be_measured_is_said_in_a_line(home: Home, tmp_path: Path) -> None:
+def test_what_cannot_be_measured_is_said_in_a_line(home, tmp_path):
     path = questions_file(tmp_path)
     for options, complaint in (
         ((), "name no model"),
@@ -144,9 +142,7 @@ PEOPLE = [
 ]  # fmt: skip
 
 
-def test_experts_are_studied_with_a_model_and_without(
-    study_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_experts_are_studied_with_a_model_and_without(study_home, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     report = tmp_path / "report"
     models = ["--model", "endpoint:mock", "--model", "embedded", "--out", str(report)]
@@ -190,9 +186,7 @@ def test_experts_are_studied_with_a_model_and_without(
     }
 
 
-def test_a_group_or_a_data_set_that_there_is_not_is_refused(
-    study_home: Home, tmp_path: Path
-) -> None:
+def test_a_group_or_a_data_set_that_there_is_not_is_refused(study_home, tmp_path):
     path = questions_file(tmp_path, PEOPLE)
     embedded = ("--model", "embedded")
     for options, complaint in (

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,7 +78,7 @@ def names(question: str, graph: Graph = FILMS) -> list[str]:
 # -- names ----------------------------------------------------------------------------------------
 
 
-def test_names_are_found_longest_first_and_apart() -> None:
+def test_names_are_found_longest_first_and_apart():
     assert names("Is Jaws 2 by the director of Jaws?") == ["director", "Jaws 2", "Jaws"]
     assert names("Did J. R. R. Smith see Matrix Film?") == ["J. R. R. Smith", "Matrix Film"]
     assert names("Is Steven Spielberg's film older than “The Matrix”?") == [
@@ -89,7 +88,7 @@ def test_names_are_found_longest_first_and_apart() -> None:
     assert names("Who was it?") == names("") == names("?!") == []
 
 
-def test_chinese_names_need_no_spaces() -> None:
+def test_chinese_names_need_no_spaces():
     assert names("北京大学在哪里？", TOWNS) == ["北京大学"]
     assert names("《红楼梦》的作者是谁？", TOWNS) == ["红楼梦"]
 
@@ -103,7 +102,7 @@ def test_chinese_names_need_no_spaces() -> None:
         ("红楼梦和北京大学", TOWNS),
     ],
 )
-def test_names_are_those_that_the_planner_finds(question: str, graph: Graph) -> None:
+def test_names_are_those_that_the_planner_finds(question, graph):
     bearers = {
         tuple(sorted(graph.key_nodes[n.low : n.high]))
         for n in names_in(analyse(question), graph).apart
@@ -113,12 +112,12 @@ def test_names_are_those_that_the_planner_finds(question: str, graph: Graph) -> 
     assert tuple(longest.nodes) in bearers
 
 
-def test_a_note_in_brackets_is_no_part_of_a_name() -> None:
+def test_a_note_in_brackets_is_no_part_of_a_name():
     assert names("Is Jaws (the film) good?") == ["Jaws (the film)"]
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
-def test_a_name_is_found_however_it_is_put_together(words: list[str]) -> None:
+def test_a_name_is_found_however_it_is_put_together(words):
     name = " ".join([*words, "Reeves"])
     graph = Graph.of("one", [(name, "is", "known")])
     found = names_in(analyse(f"Is {name} known?"), graph).apart
@@ -128,7 +127,7 @@ def test_a_name_is_found_however_it_is_put_together(words: list[str]) -> None:
 # -- subjects -------------------------------------------------------------------------------------
 
 
-def test_the_subject_is_the_longest_name_in_capitals() -> None:
+def test_the_subject_is_the_longest_name_in_capitals():
     assert popularity("Who was the director of Jaws?") == 1
     assert popularity("Who was the director of Jaws 2?") == 2
     assert popularity("Who was the director of The Matrix?") == 3
@@ -136,7 +135,7 @@ def test_the_subject_is_the_longest_name_in_capitals() -> None:
     assert popularity("Where was Spielberg born?") == 2
 
 
-def test_of_an_unknown_subject_nothing_is_known() -> None:
+def test_of_an_unknown_subject_nothing_is_known():
     questions = [
         "Who was the director of Alien?",  # not: the director
         "Who was the director of Your Man?",  # not: Man
@@ -149,23 +148,23 @@ def test_of_an_unknown_subject_nothing_is_known() -> None:
     assert np.isnan(popularity("谁写了水浒传？", TOWNS))
 
 
-def test_names_around_a_preposition_are_one() -> None:
+def test_names_around_a_preposition_are_one():
     assert popularity("Where is the University of Strelsau?") == 1
     assert np.isnan(popularity("Who leads the Museum of Strelsau?"))
 
 
-def test_chinese_subjects() -> None:
+def test_chinese_subjects():
     questions = ["北京大学在哪个城市？", "《红楼梦》是谁写的？", "北京有多少人？", "上海的大学"]
     assert subject_popularity([*map(analyse, questions)], TOWNS).tolist() == [1, 2, 2, 1]
 
 
-def test_of_names_of_one_length_the_first_is_the_subject() -> None:
+def test_of_names_of_one_length_the_first_is_the_subject():
     graph = Graph.of("pairs", [("Aba", "r", "x"), ("Oto", "r", "x"), ("Oto", "r", "y")])
     assert popularity("Is Aba larger than Oto?", graph) == 1
     assert popularity("Is Oto larger than Aba?", graph) == 2
 
 
-def test_of_namesakes_the_best_known_counts() -> None:
+def test_of_namesakes_the_best_known_counts():
     graph = Graph.of(
         "namesakes",
         [("Mercury (planet)", "r", f"fact {n}") for n in range(5)] + [("Mercury (god)", "r", "x")],
@@ -173,7 +172,7 @@ def test_of_namesakes_the_best_known_counts() -> None:
     assert popularity("How large is Mercury?", graph) == 5
 
 
-def test_values_are_no_subjects() -> None:
+def test_values_are_no_subjects():
     import pyarrow as pa
 
     graph = Graph.of("values", [("Ada", "born", "London"), ("Ada", "died", "London")])
@@ -183,7 +182,7 @@ def test_values_are_no_subjects() -> None:
     assert np.isnan(triples_of(without)).tolist() == [False, True]
 
 
-def test_other_counts_may_be_given() -> None:
+def test_other_counts_may_be_given():
     known = np.arange(FILMS.nodes, dtype=float)
     node = FILMS.bearers("Jaws")[0]
     assert subject_popularity([analyse("Who made Jaws?")], FILMS, known).tolist() == [float(node)]
@@ -202,13 +201,13 @@ def test_other_counts_may_be_given() -> None:
         "'; drop table entities; --",
     ],
 )
-def test_hostile_questions_cost_little(question: str) -> None:
+def test_hostile_questions_cost_little(question):
     for graph in (FILMS, TOWNS):
         value = popularity(question, graph)
         assert np.isnan(value) or value >= 0
 
 
-def test_a_graph_without_names_knows_nobody() -> None:
+def test_a_graph_without_names_knows_nobody():
     assert np.isnan(popularity("Who made Jaws?", Graph.of("empty", [])))
     assert subject_popularity([], FILMS).shape == (0,)
 
@@ -216,7 +215,7 @@ def test_a_graph_without_names_knows_nobody() -> None:
 # -- graphs of an edition -------------------------------------------------------------------------
 
 
-def test_the_corpus_counts_mentions(small_home: Path) -> None:
+def test_the_corpus_counts_mentions(small_home):
     edition = Home(small_home).editions.current()
     assert edition is not None
     rows = edition.table(Entity).to_pylist()
@@ -227,7 +226,7 @@ def test_the_corpus_counts_mentions(small_home: Path) -> None:
     assert found[0] == known["Ada Lovelace"] and np.isnan(found[1])
 
 
-def test_questions_take_over_what_a_graph_tells(small_home: Path) -> None:
+def test_questions_take_over_what_a_graph_tells(small_home):
     graph = open_popularity(Home(small_home).editions.current(), "corpus")
     questions = [
         BenchmarkQuestion("1", "Who was Ada Lovelace?"),
@@ -238,7 +237,7 @@ def test_questions_take_over_what_a_graph_tells(small_home: Path) -> None:
     assert unknown.popularity is None
 
 
-def test_gates_are_measured_with_what_a_graph_tells(own_home: Path, tmp_path: Path) -> None:
+def test_gates_are_measured_with_what_a_graph_tells(own_home, tmp_path):
     subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
     rows = [
         {
@@ -270,7 +269,7 @@ def _no_encoder() -> Encoder:
     raise AssertionError("popularity needs no vectors")
 
 
-def test_a_graph_that_there_is_not(small_home: Path, tmp_path: Path) -> None:
+def test_a_graph_that_there_is_not(small_home, tmp_path):
     with pytest.raises(UsageError, match=r"no graph 'films'.* corpus"):
         open_popularity(Home(small_home).editions.current(), "films")
     with pytest.raises(UsageError, match="The graphs: none"):

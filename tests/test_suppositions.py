@@ -36,7 +36,7 @@ def modality_of(extracted: Extracted, subject: str) -> str:
         "The fee is due if:\n\n- Otto sold boats in Japan.",
     ],
 )
-def test_examples_and_listed_conditions_are_only_supposed(text: str):
+def test_examples_and_listed_conditions_are_only_supposed(text):
     extracted = read(text)
     assert not [t for t in extracted.triples if t["head"] == "Otto"]
     assert modality_of(extracted, "Otto") == "supposed"
@@ -74,9 +74,7 @@ def test_a_chinese_example_is_only_supposed():
         ("Acme pays the fee (only if due).", "pays", ["only if due"], "asserted"),
     ],
 )
-def test_a_statement_carries_its_condition(
-    text: str, predicate: str, arguments: list[str], modality: str
-):
+def test_a_statement_carries_its_condition(text, predicate, arguments, modality):
     statement = next(s for s in read(text).statements if s["predicate"] == predicate)
     assert (statement["arguments"], statement["modality"]) == (arguments, modality)
 
@@ -121,7 +119,7 @@ def test_whether_is_no_condition_and_no_longer_stays_whole():
         "Corvia does not sell Heliox if a permit is missing.",
     ],
 )
-def test_what_is_denied_only_in_part_or_as_a_consequence_is_no_fact(text: str):
+def test_what_is_denied_only_in_part_or_as_a_consequence_is_no_fact(text):
     assert not [t for t in read(text).triples if t["tail"] in ("Corvia", "Heliox")]
 
 
@@ -133,12 +131,12 @@ def test_what_is_denied_only_in_part_or_as_a_consequence_is_no_fact(text: str):
         "Corvia no longer sells Heliox.",
     ],
 )
-def test_what_is_denied_as_a_whole_is_a_fact(text: str):
+def test_what_is_denied_as_a_whole_is_a_fact(text):
     stated = {(t["polarity"], t["tail"]) for t in read(text).triples}
     assert ("negative", "Heliox") in stated
 
 
 @pytest.mark.parametrize("degree", ["less", "more"])
-def test_a_comparison_keeps_its_direction(degree: str):
+def test_a_comparison_keeps_its_direction(degree):
     [triple] = read(f"Brenholm is much {degree} popular than Orsk.").triples
     assert (triple["head"], triple["relation"]) == ("Brenholm", f"{degree} popular than")

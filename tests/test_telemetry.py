@@ -93,14 +93,12 @@ def work(program: str, materials: Path, folder: Path, *before: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_task_switches_telemetry_off() -> None:
+def test_every_task_switches_telemetry_off():
     environment = {n: os.environ[n] for n in ("PATH", "PYTHONPATH") if n in os.environ}
     assert switch_after("tasks.models.encoders.minilm", environment) == "1"
 
 
-def test_parser_processes_switch_telemetry_off(
-    materials: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parser_processes_switch_telemetry_off(materials, monkeypatch):
     environments: list[dict[str, str]] = []
 
     class Watched(subprocess.Popen):  # type: ignore[type-arg]
@@ -126,9 +124,7 @@ def switch_after(module: str, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("program", [DAY, IN_WORKERS], ids=["in one process", "in workers"])
-def test_no_name_is_looked_up_and_no_file_written_elsewhere(
-    program: str, materials: Path, tmp_path: Path
-) -> None:
+def test_no_name_is_looked_up_and_no_file_written_elsewhere(program, materials, tmp_path):
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("strace is not installed; it alone sees what native code does")

@@ -48,7 +48,7 @@ def calls(home: Home) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("make", [make_chat_model, make_encoding_model])
-def test_a_model_here_is_asked_and_counted(make: Any, home: Home, tmp_path: Path) -> None:
+def test_a_model_here_is_asked_and_counted(make, home, tmp_path):
     folder = make(tmp_path / "model")
     model = ModelSettings(name=str(folder), device="cpu", local_batch=3)
     settings = EngineSettings(engine="transformers", model=model)
@@ -71,7 +71,7 @@ def test_a_model_here_is_asked_and_counted(make: Any, home: Home, tmp_path: Path
 
 
 @pytest.mark.parametrize("logprobs", ["top", "chosen", "ignored", "refused"])
-def test_an_endpoint_tells_more_or_less(logprobs: str, home: Home, tmp_path: Path) -> None:
+def test_an_endpoint_tells_more_or_less(logprobs, home, tmp_path):
     with running(tmp_path / "ledger", logprobs=logprobs) as endpoint:
         found = answer_uncertainty(QUESTIONS, engine(endpoint.base_url), home, "run")
         again = answer_uncertainty(QUESTIONS, engine(endpoint.base_url), home, "again")
@@ -85,7 +85,7 @@ def test_an_endpoint_tells_more_or_less(logprobs: str, home: Home, tmp_path: Pat
     assert all(call["outcome"] == "ok" and call["reply_form"] is None for call in calls(home))
 
 
-def test_batches_tell_the_same(home: Home, tmp_path: Path) -> None:
+def test_batches_tell_the_same(home, tmp_path):
     with running(tmp_path / "ledger", batch_seconds=0.1) as endpoint:
         at_once = answer_uncertainty(QUESTIONS, engine(endpoint.base_url), home, "run")
         other = Home(tmp_path / "other")
@@ -94,7 +94,7 @@ def test_batches_tell_the_same(home: Home, tmp_path: Path) -> None:
     assert all(call["batch"] for call in calls(other))
 
 
-def test_a_budget_is_kept_to(home: Home, tmp_path: Path) -> None:
+def test_a_budget_is_kept_to(home, tmp_path):
     prices = {"mock-model": Price(input=1e4, output=1e4)}
     with running(tmp_path / "ledger") as endpoint:
         settings = engine(endpoint.base_url, prices=prices, budget=0.001)
@@ -103,7 +103,7 @@ def test_a_budget_is_kept_to(home: Home, tmp_path: Path) -> None:
         assert not endpoint.calls
 
 
-def test_sensitive_questions_stay_here(home: Home, tmp_path: Path) -> None:
+def test_sensitive_questions_stay_here(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint:
         settings = engine(endpoint.base_url)
         with pytest.raises(UsageError, match="sensitive"):
@@ -114,9 +114,7 @@ def test_sensitive_questions_stay_here(home: Home, tmp_path: Path) -> None:
         assert found > 0
 
 
-def test_calls_in_plain_words_do_not_change_how_json_is_asked_for(
-    home: Home, tmp_path: Path
-) -> None:
+def test_calls_in_plain_words_do_not_change_how_json_is_asked_for(home, tmp_path):
     from tasks.models.transports import _form_that_worked
 
     with running(tmp_path / "ledger") as endpoint:
@@ -125,17 +123,17 @@ def test_calls_in_plain_words_do_not_change_how_json_is_asked_for(
     assert _form_that_worked(home, host, "mock-model") is None
 
 
-def test_the_embedded_engine_has_no_answers_of_its_own(home: Home) -> None:
+def test_the_embedded_engine_has_no_answers_of_its_own(home):
     with pytest.raises(UsageError, match="embedded engine"):
         answer_uncertainty(QUESTIONS, EngineSettings(), home, "run")
 
 
-def test_no_questions_need_no_calls(home: Home, tmp_path: Path) -> None:
+def test_no_questions_need_no_calls(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint:
         assert answer_uncertainty([], engine(endpoint.base_url), home, "run").shape == (0,)
 
 
-def test_answers_are_kept_for_people_to_read(home: Home, tmp_path: Path) -> None:
+def test_answers_are_kept_for_people_to_read(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint:
         answer_uncertainty(QUESTIONS[:1], engine(endpoint.base_url), home, "run")
     (part,) = home.journal.parts(ModelReply)
@@ -153,7 +151,7 @@ def token(chance: float, *rivals: float) -> dict[str, Any]:
     return {"token": "x", "logprob": math.log(chance), "top_logprobs": top}
 
 
-def test_measures_are_means_over_tokens() -> None:
+def test_measures_are_means_over_tokens():
     measures = reported_measures({"content": [token(0.5, 0.5, 0.5), token(0.25, 0.25, 0.25, 0.25)]})
     assert measures is not None
     assert measures.surprise == pytest.approx((math.log(2) + math.log(4)) / 2)
@@ -161,12 +159,12 @@ def test_measures_are_means_over_tokens() -> None:
     assert measures.entropy == pytest.approx((math.log(2) + math.log(4)) / 2)
 
 
-def test_a_certain_token_has_no_entropy() -> None:
+def test_a_certain_token_has_no_entropy():
     content = [{"logprob": 0.0, "top_logprobs": [{"logprob": 0.0}, {"logprob": -9999.0}]}]
     assert reported_measures({"content": content}) == Measures(0.0, 0.0)
 
 
-def test_without_rivals_there_is_only_the_surprise() -> None:
+def test_without_rivals_there_is_only_the_surprise():
     content = [token(0.5, 0.5, 0.5), token(0.5)]
     assert reported_measures({"content": content}) == Measures(pytest.approx(math.log(2)), None)
 
@@ -179,11 +177,11 @@ def test_without_rivals_there_is_only_the_surprise() -> None:
         {"content": [{"logprob": float("nan")}]}, {"content": [{"logprob": "-1"}]},
     ],
 )  # fmt: skip
-def test_what_is_no_measure_is_none(logprobs: Any) -> None:
+def test_what_is_no_measure_is_none(logprobs):
     assert reported_measures(logprobs) is None
 
 
-def test_impossible_chances_stay_finite() -> None:
+def test_impossible_chances_stay_finite():
     rivals = [{"logprob": 3.0}, {"logprob": 0.0}, {"logprob": 0.0}]
     measures = reported_measures({"content": [{"logprob": 7, "top_logprobs": rivals}]})
     assert measures == Measures(0.0, pytest.approx(math.log(3)))

@@ -2,7 +2,6 @@
 
 import importlib
 import io
-from pathlib import Path
 
 import pytest
 from fsspec.spec import AbstractFileSystem
@@ -85,12 +84,12 @@ def url(signature: str = SIGNATURE, name: str = "perth.md") -> str:
         ("s3://bucket/file?.txt", "s3://bucket/file?.txt"),
     ],
 )
-def test_what_is_secret_goes_and_the_rest_stays(given: str, kept: str) -> None:
+def test_what_is_secret_goes_and_the_rest_stays(given, kept):
     assert without_secrets(given) == kept
     assert without_secrets(kept) == kept
 
 
-def test_a_hidden_source_is_given_back_where_it_is_opened() -> None:
+def test_a_hidden_source_is_given_back_where_it_is_opened():
     [hidden] = hide_secrets([url()])
     assert hidden == "http://host:8000/folder/perth.md?id=7"
     assert with_secrets(hidden) == url()
@@ -105,7 +104,7 @@ def test_a_hidden_source_is_given_back_where_it_is_opened() -> None:
         hide_secrets([url(), url("other")])
 
 
-def test_messages_hold_no_secret() -> None:
+def test_messages_hold_no_secret():
     given = url()
     message = f"404, message='Not Found', url={given!r} for {PASSWORD} and {SIGNATURE}"
     shown = scrubbed(message, given)
@@ -115,9 +114,7 @@ def test_messages_hold_no_secret() -> None:
     assert "CANARY" not in f"{listing.error} {listing.source}"
 
 
-def test_a_refresh_leaves_no_secret_and_knows_the_document_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refresh_leaves_no_secret_and_knows_the_document_again(tmp_path, capsys):
     home = tmp_path / "home"
     first = refresh(Home(home), [url()], SETTINGS)
     again = refresh(Home(home), [url("CANARYsigRenewed")], SETTINGS)
