@@ -160,7 +160,7 @@ class Almanac:
 
         Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
         """
-        from tasks.search import search
+        from tasks.retrieval.search_edition import search
 
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return search(pinned, words, self._reading_settings.engine, limit=limit)

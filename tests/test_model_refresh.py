@@ -13,10 +13,9 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.observations import Extraction, ModelReply, TripleMention
 from schemas.operations import ModelCall, Rejection
 from schemas.settings import EngineSettings, ModelSettings, Settings
-from tasks.cost import estimate
+from tasks.cost import estimate, try_on_sample
 from tasks.refresh import refresh
 from tasks.run import RunReport
-from tasks.sample import try_on_sample
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest

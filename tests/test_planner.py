@@ -6,15 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
 from schemas.errors import DamageError
 from tasks.graphs.graph import Graph
+from tasks.models.one_thread import one_thread
+from tasks.programs.planner import learn as learning
 from tasks.programs.planner.learn import Example, Learned, learn
 from tasks.programs.planner.path_model import TRUST, PathModel
-from tasks.programs.planner.paths import follow, walk
+from tasks.programs.planner.paths import follow, onward, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.planner.store import kept_examples, load_planner, planner_for, save_planner
@@ -301,3 +304,61 @@ def test_a_planner_is_read_without_a_lock_even_while_another_is_saved(
     lock.unlink()
     assert load_planner(home, films) and kept_examples(home, films) == []
     assert not lock.exists()
+
+
+NAMES = st.sampled_from("abcdefg")
+TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("rst"), NAMES), min_size=1, max_size=30)
+
+
+@given(TRIPLES, st.sets(st.integers(0, 6), min_size=1))
+def test_all_hops_at_once_are_each_hop_alone(
+    triples: list[tuple[str, str, str]], chosen: set[int]
+) -> None:
+    graph = Graph.of("g", triples)
+    nodes = np.array(sorted(n for n in chosen if n < graph.nodes), np.int32)
+    one_by_one = [
+        (hop, graph.step(nodes, hop[0], inverse=hop[1]).tolist())
+        for hop in graph.relations_around(nodes)
+    ]
+    assert [(hop, reached.tolist()) for hop, reached in graph.fan(nodes)] == one_by_one
+    start = nodes[:1]
+    for hop, reached in onward(graph, start, nodes) if len(start) else ():
+        assert np.array_equal(reached, follow(graph, start, nodes, hop))
+
+
+@given(TRIPLES)
+def test_paths_end_where_walking_them_ends(triples: list[tuple[str, str, str]]) -> None:
+    graph = Graph.of("g", triples)
+    start = np.array([0], np.int32)
+    for path, nodes in paths_from(graph, start, 2):
+        assert len(nodes) and 1 <= len(path) <= 2
+        assert np.array_equal(nodes, walk(graph, start, path))
+
+
+def test_threads_are_given_back_after_a_failure() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="stop"), one_thread():
+        assert torch.get_num_threads() == 1
+        raise ValueError("stop")
+    assert torch.get_num_threads() == before
+
+
+def test_a_held_out_part_decides_how_often_examples_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    films = graph()
+    questions = examples(films, ONE_HOP)[:60]
+    stages: dict[str, int] = {}
+
+    def hear(stage: str, done: int, total: int) -> None:
+        assert done <= total
+        stages[stage] = stages.get(stage, 0) + 1
+
+    learning.learn(films, questions, hear)
+    assert "choose how long" not in stages
+    stages.clear()
+    monkeypatch.setattr(learning, "ENOUGH", 20)
+    one, two = (learning.learn(films, questions, hear) for _ in range(2))
+    assert stages["choose how long"] > 0
+    assert stages["learn paths"] % (2 * -(-one.explained // learning.BATCH)) == 0
+    assert torch.equal(one.model.weights["shared"], two.model.weights["shared"])

@@ -14,11 +14,17 @@ from schemas.experts import Verbalization, VerbalizedText
 from schemas.learning import Expert
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
-from tasks.curate_experts import add_expert, change_expert
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
-from tasks.train_experts import About, journal_texts, text_set, train_experts
+from tasks.train_experts import (
+    About,
+    add_expert,
+    change_expert,
+    journal_texts,
+    text_set,
+    train_experts,
+)
 from tasks.verbalize import verbalize
 from tests.expert_texts import texts, tiny_plan
 from tests.test_expert_manifest import REFUSED
