@@ -21,6 +21,12 @@ from warehouse.home import Home
 from warehouse.live import latest
 
 
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
+        yield up
+
+
 @pytest.fixture(scope="module", autouse=True)
 def key() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
@@ -61,7 +67,8 @@ class Watched:
         return latest(self.home.live, ModelCall).to_pylist()
 
     def triples(self) -> set[tuple[str, str, str]]:
-        edition = self.home.require_edition()
+        edition = self.home.editions.current()
+        assert edition is not None
         rows = edition.table(schemas.Triple).to_pylist()
         return {(row["head"], row["relation"], row["tail"]) for row in rows}
 
@@ -110,7 +117,8 @@ def test_one_call_a_document_yields_all_forms(watched):
 
 
 def test_every_fact_stands_where_it_says(refreshed):
-    edition = refreshed.home.require_edition()
+    edition = refreshed.home.editions.current()
+    assert edition is not None
     texts = {d["document_id"]: d["text"] for d in edition.table(schemas.Document).to_pylist()}
     triples = edition.table(schemas.Triple).to_pylist()
     for triple in triples:
@@ -127,31 +135,28 @@ def test_facts_from_another_endpoint_do_not_count_as_this_ones(refreshed, tmp_pa
     assert there == here > 0
 
 
-def changed(folder: Path) -> None:
-    (folder / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
-
-
-def deleted(folder: Path) -> None:
-    (folder / "london.md").unlink()
-
-
-def repeated(folder: Path) -> None:
-    (folder / "again.md").write_text((folder / "london.md").read_text() + "\n")
-
-
-@pytest.mark.parametrize(
-    ("change", "outcome", "asked"),
-    [
-        (lambda folder: None, "unchanged", 0),
-        (changed, "done", 1),
-        (deleted, "done", 0),
-        (repeated, "done", 0),  # the same passage elsewhere
-    ],
-)
-def test_only_passages_that_are_new_are_asked_about(refreshed, change, outcome, asked):
-    change(refreshed.source)
+def test_an_unchanged_corpus_is_not_asked_about_again(refreshed):
     run, calls = refreshed.refresh()
-    assert (run.outcome, calls) == (outcome, asked)
+    assert (run.outcome, calls) == ("unchanged", 0)
+
+
+def test_a_changed_document_is_the_only_one_asked_about(refreshed):
+    (refreshed.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
+    _, calls = refreshed.refresh()
+    assert calls == 1
+
+
+def test_a_deleted_document_costs_nothing(refreshed):
+    (refreshed.source / "london.md").unlink()
+    run, calls = refreshed.refresh()
+    assert (run.published, calls) == (True, 0)
+
+
+def test_the_same_passage_elsewhere_costs_nothing(refreshed):
+    text = (refreshed.source / "london.md").read_text()
+    (refreshed.source / "again.md").write_text(text + "\n")
+    _, calls = refreshed.refresh()
+    assert calls == 0
 
 
 def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(refreshed, monkeypatch):
@@ -234,32 +239,47 @@ def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(tmp_pa
 
 def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
     """Run an endpoint that serves one reply to every request."""
-    served = {"status": 200, "content": json.dumps(reply), "repeat": "always"}
+
+    fault = {
+        "id": "said",
+        "serve": {"status": 200, "content": json.dumps(reply), "repeat": "always"},
+    }
     faults = tmp_path / "said.jsonl"
-    faults.write_text(json.dumps({"id": "said", "serve": served}))
+    faults.write_text(json.dumps(fault))
     return running(tmp_path / "ledger.jsonl", faults=faults)
 
 
 # --- private -----------------------------------------------------------------------------
 
 
-def test_a_sensitive_source_never_reaches_the_endpoint_and_stays_sensitive(watched):
+def test_a_sensitive_source_never_reaches_the_endpoint(watched):
     run, calls = watched.refresh(sensitive=True)
     assert (calls, watched.calls()) == (0, [])
     assert run.counts["extraction"]["triple_mentions"] > 0
     assert set(watched.home.journal.table(TripleMention)["engine"].to_pylist()) == {"rules"}
-    edition = watched.home.require_edition()
+
+
+def test_a_source_once_sensitive_stays_so(watched):
+    watched.refresh(sensitive=True)
+    (watched.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
+    _, calls = watched.refresh()
+    assert calls == 0
+
+
+def test_the_mark_travels_with_the_rows(watched):
+    watched.refresh(sensitive=True)
+    edition = watched.home.editions.current()
+    assert edition is not None
     for row in (schemas.Document, schemas.Passage, schemas.Triple, schemas.Description):
         assert set(edition.table(row)["sensitivity"].to_pylist()) == {"sensitive"}, row.table
-    changed(watched.source)
-    assert watched.refresh()[1] == 0
 
 
 def test_an_endpoint_that_is_allowed_sees_sensitive_texts(watched):
+    chosen = settings(watched.endpoint, sensitive=True)
     before = len(watched.endpoint.calls)
-    allowed = settings(watched.endpoint, sensitive=True)
-    run = refresh(watched.home, [str(watched.source)], allowed, sensitive=True)
-    assert len(watched.endpoint.calls) - before == run.counts["inputs"]["ingested"]
+    run = refresh(watched.home, [str(watched.source)], chosen, sensitive=True)
+    calls = len(watched.endpoint.calls) - before
+    assert calls == run.counts["inputs"]["ingested"]
 
 
 def test_the_key_is_nowhere(refreshed):

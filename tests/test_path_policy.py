@@ -107,15 +107,27 @@ def test_rewards_alone_teach_a_policy():
     policy = train_policy(tangle(), pairs, plan)
     rewards = [float(row["reward"]) for row in policy.curve]
     assert np.mean(rewards[-10:]) > np.mean(rewards[:10]) + 0.5
-    others = pairs_of(tangle(), 400, seed=2)
-    assert share_reached(tangle(), others, policy.network.greedy(tangle())) > 0.8
+    assert (
+        share_reached(tangle(), pairs_of(tangle(), 400, seed=2), policy.network.greedy(tangle()))
+        > 0.8
+    )
 
 
 def test_the_question_decides_between_two_ways():
-    kin = [("a", "mother", "m"), ("a", "father", "f"), ("m", "born in", "b"), ("f", "born in", "b")]
-    world = with_vectors([(f"{h}{n}", r, f"{t}{n}") for n in range(40) for h, r, t in kin])
-    relations = world.graph.relation_numbers
-    mother, father, born = (relations[name] for name in ("mother", "father", "born in"))
+    triples = [
+        edge
+        for n in range(40)
+        for edge in (
+            (f"a{n}", "mother", f"m{n}"),
+            (f"a{n}", "father", f"f{n}"),
+            (f"m{n}", "born in", f"b{n}"),
+            (f"f{n}", "born in", f"b{n}"),
+        )
+    ]
+    world = with_vectors(triples)
+    mother, father, born = (
+        world.graph.relation_numbers[r] for r in ("mother", "father", "born in")
+    )
 
     def questions(numbers: range) -> tuple[Episodes, list[Path]]:
         paths = []
@@ -133,11 +145,24 @@ def test_the_question_decides_between_two_ways():
     plan = PLAN.model_copy(update={"cloning_epochs": 20})
 
     def share_right(episodes: Episodes, plan: PolicyPlan) -> float:
-        network = train_policy(world, episodes, plan).network
-        asked = testing.sources, testing.targets, testing.contexts, plan.rules
-        found = search_paths(world, network, *asked, weights=plan.reward_weights)
-        firsts = [paths[0].path.steps for paths in found]
-        return float(np.mean([f == path.steps for f, path in zip(firsts, right, strict=True)]))
+        policy = train_policy(world, episodes, plan)
+        found = search_paths(
+            world,
+            policy.network,
+            testing.sources,
+            testing.targets,
+            testing.contexts,
+            plan.rules,
+            weights=plan.reward_weights,
+        )
+        return float(
+            np.mean(
+                [
+                    paths[0].path.steps == path.steps
+                    for paths, path in zip(found, right, strict=True)
+                ]
+            )
+        )
 
     assert share_right(replace(training, demonstrations=gold), plan) > 0.95
     # Without gold paths, relatedness to the question decides (equation 3).
@@ -307,19 +332,24 @@ def test_beams_find_every_path_that_fits_into_them(steps):
     given = (pairs.sources, pairs.targets, pairs.contexts, rules)
     found = search_paths(world, trained().network, *given, options=wide)
     for source, target, paths in zip(pairs.sources, pairs.targets, found, strict=True):
-        expected = all_ways(world, int(source), int(target), steps)
-        assert {path.path.steps for path in paths} == expected
+        assert {path.path.steps for path in paths} == all_ways(
+            world, int(source), int(target), steps
+        )
         scores = [path.score for path in paths]
         assert scores == sorted(scores, reverse=True)
         assert len(paths) == len({path.path.steps for path in paths})
-    by_reward = BeamOptions(width=10_000, likelihood=0)
-    for paths in search_paths(world, trained().network, *given, options=by_reward):
+    ranked = search_paths(
+        world, trained().network, *given, options=BeamOptions(width=10_000, likelihood=0)
+    )
+    for paths in ranked:
         totals = [path.path.rewards.total for path in paths if path.path.rewards]
         assert totals == sorted(totals, reverse=True) == [path.score for path in paths]
     narrow = search_paths(world, trained().network, *given, options=BeamOptions(width=3))
     assert max(map(len, narrow)) <= 3
-    kept = [bool(few) >= bool(all_) for few, all_ in zip(narrow, found, strict=True)]
-    assert np.mean(kept) > 0.9
+    share = np.mean(
+        [bool(few) >= bool(all_of_them) for few, all_of_them in zip(narrow, found, strict=True)]
+    )
+    assert share > 0.9
 
 
 def all_ways(world: VectorGraph, node: int, target: int, steps: int) -> set[tuple[Step, ...]]:
@@ -357,7 +387,12 @@ def test_a_pair_without_a_path_has_none():
 
 
 def test_walks_that_may_come_back_learn_where_to_stop():
-    world = with_vectors([(f"p{n}", "child", f"{k}{n}") for n in range(30) for k in "cd"])
+    triples = [
+        edge
+        for n in range(30)
+        for edge in ((f"p{n}", "child", f"c{n}"), (f"p{n}", "child", f"d{n}"))
+    ]
+    world = with_vectors(triples)
     ids = {k: np.array([world.graph.named(f"{k}{n}")[0] for n in range(30)]) for k in "pcd"}
     once, thrice = vectors(2, seed=9)
     short = [
@@ -371,7 +406,11 @@ def test_walks_that_may_come_back_learn_where_to_stop():
     plan = PLAN.model_copy(update={"simple": False, "cloning_epochs": 30, "epochs": 0})
     episodes = Episodes(sources, targets, contexts, short + long)
     policy = train_policy(world, episodes, plan)
-    asked = sources, targets, contexts, plan.rules
-    found = search_paths(world, policy.network, *asked, options=BeamOptions(likelihood=1))
-    firsts = [paths[0].path.steps for paths in found]
-    assert np.mean([f == gold.steps for f, gold in zip(firsts, short + long, strict=True)]) > 0.95
+    found = search_paths(
+        *(world, policy.network, sources, targets, contexts, plan.rules),
+        options=BeamOptions(likelihood=1),
+    )
+    right = [
+        paths[0].path.steps == gold.steps for paths, gold in zip(found, short + long, strict=True)
+    ]
+    assert np.mean(right) > 0.95

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
+from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, ModelSettings, Settings, load_settings
 from tasks.ask.phrasing import brief_request, phrased_answer
 from tasks.evaluate.baselines.choose import check_baselines
-from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer, Sources, most_frequent
+from tasks.evaluate.baselines.prompted import (
+    PROMPTED,
+    PromptedAnswerer,
+    Sources,
+    most_frequent,
+)
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.models.call import Request
@@ -159,7 +165,8 @@ def test_what_is_sensitive_does_not_reach_an_endpoint(own_home, tmp_path):
     (secret / "vault.md").write_text("# Vault\n\nThe vault of Lund was built by Olga Strand.\n")
     home = Home(own_home)
     refresh(home, [str(secret)], load_settings(home.path), sensitive=True)
-    edition = home.require_edition()
+    edition = home.editions.current()
+    assert edition is not None
     question = "Who built the vault of Lund?"
     engines = {True: LOCAL.model_copy(update={"engine": "openai"}), False: LOCAL}
     found = {
@@ -184,13 +191,14 @@ def test_questions_with_texts_of_their_own_have_no_such_baseline(own_home, tmp_p
         evaluate(home, path, "hotpotqa", system_for("text", settings, home), settings, how)
 
 
-def test_the_command_line_names_the_model(own_home, tmp_path, almanac):
+def test_the_command_line_names_the_model(own_home, tmp_path, capsys):
     path = tmp_path / "people.jsonl"
     path.write_text(json.dumps({"question": "Where was Ada Lovelace born?", "answers": ["London"]}))
     folder = make_chat_model(tmp_path / "tiny", context=1024)
     words = ["evaluate", str(path), "--format", "jsonl", "--route", "text", "--no-learn"]
-    words += ["--baselines", "model", "--engine", "transformers", "--model", str(folder)]
-    [alone] = almanac.json(own_home, *words)["baselines"]
+    words += ["--baselines", "model", "--engine", "transformers", "--model", str(folder), "--json"]
+    assert main(["--home", str(own_home), *words]) == 0
+    [alone] = json.loads(capsys.readouterr().out)["baselines"]
     assert alone["system"] == f"model {folder}" and alone["items"] == 1
-    refusal = almanac.refused(own_home, *words[:6], "--baselines", "model")
-    assert "needs a language model" in refusal
+    assert main(["--home", str(own_home), *words[:6], "--baselines", "model"]) == 2
+    assert "needs a language model" in capsys.readouterr().err
