@@ -32,22 +32,21 @@ if TYPE_CHECKING:
     from tasks.show import EntityPage
     from warehouse.editions import Edition
 
-__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "open"]
+__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "Settings", "open"]
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Import an exported class when it is needed, so that importing this package is light."""
-        from schemas import answers, errors
+        from schemas import answers, errors, settings
 
         if name == "EntityPage":
             from tasks import show
 
             return show.EntityPage
-        if name in ("Answer", "Evidence"):
-            return getattr(answers, name)
-        if name == "AlmanacError":
-            return errors.AlmanacError
+        for module in (answers, errors, settings):
+            if name in __all__ and hasattr(module, name):
+                return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -161,7 +160,7 @@ class Almanac:
 
         Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
         """
-        from tasks.search import search
+        from tasks.retrieval.search_edition import search
 
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return search(pinned, words, self._reading_settings.engine, limit=limit)

@@ -3,10 +3,10 @@
     python -m benchmarks.answers metaqa|pathquestion|nlpcc|nlpcc-mh|midtermqa [--limit N]
     python -m benchmarks.answers metaqa|pathquestion|nlpcc --unseen-relations [--folds N ...]
 
-What `almanac evaluate --route programs --zero-shot` does in an empty home, for each file or folder
-of the data set. The planner learns from the half of the questions whose topics, or whose paths'
-entities, are not in the measured half (of MidtermQA from the fifteen demonstrations); `zero-shot`
-is the same without having learned. `--limit` takes the first N of a seeded shuffle.
+What `almanac evaluate --route programs --set zero_shot=true` does in an empty home, for each file
+or folder of the data set. The planner learns from the half of the questions whose topics, or whose
+paths' entities, are not in the measured half (of MidtermQA from the fifteen demonstrations);
+`zero-shot` is the same without having learned. `--limit` takes the first N of a seeded shuffle.
 With `--unseen-relations` the relations are dealt into four folds; the measured questions have one
 of a fold on their gold path, and no question that is learned from has. SPE is told the number of
 hops, the planner is not. Folds 0 and 1 were in view when the planner was changed, 2 and 3 report.

@@ -37,7 +37,8 @@ def refreshed(home: Path, source: Path | str, base_url: str, extra: list[str]) -
     """Refresh by the command line with its output kept in the home; return the exit code."""
     home.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "flows", "--debug", "--home", str(home), "refresh"]
-    command += [str(source), "--engine", "openai", "--model", MODEL, "--base-url", base_url]
+    command += [str(source), "--engine", "openai", "--model", MODEL]
+    command += ["--set", f"engine.model.base_url={base_url}", "--set", "engine.encoder=none"]
     environment = {
         **os.environ,
         "OPENAI_API_KEY": CANARY,
@@ -46,7 +47,7 @@ def refreshed(home: Path, source: Path | str, base_url: str, extra: list[str]) -
     }
     with (home / "stdout.txt").open("ab") as out, (home / "stderr.txt").open("ab") as err:
         return subprocess.run(
-            [*command, "--no-vectors", *extra], env=environment, stdout=out, stderr=err, check=False
+            [*command, *extra], env=environment, stdout=out, stderr=err, check=False
         ).returncode
 
 

@@ -2,15 +2,15 @@
 
     python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
 
-What `almanac evaluate --gate all` does, with BM25 and Mahalanobis distance as further gates, in a
-home with a medical graph, from which the popularity of subjects is taken: once for the question
-alone and once for the question with its choices; then Thrust's ablations, and with `--layers` the
-layers of a transformers model. Gates are fitted on 200 questions of a data set (half of it, where
-it is smaller than 400) and scored on the rest of it; figures are means over the draws and over the
-five data sets. Intervals of 95 % are over questions and draws. `reached` says which gates are
-surely above the random line for both models, and whether one keeps 99 % of always retrieving's
-accuracy with half of the retrievals. The curves and the
-scores by task are drawn beside the results.
+What `almanac gates measure --gate all` does, with BM25 and Mahalanobis distance as further gates,
+in a home with a medical graph, from which the popularity of subjects is taken: once for the
+question alone and once for the question with its choices; then Thrust's ablations, and with
+`--layers` the layers of a transformers model. Gates are fitted on 200 questions of a data set
+(half of it, where it is smaller than 400) and scored on the rest of it; figures are means over the
+draws and over the five data sets. Intervals of 95 % are over questions and draws. `reached` says
+which gates are surely above the random line for both models, and whether one keeps 99 % of always
+retrieving's accuracy with half of the retrievals. The curves and the scores by task are drawn
+beside the results.
 """
 
 import tempfile

@@ -117,6 +117,7 @@ class Command(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     shortcuts: ClassVar[Mapping[str, Shortcut]] = {}
+    none_yet: ClassVar[str] = ""  # what is said instead of a table without rows
 
     home: Path = Field(Path("almanac-home"), description="The almanac's folder.")
 
@@ -143,9 +144,11 @@ class Command(BaseModel):
         raise NotImplementedError(type(self).__name__)
 
     def shown(self, result: Any) -> Iterator[terminal.Shown]:
-        """Yield the result for people; by default, rows as a table."""
+        """Yield the result for people; by default, rows as a table, or that there are none."""
         if result:
             yield terminal.Table(list(result[0]), [list(row.values()) for row in result])
+        elif self.none_yet:
+            yield terminal.Aside(self.none_yet)
 
     def run(self, call: Call) -> int:
         """Do the work, print its result, and return the exit code."""

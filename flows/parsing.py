@@ -228,12 +228,13 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
             required=required,
             **how,
         )
-    parser.epilog = (
-        (f"Finer options, as --set NAME=VALUE: {', '.join(finer)}. " if finer else "")
-        + ("--set NAME=VALUE also changes settings. " if "settings" in model.model_fields else "")
-        + ("`--set help` explains each. " if finer or "settings" in model.model_fields else "")
-        + "`almanac --help` lists the options of every command, such as --home and --json."
-    )
+    said = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
+    if "settings" in model.model_fields:
+        said.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")
+    if said:
+        said.append("`--set help` explains them.")
+    said.append("`almanac --help` lists the options of every command, such as --home and --json.")
+    parser.epilog = " ".join(said)
 
 
 def command_of(arguments: argparse.Namespace) -> "Command":

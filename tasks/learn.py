@@ -1,9 +1,12 @@
 """Learn from labelled questions: planners, gates, when a model needs experts, and graph paths.
 
-If there are enough questions for a planner, one in sixteen is held out to evaluate it.
+If there are enough questions for a planner, one in sixteen is held out to evaluate it. A bandit
+learns which arm, a strategy and a template, helps an answering model on a graph: the model answers
+questions, each by the arm that the bandit chooses, and the bandit learns from whether the answer is
+right (KnowGPT, section 3.5).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -14,11 +17,17 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
-from tasks.ask.route import AskOptions
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
+from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.calibrate_gate import calibrate_gates
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
 from tasks.graphs.graph import Graph, graph_folders, open_graph
-from tasks.learn_arms import learn_arms
+from tasks.paths.bandit.bandit import BanditPlan, Reward, make_bandit
+from tasks.paths.bandit.context import ContextEncoding
+from tasks.paths.bandit.linucb import RULES, Rule
+from tasks.paths.path_graph import open_path_graph, policies_folder
+from tasks.paths.pictures import draw_arms
 from tasks.prepare_benchmark import prepared
 from tasks.programs.planner.learn import Example, explained_examples
 from tasks.programs.planner.learn import learn as learn_paths
@@ -26,9 +35,9 @@ from tasks.programs.planner.planner import Planner
 from tasks.programs.planner.store import kept_examples, save_planner
 from tasks.progress import Report, silent
 from tasks.questions.formats import read_benchmark
-from tasks.questions.normalise import contains
+from tasks.questions.normalise import bare_words, contains
 from tasks.questions.question import Benchmark, BenchmarkQuestion
-from tasks.questions.splits import sample
+from tasks.questions.splits import sample, sample_apart
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths, training_questions
 from warehouse.home import Home
@@ -40,6 +49,7 @@ NEEDS_TOGETHER = 50
 HELD_OUT = 16  # one question in this many is held out
 TRIED = 500  # the most questions that are held out
 CHECKED = 100  # new questions checked for whether they are about the graph
+ANSWERED_TOGETHER = 16  # questions that are answered before their rewards count for the bandit
 LEAST_EXPLAINED = 0.1  # share of questions; below it they are not about the graph
 
 
@@ -262,3 +272,89 @@ def _right(planner: Planner, examples: Sequence[Example]) -> int:
 def _is_held_out(example: Example) -> bool:
     key = example.key.encode("utf-8", "surrogatepass")
     return blake2b(key, digest_size=1).digest()[0] % HELD_OUT == 0
+
+
+def learn_arms(
+    home: Home,
+    questions: Sequence[BenchmarkQuestion],
+    settings: Settings,
+    *,
+    graph: str,
+    count: int = 200,
+    rule: Rule = "sampling",
+    per_token: float = 0.0,
+    per_second: float = 0.0,
+    report: Report = silent,
+) -> dict[str, Any]:
+    """Have `count` questions answered, and return how often each arm was right.
+
+    They are not those that `train_paths` takes with a limit, as long as there are enough for both.
+    The bandit of the graph and the answering model continues from its earlier state, unless its
+    arms, its rule or its costs have changed: tokens and seconds may count against an arm. Without a
+    language model, only questions with choices are answered, because other answers do not depend on
+    the arm; if there are too few, nothing is learned, and `skipped` says why. Raises UsageError if
+    there is no edition, no such graph, or only one question.
+    """
+    edition = home.require_edition()
+    model = reader_name(settings)
+    apart = sample_apart(questions, len(questions))
+    teaching = [question for question in apart if question.choices or model != NO_MODEL]
+    if len(teaching) < 2 <= len(questions):
+        reason = (
+            "The phrasing of paths was not learned: without a language model it matters only to "
+            f"questions with choices, and {len(teaching)} of these {len(questions)} have any."
+        )
+        return {"learned": "arms", "graph": graph, "model": model, "skipped": reason}
+    chosen = teaching[:count]
+    if len(chosen) < 2:
+        raise UsageError("A bandit learns from two questions with answers or more.")
+    options = AskOptions("paths", graph)
+    correct: Counter[str] = Counter()
+    pulls: Counter[str] = Counter()
+    with edition.pinned() as pinned, Asker(home, pinned, settings, options) as asker:
+        tools = ExpertTools(Resources(home, pinned, settings, options, {}))
+        paths = open_path_graph(home, pinned, graph)
+        reader = PathReader(paths, tools.encode)
+        texts = [question.question for question in chosen]
+        hints = [QuestionHints(choices=question.choices) for question in chosen]
+        vectors, scores = paths.vectors.encode(texts), asker.gate_scores(texts, hints)
+        encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors, scores)
+        plan = BanditPlan(
+            reader.arms, reader.usual_arm, RULES[rule], per_token=per_token, per_second=per_second
+        )
+        bandit = make_bandit(home.live, graph, model, plan, encoding)
+        for start in range(0, len(chosen), ANSWERED_TOGETHER):
+            some = chosen[start : start + ANSWERED_TOGETHER]
+            answers = asker.answer_all(
+                [question.question for question in some],
+                [QuestionHints(choices=question.choices) for question in some],
+            )
+            rewards = []
+            for question, answer in zip(some, answers, strict=True):
+                right = _is_right(question, answer.answer)
+                decision = bandit.decision(bandit.decision_id(answer.question_id))
+                if decision is None:  # its record was refused, by a full disk for instance
+                    continue
+                pulls[decision.arm] += 1
+                correct[decision.arm] += right
+                tokens = answer.usage.tokens_in + answer.usage.tokens_out
+                rewards.append(Reward(decision.decision_id, float(right), tokens, answer.seconds))
+            bandit.reward(rewards, "labels")
+            report("arms", min(start + ANSWERED_TOGETHER, len(chosen)), len(chosen))
+        logged = bandit.logged()
+        picture = policies_folder(home, graph).with_suffix(".arms.png")
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        draw_arms(graph, logged.rewards, logged.propensities, picture)
+    return {
+        "learned": "arms",
+        "graph": graph,
+        "model": model,
+        "questions": len(chosen),
+        "right": sum(correct.values()),
+        "picture": home.relative(picture),
+        "arms": {arm: {"pulls": pulls[arm], "right": correct[arm]} for arm in reader.arms},
+    }
+
+
+def _is_right(question: BenchmarkQuestion, answer: str | None) -> bool:
+    return answer is not None and bare_words(answer) in map(bare_words, question.answers)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample, split
-from tasks.run import RunReport, Work, publishing_run, run_stages
+from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from warehouse import durable
 from warehouse.home import Home
 
@@ -66,55 +66,133 @@ def train_paths(
     if there is no such graph, or if no question that is not held out names a node of it and has an
     answer there.
     """
-    plan, edition = plan or PolicyPlan(), home.require_edition()
-    chosen = sample(questions, limit or len(questions))
-    state = training_folder(home, graph)
+    edition, before = home.require_edition(), RunReport(run_id="")
     with edition.pinned() as pinned:
-        paths = open_path_graph(home, pinned, graph, encoder)
-        held_out = _pairs(paths, chosen[::HELD_OUT])
-        training = _pairs(paths, [q for n, q in enumerate(chosen) if n % HELD_OUT])
-        if len(held_out.sources) and not len(training.sources):
+        work = _PolicyRun(
+            home,
+            settings,
+            before,
+            report,
+            graph=graph,
+            edition=edition.id,
+            paths=open_path_graph(home, pinned, graph, encoder),
+            questions=sample(questions, limit or len(questions)),
+            plan=plan or PolicyPlan(),
+        )
+        run_stages(work, TRAINING, run_stage)
+    with publishing_run(home, "train_paths", settings, PATIENCE) as run:
+        run.seconds, run.counts, work.run = before.seconds, before.counts, run
+        run_stages(work, REGISTERING, run_stage)
+    shown = work.row.model_dump(
+        mode="json", exclude={"training_id", "action", "run_id", "plan", "trained_at"}
+    )
+    return run, {**shown, "picture": home.relative(work.folder.with_suffix(".png"))}
+
+
+@dataclass(kw_only=True)
+class _PolicyRun(Work):
+    """The state that the stages of a training share."""
+
+    graph: str
+    edition: str
+    paths: PathGraph
+    questions: Sequence[BenchmarkQuestion]
+    plan: PolicyPlan
+    training: _Pairs = field(init=False)
+    held_out: _Pairs = field(init=False)
+    policy: TrainedPolicy = field(init=False)
+    reached: tuple[int, float | None] = field(init=False)
+    reached_at_random: tuple[int, float | None] = field(init=False)
+    sha: str = field(init=False)
+    folder: Path = field(init=False)
+    row: PolicyTraining = field(init=False)
+
+    def pair(self) -> None:
+        """Pair the nodes that questions name with those of their right answers; hold some out."""
+        chosen = self.questions
+        self.held_out = _pairs(self.paths, chosen[::HELD_OUT])
+        self.training = _pairs(self.paths, [q for n, q in enumerate(chosen) if n % HELD_OUT])
+        if len(self.held_out.sources) and not len(self.training.sources):
             raise UsageError(
                 "Every tenth question, the first among them, is held out to measure the policy; of "
                 f"these {len(chosen)}, none is left to learn from. Give more questions."
             )
-        if not len(training.sources):
+        if not len(self.training.sources):
             raise UsageError(
-                f"None of the {len(chosen)} questions names a node of the graph {graph!r} and has "
-                "an answer there. Is it the graph that they are about?"
+                f"None of the {len(chosen)} questions names a node of the graph {self.graph!r} and "
+                "has an answer there. Is it the graph that they are about?"
             )
-        episodes = Episodes(training.sources, training.targets, training.contexts)
-        trained: list[TrainedPolicy] = []
-        run_stage(
-            "train",
-            lambda: trained.append(train_policy(paths.world, episodes, plan, state, report=report)),
+        self.run.counts["train"] = {
+            "questions": self.training.questions,
+            "pairs": len(self.training.sources),
+        }
+
+    def train(self) -> None:
+        """Learn to walk from the sources to the targets; resumes a training that was killed."""
+        pairs = self.training
+        self.policy = train_policy(
+            self.paths.world,
+            Episodes(pairs.sources, pairs.targets, pairs.contexts),
+            self.plan,
+            training_folder(self.home, self.graph),
+            report=self.report,
         )
-        policy = trained[0]
-        reached = _reached(paths, held_out, plan, policy.network.greedy(paths.world))
-        at_random = _reached(paths, held_out, plan, choose_at_random(plan.seed))
-        aside = policies_folder(home, graph) / f".new-{uuid4().hex[:12]}"
-        sha = save_policy(aside, policy, graph, paths.vectors.space)
-    folder = aside.with_name(sha[:12])
-    if folder.exists():
-        shutil.rmtree(aside)
-    else:
-        durable.replace(aside, folder)
-    with publishing_run(home, "train_paths", settings, PATIENCE) as run:
-        run.counts["train"] = {"questions": training.questions, "pairs": len(training.sources)}
-        vectors_by = paths.vectors.encoder_name
-        row = _row(
-            *(home, folder, sha, graph, vectors_by, plan, training, reached, at_random),
-            *(edition.id, run),
+
+    def score(self) -> None:
+        """Walk between the pairs held out, by the policy and at random."""
+        by_policy = self.policy.network.greedy(self.paths.world)
+        at_random = choose_at_random(self.plan.seed)
+        self.reached = _reached(self.paths, self.held_out, self.plan, by_policy)
+        self.reached_at_random = _reached(self.paths, self.held_out, self.plan, at_random)
+
+    def save(self) -> None:
+        """Store the policy in a folder named after its hash, with its training curve beside it."""
+        aside = policies_folder(self.home, self.graph) / f".new-{uuid4().hex[:12]}"
+        self.sha = save_policy(aside, self.policy, self.graph, self.paths.vectors.space)
+        self.folder = aside.with_name(self.sha[:12])
+        if self.folder.exists():
+            shutil.rmtree(aside)
+        else:
+            durable.replace(aside, self.folder)
+        draw_training(self.graph, self.policy.curve, self.folder.with_suffix(".png"))
+
+    def register(self) -> None:
+        """Make the policy known by a row in the journal."""
+        manifest: PolicyManifest = load_policy(self.folder, self.sha)[1]
+        plan = orjson.dumps(self.plan.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        self.row = PolicyTraining(
+            training_id=uuid4().hex,
+            action="train",
+            run_id=self.run.run_id,
+            graph=self.graph,
+            version=self.sha[:12],
+            path=self.home.relative(self.folder),
+            sha256=self.sha,
+            encoder=self.paths.vectors.encoder_name,
+            parameters=manifest.parameters,
+            plan=plan.decode(),
+            questions=self.training.questions,
+            pairs=len(self.training.sources),
+            held_out=self.reached[0],
+            reached=self.reached[1],
+            reached_at_random=self.reached_at_random[1],
+            trained_on=self.edition,
+            trained_at=datetime.now(UTC),
         )
-        home.journal.append({PolicyTraining: PolicyTraining.to_table([row])})
-        shutil.rmtree(state, ignore_errors=True)
-        run_stages(Work(home, settings, run, report), PUBLISHING, run_stage)
-    picture = folder.with_suffix(".png")
-    draw_training(graph, policy.curve, picture)
-    shown = row.model_dump(
-        mode="json", exclude={"training_id", "action", "run_id", "plan", "trained_at"}
-    )
-    return run, {**shown, "picture": home.relative(picture)}
+        self.home.journal.append({PolicyTraining: PolicyTraining.to_table([self.row])})
+        shutil.rmtree(training_folder(self.home, self.graph), ignore_errors=True)
+
+
+TRAINING: Stages[_PolicyRun] = (  # holds no lease, since it takes long
+    ("pair", _PolicyRun.pair, "questions -> pairs of a node they name and a right answer"),
+    ("train", _PolicyRun.train, "pairs -> a policy that walks from one to the other"),
+    ("score", _PolicyRun.score, "pairs held out -> the share that walks reach"),
+    ("save", _PolicyRun.save, "the policy -> its folder, and a picture of its training"),
+)
+REGISTERING: Stages[_PolicyRun] = (
+    ("register", _PolicyRun.register, "the folder -> a row in the journal"),
+    *PUBLISHING,
+)
 
 
 def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
@@ -171,38 +249,3 @@ def _reached(
     walks = begin(pairs.sources[joined], pairs.targets[joined], pairs.contexts[joined], plan.rules)
     walk_all(paths.world, walks, plan.rules, choose)
     return len(joined), round(float(walks.reached.mean()), 4)
-
-
-def _row(
-    home: Home,
-    folder: Path,
-    sha: str,
-    graph: str,
-    encoder: str,
-    plan: PolicyPlan,
-    training: _Pairs,
-    reached: tuple[int, float | None],
-    at_random: tuple[int, float | None],
-    edition: str,
-    run: RunReport,
-) -> PolicyTraining:
-    manifest: PolicyManifest = load_policy(folder, sha)[1]
-    return PolicyTraining(
-        training_id=uuid4().hex,
-        action="train",
-        run_id=run.run_id,
-        graph=graph,
-        version=sha[:12],
-        path=home.relative(folder),
-        sha256=sha,
-        encoder=encoder,
-        parameters=manifest.parameters,
-        plan=orjson.dumps(plan.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS).decode(),
-        questions=training.questions,
-        pairs=len(training.sources),
-        held_out=reached[0],
-        reached=reached[1],
-        reached_at_random=at_random[1],
-        trained_on=edition,
-        trained_at=datetime.now(UTC),
-    )

@@ -3,8 +3,9 @@
 import multiprocessing
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -132,11 +133,23 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @pytest.fixture
-def remote(tmp_path: Path, world: World) -> Iterator[RemoteBases]:
+def open_remote(tmp_path: Path, world: World) -> Iterator[Callable[..., RemoteBases]]:
+    """Return a function that opens a home's remote knowledge bases with changed settings."""
+    opened: list[RemoteBases] = []
+
+    def open_with(**changes: Any) -> RemoteBases:
+        opened.append(RemoteBases(tmp_path, world, **changes))
+        return opened[-1]
+
+    yield open_with
+    for remote in opened:
+        remote.web.close()
+
+
+@pytest.fixture
+def remote(open_remote: Callable[..., RemoteBases]) -> RemoteBases:
     """Knowledge bases of a home that ask this server."""
-    remote = RemoteBases(tmp_path, world)
-    yield remote
-    remote.web.close()
+    return open_remote()
 
 
 @pytest.fixture(scope="session")

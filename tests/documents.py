@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, read_item, scan
@@ -88,6 +89,12 @@ def make_pdf(
     trailer = b"trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF"
     file.write(trailer % (len(objects) + 1, start))
     return file.getvalue()
+
+
+def read_pdf(folder: Path, *pages: list[str] | str, **more: Any) -> ReadText:
+    """Return what is read of a PDF that `make_pdf` makes."""
+    (folder / "a.pdf").write_bytes(make_pdf(*pages, **more))
+    return read_one(folder)
 
 
 def make_book(title: str, *chapters: str, **more: str) -> bytes:

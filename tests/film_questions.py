@@ -7,10 +7,7 @@ from tasks.programs.planner.paths import walk
 NamedPath = tuple[tuple[str, bool], ...]
 Templates = dict[str, NamedPath]
 
-FILMS = 60
-DIRECTORS = 12
-ACTORS = 20
-YEARS = 15
+FILMS, DIRECTORS, ACTORS, YEARS = 60, 12, 20, 15
 
 ONE_HOP: Templates = {
     "who helmed {film}": (("directed_by", False),),
@@ -24,7 +21,7 @@ TWO_HOPS: Templates = {
     "which others were helmed by whoever helmed {film}": (
         ("directed_by", False),
         ("directed_by", True),
-    ),
+    )
 }
 
 

@@ -23,11 +23,8 @@ from tests.test_programs_ordinary import run_ordinary
 
 SECRET, TOKEN = "SECRET-0x51CE", "TOKEN-0x7A11"
 PROGRAMS = "hostile/escape_programs.jsonl"
-
 LIMITS = Limits(seconds=0.4, memory=128 << 20, calls=200, output=50_000)
-
 PROBE_SECONDS = 10.0
-
 BOUND = "lookup = get_entity_info\nent = find_entity_or_value\nrows = ['a']\n"
 
 # What the system's wall must stop: each tries one thing, on our own files and socket only.
@@ -80,22 +77,18 @@ class Traps:
 
     def aimed(self, code: str) -> str:
         """Return a program with the traps' places in it."""
-        for name, place in (
-            ("{CANARY}", str(self.folder / "canary")),
-            ("{SECRET_FILE}", str(self.folder / "secret.txt")),
-            ("{PORT}", str(self.port)),
-        ):
-            code = code.replace(name, place)
+        canary, secret = self.folder / "canary", self.folder / "secret.txt"
+        for name, place in ("{CANARY}", canary), ("{SECRET_FILE}", secret), ("{PORT}", self.port):
+            code = code.replace(name, str(place))
         return code
 
     def harm(self, said: str) -> list[str]:
         """Return the effects of a program, and undo them."""
         found = [name for name in (SECRET, TOKEN) if name in said]
-        if {path.name for path in self.folder.iterdir()} != {"secret.txt"}:
+        if left := [path for path in self.folder.iterdir() if path.name != "secret.txt"]:
             found.append("canary")
-            for path in self.folder.iterdir():
-                if path.name != "secret.txt":
-                    path.unlink()
+            for path in left:
+                path.unlink()
         if self._connections():
             found.append("connection")
         return found
@@ -138,17 +131,13 @@ def run_hostile(
                 harm.append((row["id"], form, found))
     answered = run_ordinary("answers.extend(find_entity_or_value(['Alien'], ['director'])[0])")
     return {
-        "programs": len(rows),
-        "runs": 3 * len(rows),
-        "harmful": harm,
-        "late": late,
-        "slowest_seconds": round(slowest, 2),
-        "longest_output": longest,
+        "programs": len(rows), "runs": 3 * len(rows), "harmful": harm, "late": late,
+        "slowest_seconds": round(slowest, 2), "longest_output": longest,
         "memory_growth_mib": round((process.memory_info().rss - before) / 2**20, 1),
         "modules_added": sorted(set(sys.modules) - modules),
         "class_changed": EntityRef.__name__ != names,
         "answers_afterwards": answered.answers == ["Ridley Scott"],
-    }
+    }  # fmt: skip
 
 
 def run_probes(traps: Traps, *, confined: bool) -> dict[str, Any]:
@@ -166,13 +155,9 @@ def _as_script(code: str, *, confined: bool) -> str:
     """Return what a script prints that a Python of its own reads from its standard input."""
     environment = {} if confined else {"HOST_TOKEN": TOKEN, "PATH": os.environ["PATH"]}
     started = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+        [sys.executable, "-I", "-S", "-"], env=environment, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
     if confined:
         time.sleep(0.2)  # the interpreter has started and waits for the script
         confine(started.pid, LIMITS)

@@ -65,15 +65,12 @@ MENTIONS = {
 }
 PAIRS = {
     "李明（挪威作家）": [
-        ["DESC", "李明是一位写海的作家。"],
-        ["出生地", "<a href='/x'>卑尔根</a>"],
-        ["代表作品", "长峡湾"],
-        ["代表作品", "船歌"],
-        ["CATEGORY_ZH", "人物"],
-        ["CATEGORY_ZH", "作家"],
+        ["DESC", "李明是一位写海的作家。"], ["出生地", "<a href='/x'>卑尔根</a>"],
+        ["代表作品", "长峡湾"], ["代表作品", "船歌"],
+        ["CATEGORY_ZH", "人物"], ["CATEGORY_ZH", "作家"],
     ],
     "李明（足球运动员）": [["CATEGORY_ZH", "运动员"]],
-}
+}  # fmt: skip
 Fault = Callable[["Handler"], None]
 
 
@@ -219,11 +216,8 @@ def _entity(one: str, params: dict[str, str]) -> Any:
     record: dict[str, Any] = {"type": "item", "id": one}
     for name in ("labels", "descriptions"):
         if name in props:
-            record[name] = {
-                language: {"language": language, "value": value}
-                for language, value in entity.get(name, {}).items()
-                if language in params["languages"].split("|")
-            }
+            asked, texts = params["languages"].split("|"), entity.get(name, {})
+            record[name] = {a: {"language": a, "value": texts[a]} for a in texts if a in asked}
     if "claims" in props:
         record["claims"] = _claims(one, entity.get("claims", []))
     if "sitelinks" in props:
@@ -243,12 +237,9 @@ def _claims(one: str, claims: list[tuple[str, str, str, Any]]) -> Any:
         groups.setdefault(prop, []).append(
             {"mainsnak": snak, "type": "statement", "id": f"{one}${number}", "rank": rank}
         )
-    groups.setdefault("P26", []).append(
-        {
-            "mainsnak": {"snaktype": "somevalue", "property": "P26", "datatype": "wikibase-item"},
-            "type": "statement", "id": f"{one}$unknown", "rank": "normal",
-        }
-    )  # fmt: skip
+    snak = {"snaktype": "somevalue", "property": "P26", "datatype": "wikibase-item"}
+    unknown = {"mainsnak": snak, "type": "statement", "id": f"{one}$unknown", "rank": "normal"}
+    groups.setdefault("P26", []).append(unknown)
     return groups
 
 
@@ -274,10 +265,10 @@ def _sparql(query: str) -> Any:
     match = re.search(r"wd:(Q\d+) ", query)
     rows = [
         {
-            "subject": {"type": "uri", "value": f"http://www.wikidata.org/entity/{subject}"},
-            "property": {"type": "uri", "value": f"http://www.wikidata.org/entity/{prop}"},
+            name: {"type": "uri", "value": f"http://www.wikidata.org/entity/{one}"}
+            for name, one in zip(("subject", "property"), pair, strict=True)
         }
-        for subject, prop in REFERRING.get(match[1] if match else "", [])
+        for pair in REFERRING.get(match[1] if match else "", [])
     ]
     return {"head": {"vars": ["subject", "property"]}, "results": {"bindings": rows}}
 

@@ -1,5 +1,6 @@
 """Remote knowledge bases of a home, against the server of `knowledge_server.py`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ class RemoteBases:
         return CnDbpedia(self.web, self.settings)
 
 
+OpenRemote = Callable[..., RemoteBases]
+
+
 def stated(facts: list[Fact]) -> set[tuple[str, str, bool]]:
     return {(fact.relation, fact.text, fact.inverse) for fact in facts}
 
@@ -47,5 +51,9 @@ def search():
 """  # noqa: E501 - a program's text
 
 
+def replying(code: int, body: bytes, **headers: str) -> Any:
+    return lambda handler: handler.reply(code, body, **headers)
+
+
 def status(code: int, **headers: str) -> Any:
-    return lambda handler: handler.reply(code, b"no", **(headers or {"X_None": "1"}))
+    return replying(code, b"no", **(headers or {"X_None": "1"}))

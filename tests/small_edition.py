@@ -28,32 +28,20 @@ def make_edition(
     rows: dict[type[schemas.Row], list[dict[str, Any]]] = {row: [] for row in schemas.EDITION}
     for number, (title, text) in enumerate(texts.items()):
         rows[schemas.Document].append(_document(f"d{number}", title, text))
-        rows[schemas.Passage].append(
-            {
-                "passage_id": f"p{number}",
-                "document_id": f"d{number}",
-                "span_start": 0,
-                "span_end": len(text),
-                "text": text,
-                "subject": "",
-                "headings": "",
-                "blocks": [],
-            }
-        )
+        rows[schemas.Passage].append({
+            "passage_id": f"p{number}", "document_id": f"d{number}", "span_start": 0,
+            "span_end": len(text), "text": text, "subject": "", "headings": "", "blocks": [],
+        })  # fmt: skip
     for name, (kind, others) in entities.items():
         rows[schemas.Entity].append(_entity(name, kind, (descriptions or {}).get(name)))
         for alias in (name, *others):
             rows[schemas.Alias].append({"alias": alias, "entity_id": _id(name), "weight": 1.0})
         for number, (title, text) in enumerate(texts.items()):
             if any(alias in f"{title} {text}" for alias in (name, *others)):
-                rows[schemas.EntityPassage].append(
-                    {
-                        "entity_id": _id(name),
-                        "document_id": f"d{number}",
-                        "passage_id": f"p{number}",
-                        "times": 1,
-                    }
-                )
+                rows[schemas.EntityPassage].append({
+                    "entity_id": _id(name), "document_id": f"d{number}",
+                    "passage_id": f"p{number}", "times": 1,
+                })  # fmt: skip
     for number, fact in enumerate(facts):
         _add_fact(rows, list(texts), texts, number, fact, set(entities))
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,39 +53,38 @@ def make_edition(
     return Edition(folder, {"edition": "test", "sequence": 1, "tables": {}, "files": {}})
 
 
+def indexed_edition(
+    folder: Path,
+    texts: dict[str, str],
+    entities: dict[str, tuple[str, list[str]]],
+    facts: Sequence[tuple[str, str, str, str]] = (),
+    descriptions: Mapping[str, str] | None = None,
+) -> Edition:
+    """Write an edition as `make_edition` does, with an index that search needs."""
+    from tasks.retrieval.index import build_index
+
+    edition = make_edition(folder, texts, entities, facts, descriptions)
+    build_index(folder, None)
+    return edition
+
+
 def _id(name: str) -> str:
     return "e-" + name
 
 
 def _document(document_id: str, title: str, text: str) -> dict[str, Any]:
     return {
-        "document_id": document_id,
-        "source": "test",
-        "uri": f"test/{title}",
-        "title": title,
-        "language": "en",
-        "text": text,
-        "sha256": "",
-        "version": "",
-        "sensitivity": "normal",
-        "read_at": NOW,
-        "near_duplicate_of": None,
-        "duplicates": [],
-        "words": len(text.split()),
-    }
+        "document_id": document_id, "source": "test", "uri": f"test/{title}", "title": title,
+        "language": "en", "text": text, "sha256": "", "version": "", "sensitivity": "normal",
+        "read_at": NOW, "near_duplicate_of": None, "duplicates": [], "words": len(text.split()),
+    }  # fmt: skip
 
 
 def _entity(name: str, kind: str, description: str | None) -> dict[str, Any]:
     return {
-        "entity_id": _id(name),
-        "name": name,
-        "kind": kind,
-        "language": "en",
-        "graph": "corpus",
-        "mentions": 1,
-        "documents": 1,
-        "description": description,
-    }
+        "entity_id": _id(name), "name": name, "kind": kind, "language": "en", "graph": "corpus",
+        "mentions": 1, "documents": 1, "description": description,
+    }  # fmt: skip
 
 
 def _add_fact(
@@ -117,31 +104,13 @@ def _add_fact(
         "span_end": start + len(tail),
         "confidence": 0.8,
     }
-    rows[schemas.Triple].append(
-        {
-            "triple_id": f"t{number}",
-            "graph": "corpus",
-            "head_id": _id(head),
-            "head": head,
-            "relation": relation,
-            "tail_id": _id(tail) if tail in names else None,
-            "tail": tail,
-            "value_type": "entity" if tail in names else "text",
-            "polarity": "positive",
-            "modality": "asserted",
-            "support": 1,
-            "mentions": 1,
-            **place,
-        }
-    )
-    rows[schemas.Mention].append(
-        {
-            "fact_kind": "triple",
-            "fact_id": f"t{number}",
-            "engine": "rules",
-            "prompt_sha": "",
-            "engine_confidence": 0.8,
-            "extracted_at": NOW,
-            **place,
-        }
-    )
+    rows[schemas.Triple].append({
+        "triple_id": f"t{number}", "graph": "corpus", "head_id": _id(head), "head": head,
+        "relation": relation, "tail_id": _id(tail) if tail in names else None, "tail": tail,
+        "value_type": "entity" if tail in names else "text", "polarity": "positive",
+        "modality": "asserted", "support": 1, "mentions": 1, **place,
+    })  # fmt: skip
+    rows[schemas.Mention].append({
+        "fact_kind": "triple", "fact_id": f"t{number}", "engine": "rules", "prompt_sha": "",
+        "engine_confidence": 0.8, "extracted_at": NOW, **place,
+    })  # fmt: skip

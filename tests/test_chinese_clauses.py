@@ -3,6 +3,7 @@
 import pytest
 
 from tasks.extract.rules.chinese.tokens import read_sentences
+from tests.passages import facts, stated
 from tests.test_rules_chinese import extract, triples
 
 
@@ -33,11 +34,18 @@ from tests.test_rules_chinese import extract, triples
         ("白水软件基于大山项目构建。", ("白水软件", "构建", "")),
         ("白水软件基于大山项目。", ("白水软件", "基于", "大山项目")),
         ("白水寺旧名青山庵。", ("白水寺", "旧名", "青山庵")),
+        # Two words may be verbs: the one that leads the clause is the predicate.
+        ("海河公司宣布将关闭工厂。", ("海河公司", "宣布", "将关闭工厂")),
+        # A quality, and a measure without a verb.
+        ("编号在同一仓库中必须唯一。", ("编号", "必须唯一", "")),
+        ("我县货物出口规模40亿元。", ("我县货物出口", "规模", "40亿元")),
+        # An instruction or an item of a list has no subject.
+        ("支持备份多个仓库的数据。", ("", "支持", "备份多个仓库的数据")),
+        ("不支持指定保存路径。", ("", "不支持", "指定保存路径")),
     ],
 )
 def test_a_clause_has_its_parts(text: str, statement: tuple[str, str, str]) -> None:
-    rows = extract(text, "湿地条例").statements
-    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
+    assert statement in stated(extract(text, "湿地条例"))
 
 
 def test_a_verb_may_have_yao_within_a_noun_phrase() -> None:
@@ -79,13 +87,9 @@ def test_half_an_office_is_none(text: str) -> None:
 
 
 def test_a_clause_to_the_reader_spoils_no_other() -> None:
-    rows = extract(
-        "海河软件支持加密，你可以联系白水公司，白水公司提供服务。", "湿地条例"
-    ).statements
-    assert [row["subject"] for row in rows] == ["海河软件", "白水公司"]
-    assert extract("我的钱用于旅行，白水公司提供服务。", "湿地条例").statements == []
-    assert extract("你认为，白水公司提供服务。", "湿地条例").statements == []
-    assert extract("李泽宇说： 白水公司提供服务，您放心。", "湿地条例").statements == []
+    text = "海河软件支持加密，你可以联系白水公司，白水公司提供服务。"
+    subjects = [row["subject"] for row in extract(text, "湿地条例").statements]
+    assert subjects == ["海河软件", "白水公司"]
 
 
 def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
@@ -101,39 +105,12 @@ def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
     ],
 )
 def test_an_attribute_is_stated_of_whose_it_is(text: str, statement: tuple[str, str, str]) -> None:
-    rows = extract(text, "白水县").statements
-    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
+    assert statement in stated(extract(text, "白水县"))
 
 
 def test_what_is_denied_is_never_affirmed() -> None:
     (row,) = extract("海河公司不敢隐瞒。", "湿地条例").statements
     assert row["polarity"] == "negative"
-    assert extract("本政策不适用于以下情况。", "湿地条例").statements == []
-
-
-@pytest.mark.parametrize("text", ["1元即可报名。", "每小时消毒1万平米。"])
-def test_a_number_or_a_time_is_no_subject(text: str) -> None:
-    assert extract(text, "湿地条例").statements == []
-
-
-@pytest.mark.parametrize(
-    ("text", "statement"),
-    [
-        # Two words may be verbs: the one that leads the clause is the predicate.
-        ("海河公司宣布将关闭工厂。", ("海河公司", "宣布", "将关闭工厂")),
-        # A quality, and a measure without a verb.
-        ("编号在同一仓库中必须唯一。", ("编号", "必须唯一", "")),
-        ("我县货物出口规模40亿元。", ("我县货物出口", "规模", "40亿元")),
-        # An instruction or an item of a list has no subject.
-        ("支持备份多个仓库的数据。", ("", "支持", "备份多个仓库的数据")),
-        ("不支持指定保存路径。", ("", "不支持", "指定保存路径")),
-    ],
-)
-def test_the_predicate_is_the_word_that_leads_its_clause(
-    text: str, statement: tuple[str, str, str]
-) -> None:
-    rows = extract(text, "湿地条例").statements
-    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
 
 
 def test_a_verb_with_its_object_before_the_predicate_says_how() -> None:
@@ -147,9 +124,22 @@ def test_what_happens_first_is_a_time() -> None:
     assert (row["predicate"], row["time"]) == ("任教于", "回国后")
 
 
-@pytest.mark.parametrize("text", ["安装步骤如下。", "说明如下：", "在恢复过程中。"])
-def test_what_only_points_at_something_states_nothing(text: str) -> None:
-    assert extract(text, "湿地条例").statements == []
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1元即可报名。", "a number is no subject"),
+        ("每小时消毒1万平米。", "a time is no subject"),
+        ("安装步骤如下。", "it only points at something"),
+        ("说明如下：", "it only points at something"),
+        ("在恢复过程中。", "it only says when"),
+        ("本政策不适用于以下情况。", "what is denied is never affirmed"),
+        ("我的钱用于旅行，白水公司提供服务。", "the writer spoils it"),
+        ("你认为，白水公司提供服务。", "the reader spoils it"),
+        ("李泽宇说： 白水公司提供服务，您放心。", "the reader spoils it"),
+    ],
+)
+def test_a_clause_that_states_nothing(text: str, why: str) -> None:
+    assert extract(text, "湿地条例").statements == [], why
 
 
 def test_a_definition_goes_on_to_its_end() -> None:
@@ -168,11 +158,9 @@ def test_what_somebody_has_to_do_is_a_fact_if_nothing_limits_it() -> None:
 
 def test_what_only_says_when_something_has_to_be_done_is_no_fact() -> None:
     assert not triples("商务部举办现场招聘会，应当制定应急预案。", "湿地条例")
-    rows = extract("商户应当自收到通知之日起10日内提出书面意见。", "湿地条例").statements
-    assert [(r["subject"], r["predicate"], r["object"]) for r in rows] == [
-        ("商户", "应当提出", "书面意见")
-    ]
-    assert rows[0]["time"] == "收到通知之日起10日内"
+    found = extract("商户应当自收到通知之日起10日内提出书面意见。", "湿地条例")
+    assert stated(found) == [("商户", "应当提出", "书面意见")]
+    assert found.statements[0]["time"] == "收到通知之日起10日内"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +192,7 @@ def test_what_holds_of_each_apart_holds_of_no_other(
     text: str, expected: set[tuple[str, str, str]]
 ) -> None:
     found = extract(text, "报告")
-    assert {(row["head"], row["relation"], row["tail"]) for row in found.triples} == expected
+    assert facts(found) == expected
     assert found.statements
 
 

@@ -1,24 +1,18 @@
 """The confidence of Chinese triples: its features, and how it is fitted to judged facts."""
 
-from typing import Any
-
 import pytest
 
 from recipes import judged_facts
 from tasks.extract.rules.chinese.passage import WEIGHTS
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.confidence import probability
+from tests.passages import passage
 
 TEXT = "天坛位于北京市，面积约273万平方米。\n\n| 名称 | 高度 |\n| --- | --- |\n| 祈年殿 | 38米 |\n"
 
 
-def passage(text: str) -> dict[str, Any]:
-    row = {"passage_id": "p", "text": text, "title": "天坛", "subject": "天坛", "headings": ""}
-    return {**row, "language": "zh"}
-
-
 def test_each_triple_has_features_and_the_confidence_they_give() -> None:
-    reading = read_passage(passage(TEXT))
+    reading = read_passage(passage(TEXT, "天坛", language="zh"))
     triples = reading.extracted.triples
     assert reading.patterns[-1] == "record"
     assert [t["confidence"] for t in triples] == [

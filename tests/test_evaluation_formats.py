@@ -69,9 +69,8 @@ NLPCC = """\
 
 
 def test_nlpcc_tells_entities_with_several_relations(tmp_path: Path) -> None:
-    (tmp_path / "nlpcc-iccpol-2016.kbqa.training-data.gz").write_bytes(
-        gzip.compress(NLPCC.encode())
-    )
+    packed = tmp_path / "nlpcc-iccpol-2016.kbqa.training-data.gz"
+    packed.write_bytes(gzip.compress(NLPCC.encode()))
     kb = "甲书\t作者\t王一\n甲书\t出版社\t丙\n乙河\t长度\t10公里\n"
     (tmp_path / "gold_triples_kb.tsv").write_text(kb, encoding="utf-8")
     benchmark = read_benchmark(tmp_path, "nlpcc")
@@ -101,24 +100,19 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
     district = template.format("32nd congressional district of Texas")
     race = template.format("senate race of Iowa")
     forms = {
-        "openbook": ({"question": race, "answer": "Ann Lee", "id": 1}, "Ann Lee"),
-        "binary": (
-            {"question": f"{district}\nA. Bo Ray B. Ann Lee", "answer": "B", "id": 2},
-            "Ann Lee",
-        ),
-        "fourchoice": (
-            {"question": f"{race}\nA. Bo B. Jo F. Q. Ray C. Ann D. Cy", "answer": "B", "id": 3},
-            "Jo F. Q. Ray",
-        ),
+        "openbook": (race, "Ann Lee", "Ann Lee"),
+        "binary": (f"{district}\nA. Bo Ray B. Ann Lee", "B", "Ann Lee"),
+        "fourchoice": (f"{race}\nA. Bo B. Jo F. Q. Ray C. Ann D. Cy", "B", "Jo F. Q. Ray"),
     }
-    for name, (row, _) in forms.items():
+    for number, (name, (question, answer, _)) in enumerate(forms.items(), 1):
+        row = {"question": question, "answer": answer, "id": number}
         content = {"dataset": name, "demos": [row], "testset": [row]}
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     benchmark = read_benchmark(tmp_path, "midtermqa")
     train, test = split(benchmark)
     assert len(train) == len(test) == 3
     by_form = {question.dataset.split()[-1]: question for question in test}
-    for name, (_, answer) in forms.items():
+    for name, (*_, answer) in forms.items():
         assert by_form[name].answers == (answer,)
     assert by_form["openbook"].scoring == "text"
     assert (by_form["binary"].scoring, by_form["binary"].exact) == ("choice", False)
@@ -129,14 +123,11 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "choices",
     [
-        ("J. D. Vance", "Tim Ryan"),
-        ("Lin Veasey", "Mike D. Rogers"),
-        ("J. B. Pritzker", "Bo Ray"),
-        ("Al Green Jr.", "N/A"),
-        ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
+        ("J. D. Vance", "Tim Ryan"), ("Lin Veasey", "Mike D. Rogers"), ("J. B. Pritzker", "Bo Ray"),
+        ("Al Green Jr.", "N/A"), ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
         ("Ann Lee", "N/A", "Mike D. Rogers", "Bo Ray"),
     ],
-)
+)  # fmt: skip
 def test_initials_are_no_letters_of_choices(choices: tuple[str, ...], tmp_path: Path) -> None:
     offered = " ".join(f"{letter}. {name}" for letter, name in zip("ABCD", choices, strict=False))
     row = {"question": f"Who won?\n{offered}", "answer": "B", "id": 1}
@@ -199,15 +190,11 @@ def test_parts_and_neighbours_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
-        ("metaqa", "metaqa"),
-        ("pathquestion", "pathquestion"),
-        ("nlpcc", "nlpcc"),
-        ("nlpcc-mh", "nlpcc"),
-        ("hotpotqa", "multihop"),
-        ("musique", "multihop"),
+        ("metaqa", "metaqa"), ("pathquestion", "pathquestion"), ("nlpcc", "nlpcc"),
+        ("nlpcc-mh", "nlpcc"), ("hotpotqa", "multihop"), ("musique", "multihop"),
         ("midtermqa", "midtermqa"),
     ],
-)
+)  # fmt: skip
 def test_public_files_are_read_whole(name: str, folder: str, almanac_data: Path) -> None:
     benchmark = read_benchmark(almanac_data / folder, name)
     items = len(benchmark.questions)

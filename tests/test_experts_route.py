@@ -16,12 +16,12 @@ from schemas.settings import EngineSettings, ExpertSettings, ModelSettings, Sett
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
 from tasks.ask.route import AskOptions, QuestionHints
-from tasks.curate_experts import add_expert, change_expert
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.training.train import train_expert
+from tasks.train_experts import add_expert, change_expert
 from tests.expert_texts import tiny_plan
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home

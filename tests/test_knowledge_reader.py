@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tasks.graphs.build import GraphFolders
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.reader.knowledge_reader import KnowledgeReader
-from tasks.retrieval.index import build_index
 from tasks.text.question import analyse
-from tests.small_edition import make_edition
+from tests.small_edition import indexed_edition
 from warehouse.editions import Building
 from warehouse.scratch import Scratch
 
@@ -27,18 +26,11 @@ TEXTS = {
     "Vistula": "The Vistula is 1,047 km long.",
 }
 ENTITIES = {
-    "Marie Curie": ("person", ["Curie"]),
-    "Pierre Curie": ("person", []),
-    "Lise Meitner": ("person", []),
-    "Warsaw": ("place", []),
-    "Vienna": ("place", []),
-    "Poland": ("place", []),
-    "Austria": ("place", []),
-    "Vistula": ("place", []),
-    "Danube": ("place", []),
-    "polonium": ("thing", []),
-    "radium": ("thing", []),
-}
+    "Marie Curie": ("person", ["Curie"]), "Pierre Curie": ("person", []),
+    "Lise Meitner": ("person", []), "Warsaw": ("place", []), "Vienna": ("place", []),
+    "Poland": ("place", []), "Austria": ("place", []), "Vistula": ("place", []),
+    "Danube": ("place", []), "polonium": ("thing", []), "radium": ("thing", []),
+}  # fmt: skip
 FACTS = [
     ("Marie Curie", "Marie Curie", "born in", "Warsaw"),
     ("Marie Curie", "Marie Curie", "born on", "7 November 1867"),
@@ -57,21 +49,17 @@ FACTS = [
 DESCRIPTIONS = {
     "Marie Curie": "Marie Curie was a Polish physicist.",
     "Lise Meitner": "Lise Meitner was an Austrian physicist.",
-    "Vistula": "The Vistula is a river in Poland.",
-    "Danube": "The Danube is a river in Europe.",
-    "Warsaw": "Warsaw is a city in Poland.",
-    "Vienna": "Vienna is a city in Austria.",
-    "Poland": "Poland is a country.",
-    "Austria": "Austria is a republic.",
+    "Vistula": "The Vistula is a river in Poland.", "Danube": "The Danube is a river in Europe.",
+    "Warsaw": "Warsaw is a city in Poland.", "Vienna": "Vienna is a city in Austria.",
+    "Poland": "Poland is a country.", "Austria": "Austria is a republic.",
     "polonium": "Polonium is a chemical element.",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     folder: Path = tmp_path_factory.mktemp("edition")
-    edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
-    build_index(folder, None)
+    edition = indexed_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
     with GraphFolders(Building(folder, edition.id, 1, None), Scratch()) as graphs:
         graphs.add_corpus()
         graphs.finish()
@@ -111,24 +99,19 @@ def test_answers_come_from_what_was_extracted(
     "question",
     [
         "Where did Marie Curie die?",  # a passage says it, no fact does
-        "What was the name of Marie Curie's dog?",
-        "When was Emmy Noether born?",
+        "What was the name of Marie Curie's dog?", "When was Emmy Noether born?",
         "Who was born earlier, Emmy Noether or Marie Curie?",
         "Were Pierre Curie and Lise Meitner born in the same country?",
-        "Where was the physicist born who discovered gallium?",
-        "",
-        "?",
+        "Where was the physicist born who discovered gallium?", "", "?",
     ],
-)
+)  # fmt: skip
 def test_what_was_not_extracted_is_not_known(reader: KnowledgeReader, question: str) -> None:
     assert reader.answer(analyse(question)).answers == []
 
 
 def test_all_that_one_relation_leads_to_is_the_answer(reader: KnowledgeReader) -> None:
-    assert reader.answer(analyse("What did Marie Curie discover?")).answers == [
-        "polonium",
-        "radium",
-    ]
+    found = reader.answer(analyse("What did Marie Curie discover?"))
+    assert found.answers == ["polonium", "radium"]
 
 
 def test_evidence_says_where_a_document_states_it(reader: KnowledgeReader) -> None:

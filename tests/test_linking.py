@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph
@@ -70,31 +70,19 @@ def first(linker: Linker, name: str, question: str = "") -> int | None:
 @pytest.mark.parametrize(
     ("asked", "label"),
     [
-        ("Barack Obama", "Barack Obama"),
-        ("barack obama", "Barack Obama"),
-        ("Barak Obama", "Barack Obama"),
-        ("Barack Obmaa", "Barack Obama"),
-        ("Obama, Barack", "Barack Obama"),
-        ("B. Obama", "Barack Obama"),
-        ("Tolkien", "J. R. R. Tolkien"),
-        ("JRR Tolkien", "J. R. R. Tolkien"),
-        ("Antonin Dvorak", "Antonín Dvořák"),
-        ("WHO", "World Health Organization"),
-        ("UCLA", "University of California, Los Angeles"),
-        ("Big Apple", "New York City"),
-        ("New Yrok City", "New York City"),
-        ("The Beetles", "The Beatles"),
-        ("Spielberg Steven", "Steven Spielberg"),
-        ("Spilberg", "Steven Spielberg"),
-        ("李白", "李白"),
-        ("李太白", "李白"),
-        ("北京大學", "北京大学"),
-        ("北京师大", "北京师范大学"),
-        ("青藏高源", "青藏高原"),
-        ("青藏的高原", "青藏高原"),
+        ("Barack Obama", "Barack Obama"), ("barack obama", "Barack Obama"),
+        ("Barak Obama", "Barack Obama"), ("Barack Obmaa", "Barack Obama"),
+        ("Obama, Barack", "Barack Obama"), ("B. Obama", "Barack Obama"),
+        ("Tolkien", "J. R. R. Tolkien"), ("JRR Tolkien", "J. R. R. Tolkien"),
+        ("Antonin Dvorak", "Antonín Dvořák"), ("WHO", "World Health Organization"),
+        ("UCLA", "University of California, Los Angeles"), ("Big Apple", "New York City"),
+        ("New Yrok City", "New York City"), ("The Beetles", "The Beatles"),
+        ("Spielberg Steven", "Steven Spielberg"), ("Spilberg", "Steven Spielberg"),
+        ("李白", "李白"), ("李太白", "李白"), ("北京大學", "北京大学"),
+        ("北京师大", "北京师范大学"), ("青藏高源", "青藏高原"), ("青藏的高原", "青藏高原"),
         ("青高原", "青藏高原"),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_found_however_it_is_spelled(linker: Linker, asked: str, label: str) -> None:
     assert first(linker, asked) == node_of(label)
 
@@ -179,7 +167,8 @@ def test_naughty_strings_are_found_byte_for_byte(almanac_data: Path, tmp_path: P
 WORDS = st.text(alphabet="abcdefgh äéß'-北京上海人", min_size=1, max_size=24).filter(str.strip)
 
 
-@given(st.lists(WORDS, min_size=1, max_size=12, unique=True))
+@settings(max_examples=40)  # each makes an index, so that few have many names
+@given(st.lists(WORDS, min_size=1, max_size=30, unique=True))
 def test_every_name_finds_its_bearer(names: list[str]) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         index = index_names(Path(folder), [(name, node, 1.0) for node, name in enumerate(names)])

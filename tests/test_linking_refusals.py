@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.graphs.linking.acceptance import EVIDENCE, Alike, gather
@@ -40,16 +40,12 @@ def linker(known: list[str], tmp_path_factory: pytest.TempPathFactory) -> Linker
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("Sepp Holt", "Where was Sepp Holt born?"),
-        ("Mira Castellan", ""),
+        ("Sepp Holt", "Where was Sepp Holt born?"), ("Mira Castellan", ""),
         ("Ministry of Fisheries", "Who leads the Ministry of Fisheries?"),
-        ("Elvering Savings Bank", ""),
-        ("the second driver", "The second driver was not hurt."),
-        ("林海", ""),
-        ("青山医院", "青山医院在哪里？"),
-        ("黑沙河", ""),
+        ("Elvering Savings Bank", ""), ("the second driver", "The second driver was not hurt."),
+        ("林海", ""), ("青山医院", "青山医院在哪里？"), ("黑沙河", ""),
     ],
-)
+)  # fmt: skip
 def test_a_name_that_means_nobody_is_refused(linker: Linker, name: str, text: str) -> None:
     assert linker.link(text, [name]) == []
 
@@ -57,14 +53,11 @@ def test_a_name_that_means_nobody_is_refused(linker: Linker, name: str, text: st
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("Port Elverring", "Port Elvering"),
-        ("Elvering University", "University of Elvering"),
-        ("Soraya Brigde", "Soraya Bridge"),
-        ("青石师院", "青石师范学院"),
-        ("紅葉公園", "红叶公园"),
+        ("Port Elverring", "Port Elvering"), ("Elvering University", "University of Elvering"),
+        ("Soraya Brigde", "Soraya Bridge"), ("青石师院", "青石师范学院"), ("紅葉公園", "红叶公园"),
         ("东岭车站", "东岭火车站"),
     ],
-)
+)  # fmt: skip
 def test_another_spelling_is_not_refused(
     linker: Linker, known: list[str], name: str, meant: str
 ) -> None:
@@ -103,7 +96,8 @@ WORDS = st.text(alphabet="abcdefgh äéß'-青石白沙", min_size=1, max_size=2
 )
 
 
-@given(st.lists(WORDS, min_size=1, max_size=10, unique=True), WORDS)
+@settings(max_examples=40)  # each makes an index, so that few have many names
+@given(st.lists(WORDS, min_size=1, max_size=25, unique=True), WORDS)
 def test_scores_are_shares_and_no_whole_name_is_refused(names: list[str], asked: str) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         linker = linker_of(names, Path(folder))

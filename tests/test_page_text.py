@@ -28,12 +28,9 @@ def test_a_page_without_containers_keeps_its_headings_and_all_words(tmp_path: Pa
         "<p>If <var>zero</var> is set to <q>true</q>, the gauge starts at <kbd>0</kbd>.</p>"
     )
     assert found(tmp_path, body) == [
-        ("heading", "# Gauges"),
-        ("heading", "## Brest"),
-        ("prose", LONG),
-        ("heading", "## Use"),
+        ("heading", "# Gauges"), ("heading", "## Brest"), ("prose", LONG), ("heading", "## Use"),
         ("prose", "If `zero` is set to “true”, the gauge starts at `0`."),
-    ]
+    ]  # fmt: skip
 
 
 def test_code_stays_apart_from_what_leads_to_it(tmp_path: Path) -> None:
@@ -105,16 +102,13 @@ def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:
     [
         ("<title>Gauges | Sea Office</title>", "Gauges #", "Gauges"),
         ("<title>Sea Office » Gauges</title>", "Gauges", "Gauges"),
-        (
-            '<title>Gauges - Sea Office</title><meta property="og:site_name" content="Sea Office">',
-            "All about gauges",
-            "Gauges",
-        ),
+        ('<title>Gauges - Sea Office</title><meta property="og:site_name" content="Sea Office">',
+         "All about gauges", "Gauges"),
         ("<title>Gauges - a history</title>", "Sea Office", "Gauges - a history"),
         ("<title>Gauges - Sea Office</title>", '<a href="/">Sea Office</a>', "Gauges"),
         ("<title>Sea Office - Gauges</title>", '<a href="../index.html">Sea Office</a>', "Gauges"),
     ],
-)
+)  # fmt: skip
 def test_a_title_is_without_its_site(tmp_path: Path, head: str, heading: str, title: str) -> None:
     heading = heading.replace("#", '<a href="#top">#</a>')
     found(tmp_path, f"<h1>{heading}</h1><p>{LONG}</p>", head)

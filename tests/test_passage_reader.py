@@ -10,12 +10,10 @@ from schemas.settings import EngineSettings
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
-from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
 from tasks.text.stems import stem, stems_of
-from tests.small_edition import make_edition
-from warehouse.editions import Edition
+from tests.small_edition import indexed_edition
 
 LEXICAL = EngineSettings(encoder="none")
 hard = pytest.mark.xfail(reason="the weights of the reader are too weak for it", strict=False)
@@ -38,19 +36,12 @@ TEXTS = {
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
 ENTITIES = {
-    "Marie Curie": ("person", ["Curie"]),
-    "Pierre Curie": ("person", []),
-    "Lise Meitner": ("person", []),
-    "Warsaw": ("place", []),
-    "Vienna": ("place", []),
-    "Poland": ("place", []),
-    "Vistula": ("place", []),
-    "Danube": ("place", []),
-    "polonium": ("thing", []),
-    "长江": ("place", []),
-    "黄河": ("place", []),
+    "Marie Curie": ("person", ["Curie"]), "Pierre Curie": ("person", []),
+    "Lise Meitner": ("person", []), "Warsaw": ("place", []), "Vienna": ("place", []),
+    "Poland": ("place", []), "Vistula": ("place", []), "Danube": ("place", []),
+    "polonium": ("thing", []), "长江": ("place", []), "黄河": ("place", []),
     "青藏高原": ("place", []),
-}
+}  # fmt: skip
 FACTS = [
     ("Marie Curie", "Marie Curie", "born in", "Warsaw"),
     ("Marie Curie", "Marie Curie", "discover", "polonium"),
@@ -62,16 +53,9 @@ TWO_HOPS = "On which river does the birthplace of Marie Curie lie?"
 
 
 @pytest.fixture(scope="module")
-def edition(tmp_path_factory: pytest.TempPathFactory) -> Edition:
+def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
     folder = tmp_path_factory.mktemp("edition")
-    made = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
-    build_index(folder, None)
-    return made
-
-
-@pytest.fixture(scope="module")
-def reader(edition: Edition) -> PassageReader:
-    return PassageReader(edition, LEXICAL)
+    return PassageReader(indexed_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS), LEXICAL)
 
 
 @pytest.mark.parametrize(
@@ -85,20 +69,16 @@ def reader(edition: Edition) -> PassageReader:
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
         ("What is the Danube?", "The Danube is 2,850 kilometres long and flows through Vienna."),
-        (
-            "Where are tickets for the ferry sold?",
-            "Tickets for the ferry are sold at these places: the harbour office; the kiosk",
-        ),
+        ("Where are tickets for the ferry sold?",
+         "Tickets for the ferry are sold at these places: the harbour office; the kiosk"),
         ("What does bell quarter do?", "strike the quarter of an hour"),
-        (
-            "Which three things is the fare of the crossing paid in?",
-            "The fare of the crossing is paid in coins, tokens and stamps at the gate.",
-        ),
+        ("Which three things is the fare of the crossing paid in?",
+         "The fare of the crossing is paid in coins, tokens and stamps at the gate."),
         ("长江全长多少公里？", "约6300公里"),
         ("长江和黄河，哪一条更长？", "长江"),
         ("长江发源于哪里？", "青藏高原"),
     ],
-)
+)  # fmt: skip
 def test_what_the_texts_say_is_answered(reader: PassageReader, question: str, answer: str) -> None:
     assert reader.answer(analyse(question)).answers[:1] == [answer]
 
@@ -106,16 +86,12 @@ def test_what_the_texts_say_is_answered(reader: PassageReader, question: str, an
 @pytest.mark.parametrize(
     "question",
     [
-        "What was the name of Marie Curie's dog?",
-        "How many employees does Warsaw have?",
+        "What was the name of Marie Curie's dog?", "How many employees does Warsaw have?",
         pytest.param("When did Lise Meitner die?", marks=hard),
-        "Who painted the ceiling of the Sistine Chapel?",
-        "长江的水温是多少度？",
-        "复旦大学创建于哪一年？",
-        "?",
-        "",
+        "Who painted the ceiling of the Sistine Chapel?", "长江的水温是多少度？",
+        "复旦大学创建于哪一年？", "?", "",
     ],
-)
+)  # fmt: skip
 def test_what_they_do_not_say_is_not_known(reader: PassageReader, question: str) -> None:
     answer = reader.answer(analyse(question))
     assert answer.answers == []
@@ -135,28 +111,19 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         "人物": "林知远1980年出生于临江市，2011年加入海滨公司。",
         "董事會會議": "會議批准在青城設立西南分公司，負責人為韓冬梅，預計投資4500萬元。",
     }
-    entities = {
-        "海滨公司": ("organisation", []),
-        "林知远": ("person", []),
-        "临江市": ("place", []),
-    }
-    edition = make_edition(folder, texts, entities)
-    build_index(folder, None)
-    return PassageReader(edition, LEXICAL)
+    entities = {"海滨公司": ("organisation", []), "林知远": ("person", []), "临江市": ("place", [])}
+    return PassageReader(indexed_edition(folder, texts, entities), LEXICAL)
 
 
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("海滨公司有多少员工？", "1260人"),
-        ("海滨公司的总部在哪里？", "临江市"),
-        ("林知远哪一年加入海滨公司？", "2011年"),
-        ("西南分公司的负责人是谁？", "韓冬梅"),
-        ("西南分公司預計投資多少錢？", "4500萬元"),
-        ("海濱公司有多少員工？", "1260人"),
+        ("海滨公司有多少员工？", "1260人"), ("海滨公司的总部在哪里？", "临江市"),
+        ("林知远哪一年加入海滨公司？", "2011年"), ("西南分公司的负责人是谁？", "韓冬梅"),
+        ("西南分公司預計投資多少錢？", "4500萬元"), ("海濱公司有多少員工？", "1260人"),
         ("那家航运公司有多少员工？", "1260人"),
     ],
-)
+)  # fmt: skip
 def test_questions_and_texts_may_be_in_different_chinese_scripts(
     company: PassageReader, question: str, answer: str
 ) -> None:

@@ -28,7 +28,7 @@ from tasks.calibrate_gate import calibrate_gate
 from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
-from tasks.learn_arms import learn_arms
+from tasks.learn import learn_arms
 from tasks.paths.bandit.bandit import BanditPlan, bandit_of, give_feedback, make_bandit
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions, Rule

@@ -6,30 +6,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
 from schemas.errors import DamageError
 from tasks.graphs.graph import Graph
+from tasks.models.one_thread import one_thread
+from tasks.programs.planner import learn as learning
 from tasks.programs.planner.learn import Example, Learned, learn
 from tasks.programs.planner.path_model import TRUST, PathModel
-from tasks.programs.planner.paths import follow, paths_from, walk
+from tasks.programs.planner.paths import follow, onward, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
-from tasks.programs.planner.store import (
-    kept_examples,
-    load_planner,
-    planner_for,
-    save_planner,
-)
+from tasks.programs.planner.store import kept_examples, load_planner, planner_for, save_planner
 from tasks.programs.planner.topics import SLOT, topics_in
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint
 from tasks.progress import silent
 from tasks.text.question import Question, analyse
-from tests.film_questions import ONE_HOP, TWO_HOPS, examples, film, graph
+from tests.film_questions import ONE_HOP, TWO_HOPS, examples, film, graph, triples
 from tests.graph_knowledge_base import GraphKnowledgeBase
 from warehouse.home import Home
 
@@ -51,6 +49,11 @@ def learned(films: Graph, questions: list[Example]) -> Learned:
     return learn(films, questions[: int(TAUGHT * len(questions))], silent)
 
 
+@pytest.fixture(scope="module")
+def planner(films: Graph, learned: Learned) -> Planner:
+    return Planner(films, learned.model, learned.paths)
+
+
 def names(films: Graph, plan: Planned) -> set[str]:
     return {films.label(node) for node in plan.nodes}
 
@@ -70,8 +73,7 @@ def names(films: Graph, plan: Planned) -> set[str]:
 )
 def test_a_topic_is_called_as_the_graph_calls_it(question: str, name: str, masked: str) -> None:
     small = Graph.of(
-        "g",
-        [("The Kid", "r", "x"), ("Alien", "r", "y"), ("阿飞正传", "导演", "王家卫")],
+        "g", [("The Kid", "r", "x"), ("Alien", "r", "y"), ("阿飞正传", "导演", "王家卫")]
     )
     topic = topics_in(analyse(question), small)[0]
     assert topic.name == name
@@ -80,9 +82,8 @@ def test_a_topic_is_called_as_the_graph_calls_it(question: str, name: str, maske
 
 def test_a_name_within_a_longer_one_is_no_topic() -> None:
     small = Graph.of("g", [("Old Harbour", "r", "x"), ("Harbour", "r", "y")])
-    assert [topic.name for topic in topics_in(analyse("where is Old Harbour"), small)] == [
-        "Old Harbour"
-    ]
+    [topic] = topics_in(analyse("where is Old Harbour"), small)
+    assert topic.name == "Old Harbour"
 
 
 @given(st.text(max_size=60))
@@ -105,23 +106,14 @@ def test_who_shares_something_with_a_film_is_another_film(films: Graph) -> None:
     assert [only.label(n) for n in back] == ["a"]  # better itself than nothing
 
 
-def test_paths_end_where_they_lead(films: Graph) -> None:
-    start = films.named("The Red Harbour 0")
-    found = list(paths_from(films, start, 2))
-    assert {len(path) for path, _ in found} == {1, 2}
-    for path, nodes in found:
-        assert np.array_equal(walk(films, start, path), nodes)
-
-
 # -- learning -------------------------------------------------------------------------------------
 
 
 def test_paths_are_learned_from_answers_alone(
-    films: Graph, questions: list[Example], learned: Learned
+    films: Graph, questions: list[Example], learned: Learned, planner: Planner
 ) -> None:
     assert learned.explained == learned.examples == int(TAUGHT * len(questions))
     new = questions[learned.examples :]
-    planner = Planner(films, learned.model, learned.paths)
     plans = planner.plan([analyse(one.question) for one in new])
     right = [names(films, p[0]) == set(q.answers) for p, q in zip(plans, new, strict=True)]
     assert sum(right) >= 0.98 * len(right)
@@ -139,11 +131,18 @@ def test_a_relation_that_no_example_means_is_judged_by_its_name(
     assert paths.count(["release_year"]) >= 38
 
 
-def test_weights_of_an_earlier_release_count_fully(learned: Learned, tmp_path: Path) -> None:
+def test_weights_come_back_as_they_were_and_those_of_an_earlier_release_count_fully(
+    learned: Learned, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(learned.model.to_bytes())
+    again = PathModel.load(path)
+    assert again.to_bytes() == learned.model.to_bytes()
+    assert np.array_equal(again.known, learned.model.known)
     weights = load(learned.model.to_bytes())
     earlier = {n: w for n, w in weights.items() if n not in ("uses", *TRUST)}
-    (tmp_path / "w.safetensors").write_bytes(save(earlier))
-    model = PathModel.load(tmp_path / "w.safetensors")
+    path.write_bytes(save(earlier))
+    model = PathModel.load(path)
     assert model.uses.min() > 1e5
     assert not any(model.weights[name].any() for name in TRUST)
 
@@ -168,14 +167,10 @@ def test_how_far_it_is_is_told(films: Graph, questions: list[Example]) -> None:
     assert done == total
 
 
-def test_a_question_fits_by_its_words(films: Graph, learned: Learned) -> None:
-    planner = Planner(films, learned.model, learned.paths)
-    questions = [
-        "who helmed The Lost Harbour 58",
-        "list every release year: The Lost Harbour 58",
-        "how many gulls nest near The Lost Harbour 58",
-    ]
-    taught, listing, foreign = planner.plan([*map(analyse, questions)])
+def test_a_question_fits_by_its_words(films: Graph, planner: Planner) -> None:
+    asked = ("who helmed", "list every release year:", "how many gulls nest near")
+    questions = [analyse(f"{words} The Lost Harbour 58") for words in asked]
+    taught, listing, foreign = planner.plan(questions)
     assert planner.fit(taught[0]) > 0.9
     assert planner.fit(foreign[0]) < 0.5
     untaught = untaught_planner(films)
@@ -200,7 +195,7 @@ def test_words_of_a_relation_are_enough_untaught(films: Graph) -> None:
 
 
 def test_a_path_as_a_program_finds_where_the_path_leads(films: Graph) -> None:
-    kb = GraphKnowledgeBase.of(*_triples(films))
+    kb = GraphKnowledgeBase.of(*triples())
     program = write_program("The Red Harbour 0", [("directed_by", False), ("directed_by", True)])
     run = run_program(program, kb, "q")
     assert run.error is None
@@ -214,8 +209,8 @@ def test_any_name_stands_in_a_program_as_it_is(topic: str, relation: str) -> Non
     assert repr(topic) in code
 
 
-def test_after_a_failure_the_next_path_is_tried(films: Graph, learned: Learned) -> None:
-    writer = PlannedWriter(Planner(films, learned.model, learned.paths))
+def test_after_a_failure_the_next_path_is_tried(planner: Planner) -> None:
+    writer = PlannedWriter(planner)
     question = analyse("whom do we see in The Red Harbour 0")
     first = writer.write(question, Hint())
     assert first is not None and "starred_actors" in first.code
@@ -248,12 +243,8 @@ def test_plans_are_returned_while_another_thread_prepares(films: Graph) -> None:
 def test_a_path_leads_to_values_of_the_form_that_is_asked_for(
     question: str, values: list[str]
 ) -> None:
-    rows = [
-        ("The Tidewater", "direct", "Nora Field"),
-        ("The Ebb", "play", "autumn"),
-        ("潮水记", "写成", "唐朝"),
-    ]
-    small = Graph.of("g", rows)
+    rows = [("The Tidewater", "direct", "Nora Field"), ("The Ebb", "play", "autumn")]
+    small = Graph.of("g", [*rows, ("潮水记", "写成", "唐朝")])
     plans = PlannedWriter(untaught_planner(small)).plans(analyse(question))
     assert sorted(names(small, plans[0]) if plans else []) == values
 
@@ -268,7 +259,7 @@ def test_a_planner_is_kept_by_relation_names(
     assert load_planner(home, films) is None
     assert planner_for(home, films).longest == 2
     save_planner(home, films, learned)
-    turned = Graph.of("films", reversed([*_triples(films), ("x", "a new relation", "y")]))
+    turned = Graph.of("films", reversed([*triples(), ("x", "a new relation", "y")]))
     planner = load_planner(home, turned)
     assert planner is not None
     new = questions[learned.examples :][:50]
@@ -297,7 +288,8 @@ def test_a_planner_is_read_without_a_lock_even_while_another_is_saved(
 ) -> None:
     home = Home(tmp_path / "home")
     save_planner(home, films, learned)
-    (home.path / "learned" / "planner" / "films" / "lock").unlink()
+    lock = home.path / "learned" / "planner" / "films" / "lock"
+    lock.unlink()
     again = replace(learned, model=PathModel(seed=5))
     load_weights = PathModel.load
 
@@ -309,22 +301,64 @@ def test_a_planner_is_read_without_a_lock_even_while_another_is_saved(
     monkeypatch.setattr(PathModel, "load", load_after_a_save)
     planner = load_planner(home, films)
     assert planner is not None and planner.model.to_bytes() == again.model.to_bytes()
-    (home.path / "learned" / "planner" / "films" / "lock").unlink()
+    lock.unlink()
     assert load_planner(home, films) and kept_examples(home, films) == []
-    assert not (home.path / "learned" / "planner" / "films" / "lock").exists()
+    assert not lock.exists()
 
 
-def test_weights_come_back_as_they_were(learned: Learned, tmp_path: Path) -> None:
-    path = tmp_path / "w.safetensors"
-    path.write_bytes(learned.model.to_bytes())
-    again = PathModel.load(path)
-    assert again.to_bytes() == learned.model.to_bytes()
-    assert np.array_equal(again.known, learned.model.known)
+NAMES = st.sampled_from("abcdefg")
+TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("rst"), NAMES), min_size=1, max_size=30)
 
 
-def _triples(films: Graph) -> list[tuple[str, str, str]]:
-    return [
-        (films.label(e.head), films.relations[e.relation], films.label(e.tail))
-        for node in range(films.nodes)
-        for e in films.leaving(node)
+@given(TRIPLES, st.sets(st.integers(0, 6), min_size=1))
+def test_all_hops_at_once_are_each_hop_alone(
+    triples: list[tuple[str, str, str]], chosen: set[int]
+) -> None:
+    graph = Graph.of("g", triples)
+    nodes = np.array(sorted(n for n in chosen if n < graph.nodes), np.int32)
+    one_by_one = [
+        (hop, graph.step(nodes, hop[0], inverse=hop[1]).tolist())
+        for hop in graph.relations_around(nodes)
     ]
+    assert [(hop, reached.tolist()) for hop, reached in graph.fan(nodes)] == one_by_one
+    start = nodes[:1]
+    for hop, reached in onward(graph, start, nodes) if len(start) else ():
+        assert np.array_equal(reached, follow(graph, start, nodes, hop))
+
+
+@given(TRIPLES)
+def test_paths_end_where_walking_them_ends(triples: list[tuple[str, str, str]]) -> None:
+    graph = Graph.of("g", triples)
+    start = np.array([0], np.int32)
+    for path, nodes in paths_from(graph, start, 2):
+        assert len(nodes) and 1 <= len(path) <= 2
+        assert np.array_equal(nodes, walk(graph, start, path))
+
+
+def test_threads_are_given_back_after_a_failure() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="stop"), one_thread():
+        assert torch.get_num_threads() == 1
+        raise ValueError("stop")
+    assert torch.get_num_threads() == before
+
+
+def test_a_held_out_part_decides_how_often_examples_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    films = graph()
+    questions = examples(films, ONE_HOP)[:60]
+    stages: dict[str, int] = {}
+
+    def hear(stage: str, done: int, total: int) -> None:
+        assert done <= total
+        stages[stage] = stages.get(stage, 0) + 1
+
+    learning.learn(films, questions, hear)
+    assert "choose how long" not in stages
+    stages.clear()
+    monkeypatch.setattr(learning, "ENOUGH", 20)
+    one, two = (learning.learn(films, questions, hear) for _ in range(2))
+    assert stages["choose how long"] > 0
+    assert stages["learn paths"] % (2 * -(-one.explained // learning.BATCH)) == 0
+    assert torch.equal(one.model.weights["shared"], two.model.weights["shared"])

@@ -65,15 +65,11 @@ def test_the_program_does_what_the_question_wants(
     "question",
     [
         "Which lakes do not have the country Norlund?",
-        "Which lakes have neither the country Norlund nor an area?",
-        "哪些河流不是丙国的河流？",
-        "除了丙国，河流还有哪些？",
-        "Is the country of Lake Varn Sudland?",
-        "丙国是否有河流？",
-        "Which has the larger area, Lake Varn or Lake Ost?",
-        "甲河还是乙河的长度更长？",
+        "Which lakes have neither the country Norlund nor an area?", "哪些河流不是丙国的河流？",
+        "除了丙国，河流还有哪些？", "Is the country of Lake Varn Sudland?", "丙国是否有河流？",
+        "Which has the larger area, Lake Varn or Lake Ost?", "甲河还是乙河的长度更长？",
     ],
-)
+)  # fmt: skip
 def test_what_no_path_answers_is_not_planned(lakes: Graph, question: str) -> None:
     assert PlannedWriter(untaught_planner(lakes)).plans(analyse(question)) == []
 
@@ -124,23 +120,15 @@ def test_a_value_is_not_counted_and_one_thing_is_no_extreme(lakes: Graph) -> Non
 
 
 def test_what_is_compared_has_to_be_plain(lakes: Graph) -> None:
-    in_norlund = ("country", True)
-    assert ending(lakes, "the oldest lake of ␞", "Norlund", in_norlund) == Ending(
-        "least", "mapped_on"
-    )
-    assert ending(lakes, "the lake of ␞ of the largest area", "Norlund", in_norlund) == Ending(
-        "greatest", "area"
-    )
-    assert ending(lakes, "the best lake of ␞", "Norlund", in_norlund) is None
+    for masked, wanted in {
+        "the oldest lake of ␞": Ending("least", "mapped_on"),
+        "the lake of ␞ of the largest area": Ending("greatest", "area"),
+        "the best lake of ␞": None,
+    }.items():
+        assert ending(lakes, masked, "Norlund", ("country", True)) == wanted
 
 
 def test_a_word_of_a_relation_asks_for_no_extreme() -> None:
-    records = Graph.of(
-        "g", [("a", "first album", "x"), ("a", "first album", "y"), ("x", "year", "1990")]
-    )
-    assert (
-        find_ending(
-            "the first album of ␞", ((0, False),), records.step(records.named("a"), 0), records
-        )
-        is None
-    )
+    albums = [("a", "first album", "x"), ("a", "first album", "y"), ("x", "year", "1990")]
+    records = Graph.of("g", albums)
+    assert ending(records, "the first album of ␞", "a", ("first album", False)) is None

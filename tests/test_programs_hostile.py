@@ -63,22 +63,17 @@ def test_a_limit_ends_the_worker_and_the_next_program_has_a_fresh_one() -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("while True: pass", "TimeoutError"),
-        ("x = 'a' * 10 ** 11", "MemoryError"),
-        ("def f(): return f()\nf()", "RecursionError"),
-        (f"while True:\n    {ASK}", "50 calls"),
+        ("while True: pass", "TimeoutError"), ("x = 'a' * 10 ** 11", "MemoryError"),
+        ("def f(): return f()\nf()", "RecursionError"), (f"while True:\n    {ASK}", "50 calls"),
         (f"while True:\n    try:\n        {ASK}    except BaseException: pass", "50 calls"),
-        ("while True: print('x' * 1000)", "MemoryError"),
-        ("def search(:\n    pass", "parameter"),
-        ("1 / 0", "ZeroDivisionError"),
-        ("x" * 200_000, "longer than"),
+        ("while True: print('x' * 1000)", "MemoryError"), ("def search(:\n    pass", "parameter"),
+        ("1 / 0", "ZeroDivisionError"), ("x" * 200_000, "longer than"),
         ("del x; " + "-" * 90_000 + "1", "nested too deeply"),
         ("del x; y = " + "1+" * 20_000 + "1", "nested too deeply"),
-        ("y = " + "1+" * 20_000 + "1", "nested"),
-        ("del x; y = '\ud800'", "no program can have"),
+        ("y = " + "1+" * 20_000 + "1", "nested"), ("del x; y = '\ud800'", "no program can have"),
         ("del x\0", "token"),
     ],
-)
+)  # fmt: skip
 def test_every_limit_is_told_in_plain_words_and_in_time(code: str, words: str) -> None:
     began = time.perf_counter()
     assert words in error_of(code)
@@ -110,9 +105,8 @@ def test_calls_that_take_too_long_stop_the_program() -> None:
     code = "for n in range(50): find_entity_or_value([f'e{n}'], ['r'])"
     began = time.perf_counter()
     run = run_program(code, slow, "q", Limits(call_seconds=0.3))
-    assert (
-        run.error == "TimeoutError: calls took more than 0.3 s" and time.perf_counter() - began < 2
-    )
+    assert run.error == "TimeoutError: calls took more than 0.3 s"
+    assert time.perf_counter() - began < 2
 
 
 def test_waiting_for_a_worker_is_no_time_of_the_program() -> None:
@@ -122,10 +116,8 @@ def test_waiting_for_a_worker_is_no_time_of_the_program() -> None:
 
     sandbox = Sandbox(workers=1)
     with ThreadPoolExecutor(2) as pool:
-        runs = [
-            pool.submit(sandbox.run, "slow()", {"slow": slow}, {}, Limits(seconds=0.8))
-            for _ in range(2)
-        ]
+        ask = ("slow()", {"slow": slow}, {}, Limits(seconds=0.8))
+        runs = [pool.submit(sandbox.run, *ask) for _ in range(2)]
         assert [run.result().error for run in runs] == [None, None]
     sandbox.close()
 
@@ -147,30 +139,21 @@ def test_what_a_knowledge_base_raises_says_nothing_of_ours() -> None:
         def entity_linking(self, query, aliases):  # type: ignore[no-untyped-def]
             raise OSError("/srv/almanac/private/editions is gone")
 
-    run = run_program(f"def search():\n    {ASK}", Broken.of(("a", "b", "c")), "q")
+    broken = Broken.of(("a", "b", "c"))
+    run = run_program(f"def search():\n    {ASK}", broken, "q")
     assert run.error == "RuntimeError: find_entity_or_value() failed"
-    caught = (
-        "try:\n    get_entity_info(['a'])\nexcept Exception as e:\n    result = repr(e)\nresult"
-    )
-    assert "private" not in str(run_program(caught, Broken.of(("a", "b", "c")), "q").result)
+    caught = "try: get_entity_info(['a'])\nexcept Exception as e: result = repr(e)\nresult"
+    assert "private" not in str(run_program(caught, broken, "q").result)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        "3, 4",
-        "[], ['r']",
-        "['  '], ['r']",
-        "['a'] * 3 + [str(n) for n in range(100)], ['r']",
-        "['x' * 5000], ['r']",
-        "[1, 2], ['r']",
-        "{'a': 1}, ['r']",
-        "None, None",
-        "['a']",
-        "['a'], ['r'], 5",
-        "entity=['a']",
+        "3, 4", "[], ['r']", "['  '], ['r']", "['a'] * 3 + [str(n) for n in range(100)], ['r']",
+        "['x' * 5000], ['r']", "[1, 2], ['r']", "{'a': 1}, ['r']", "None, None", "['a']",
+        "['a'], ['r'], 5", "entity=['a']",
     ],
-)
+)  # fmt: skip
 def test_arguments_are_checked(arguments: str) -> None:
     call = f"find_entity_or_value({arguments})"
     code = f"try:\n    {call}\nexcept (ValueError, TypeError) as e:\n    r = str(e)\nr"
@@ -197,10 +180,8 @@ def test_naughty_strings_come_back_byte_for_byte(almanac_data: Path) -> None:
     strings = [text for text in json.loads(listed.read_text(encoding="utf-8")) if text.strip()]
     for text in dict.fromkeys(strings):
         kb = GraphKnowledgeBase.of(("hub", text, "value of " + text), (text, "is named", text))
-        code = f"answers.extend(find_entity_or_value(['hub'], [{text!r}])[0])"
-        run = run_program(code, kb, text)
-        assert run.answers == ["value of " + text], text
-        code = f"f = find_entity_or_value([{text!r}], ['is named'])[0]\nanswers.extend(f or [])"
-        run = run_program(code, kb, text)
-        assert run.answers == [text], text
-        assert all("\n" not in message for message in run.messages)
+        for name, relation, value in (("hub", text, "value of " + text), (text, "is named", text)):
+            code = f"answers.extend(find_entity_or_value([{name!r}], [{relation!r}])[0] or [])"
+            run = run_program(code, kb, text)
+            assert run.answers == [value], text
+            assert all("\n" not in message for message in run.messages)

@@ -18,18 +18,13 @@ from tasks.text.values.value import listed
 from tests.graph_knowledge_base import GraphKnowledgeBase
 
 FILMS = GraphKnowledgeBase.of(
-    ("Alien", "directed_by", "Ridley Scott"),
-    ("Ridley Scott", "born in", "South Shields"),
-    ("Gladiator", "directed_by", "Ridley Scott"),
-    name="Films",
-    graph="films",
-)
+    ("Alien", "directed_by", "Ridley Scott"), ("Ridley Scott", "born in", "South Shields"),
+    ("Gladiator", "directed_by", "Ridley Scott"), name="Films", graph="films",
+)  # fmt: skip
 PLACES = GraphKnowledgeBase.of(
-    ("South Shields", "country", "England"),
-    ("Alien", "genre", "horror"),
-    name="Places",
-    graph="places",
-)
+    ("South Shields", "country", "England"), ("Alien", "genre", "horror"),
+    name="Places", graph="places",
+)  # fmt: skip
 LOOK_UP = """
 def search():
     messages = []
@@ -124,17 +119,11 @@ def test_what_was_found_stays_if_the_second_program_finds_nothing() -> None:
 
 
 def test_a_question_that_needs_no_knowledge_gets_none() -> None:
-    writer = Script(program("", need="no"))
-    search = ProgramSearch(writer, [FILMS])
-    found = search.search(analyse("Write a poem"))
+    poem, reader = analyse("Write a poem"), Reader("Roses are red")
+    one, two = (ProgramSearch(Script(program("", need="no")), [FILMS]) for _ in range(2))
+    found = one.search(poem)
     assert not found.need_knowledge and not found.runs
-    reader = Reader("Roses are red")
-    assert (
-        answer_by_program(
-            analyse("Write a poem"), ProgramSearch(Script(program("", need="no")), [FILMS]), reader
-        ).answer
-        == "Roses are red"
-    )
+    assert answer_by_program(poem, two, reader).answer == "Roses are red"
     assert reader.seen == []
 
 
@@ -142,9 +131,8 @@ def test_rounds_search_again_with_what_was_found_and_end() -> None:
     writer = Script(
         look_up("Alien", "directed_by"), look_up("Ridley Scott", "born in"), program("", need="no")
     )
-    found = ProgramSearch(writer, [FILMS], rounds=4).search(
-        analyse("Where was Alien's director born?")
-    )
+    search = ProgramSearch(writer, [FILMS], rounds=4)
+    found = search.search(analyse("Where was Alien's director born?"))
     assert found.answers == ["South Shields"]
     assert writer.told[1].final and "Ridley Scott" in "".join(writer.told[1].messages)
     assert len(found.knowledge) == 2 and len(writer.told) == 3
@@ -158,28 +146,20 @@ def test_rounds_are_bounded() -> None:
 
 def test_values_that_a_program_collected_are_the_answer_with_their_evidence() -> None:
     writer = Script(look_up("Ridley Scott", "inverse of directed_by"))
-    answer = answer_by_program(
-        analyse("What did Ridley Scott direct?"), ProgramSearch(writer, [FILMS])
-    )
-    assert answer.answers == ["Alien", "Gladiator"]
-    assert {e.text for e in answer.evidence} == {
-        "Alien, directed_by: Ridley Scott",
-        "Gladiator, directed_by: Ridley Scott",
-    }
+    question = analyse("What did Ridley Scott direct?")
+    answer = answer_by_program(question, ProgramSearch(writer, [FILMS]))
+    films = ["Alien", "Gladiator"]
+    assert answer.answers == films
+    assert {e.text for e in answer.evidence} == {f"{f}, directed_by: Ridley Scott" for f in films}
     assert {(e.graph, e.kind, e.score) for e in answer.evidence} == {("films", "triple", 1.0)}
 
 
 def test_without_values_the_messages_are_read() -> None:
     code = "def search():\n    return get_entity_info(['Alien'])[1]"
-    reader = Reader("a film")
-    answer = answer_by_program(
-        analyse("What is Alien?"), ProgramSearch(Script(program(code)), [FILMS]), reader
-    )
-    assert answer.answer == "a film" and "directed_by -> Ridley Scott" in reader.seen[0]
-    nothing = answer_by_program(
-        analyse("q"), ProgramSearch(Script(program(code)), [FILMS]), Reader()
-    )
-    assert nothing.answer is None
+    for answer in ("a film", None):
+        reader, search = Reader(answer or ""), ProgramSearch(Script(program(code)), [FILMS])
+        assert answer_by_program(analyse("What is Alien?"), search, reader).answer == answer
+        assert "directed_by -> Ridley Scott" in reader.seen[0]
 
 
 def test_evidence_says_where_a_document_states_a_fact() -> None:
@@ -215,19 +195,15 @@ def test_no_writer_no_answer() -> None:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("x = ‘Alien’", "x = 'Alien'"),
-        ("x = “Alien”", 'x = "Alien"'),
-        ("x = [‘O’Brien’, ‘b’]", "x = ['O’Brien', 'b']"),
-        ("x = 'What’s Up'", "x = 'What’s Up'"),
-        ('x = "他说“你好”"', 'x = "他说“你好”"'),
-        ("print（‘红楼梦’，1）", "print('红楼梦',1)"),
-        ("# it’s\nx = ‘a’", "# it’s\nx = 'a'"),
-        ("```python\nx = 1\n```", "x = 1"),
+        ("x = ‘Alien’", "x = 'Alien'"), ("x = “Alien”", 'x = "Alien"'),
+        ("x = [‘O’Brien’, ‘b’]", "x = ['O’Brien', 'b']"), ("x = 'What’s Up'", "x = 'What’s Up'"),
+        ('x = "他说“你好”"', 'x = "他说“你好”"'), ("print（‘红楼梦’，1）", "print('红楼梦',1)"),
+        ("# it’s\nx = ‘a’", "# it’s\nx = 'a'"), ("```python\nx = 1\n```", "x = 1"),
         ("x = '''it’s\n‘fine’'''", "x = '''it’s\n‘fine’'''"),
         ("m = []\nreturn m", "def search():\n    m = []\n    return m"),
         ('x = “say "hi"”', 'x = "say \\"hi\\""'),
     ],
-)
+)  # fmt: skip
 def test_typography_is_mended_where_code_stands(written: str, meant: str) -> None:
     assert readable_code(written) == meant
 

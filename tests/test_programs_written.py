@@ -18,11 +18,7 @@ from tasks.programs.entities import MOST_CHOICES
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint, ProgramSearch, answer_by_program
-from tasks.programs.written_program import (
-    Conversation,
-    fitted,
-    hint_words,
-)
+from tasks.programs.written_program import Conversation, fitted, hint_words
 from tasks.text.question import analyse
 from tests.film_knowledge_base import films
 from tests.mock_endpoint import running
@@ -59,10 +55,9 @@ class PurposeTransport:
 @contextmanager
 def conversing(home: Home, **replies: Any) -> Iterator[tuple[Conversation, PurposeTransport]]:
     transport = PurposeTransport(**replies)
+    model = ModelClient(transport, ModelSettings(name="m"), home.ledger, "run")
     try:
-        with BlockingClient(
-            ModelClient(transport, ModelSettings(name="m"), home.ledger, "run")
-        ) as client:
+        with BlockingClient(model) as client:
             yield Conversation(client), transport
     finally:
         home.ledger.seal()
@@ -122,10 +117,8 @@ def test_none_chosen_is_not_known(home: Home) -> None:
 
 
 def test_what_a_call_returned_is_not_chosen_again(home: Home) -> None:
-    code = (
-        "d, _ = find_entity_or_value(['Alien'], ['director'])\n"
-        "find_entity_or_value(d, ['place of birth'])"
-    )
+    first = "d, _ = find_entity_or_value(['Alien'], ['director'])"
+    code = f"{first}\nfind_entity_or_value(d, ['place of birth'])"
     with conversing(home, link={"thought": "", "choice": "[ENT 1]"}) as (conversation, transport):
         run = run_program(code, films(), "q", chooser=conversation.choose)
     assert len(transport.sent) == 1 and "South Shields" in run.messages[1]
@@ -145,15 +138,10 @@ def test_a_model_is_not_asked_about_any_number_of_names(home: Home) -> None:
 
 
 def test_an_endpoint_that_stops_ends_the_work(home: Home) -> None:
-    with (
-        pytest.raises(AlmanacError),
-        conversing(home, program=CallError(Outcome.STOPPED, "no key")) as (conversation, _),
-    ):
+    stopped = CallError(Outcome.STOPPED, "no key")
+    with pytest.raises(AlmanacError), conversing(home, program=stopped) as (conversation, _):
         conversation.write(analyse("Who?"), Hint())
-    with (
-        pytest.raises(AlmanacError),
-        conversing(home, link=CallError(Outcome.STOPPED, "no key")) as (conversation, _),
-    ):
+    with pytest.raises(AlmanacError), conversing(home, link=stopped) as (conversation, _):
         run_program(DIRECTOR, films(), "q", chooser=conversation.choose)
 
 
@@ -192,10 +180,8 @@ def test_over_http(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             conversation = Conversation(client)
             search = ProgramSearch(conversation, [films(), films()], chooser=conversation.choose)
             found = answer_by_program(analyse("What is Alien?"), search, conversation)
-        assert (
-            conversation.spent["calls"] == len(endpoint.calls)
-            and conversation.spent["tokens in"] > 100
-        )
+        assert conversation.spent["calls"] == len(endpoint.calls)
+        assert conversation.spent["tokens in"] > 100
         home.ledger.seal()
         assert "science fiction film" in str(found.answer)
         assert {call.purpose for call in endpoint.calls} >= {"program", "link", "answer"}

@@ -1,5 +1,8 @@
 """`import almanac`: what notebooks and other programs call."""
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 from datetime import date, datetime
@@ -39,6 +42,24 @@ def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path):
         assert kb.entity("Ada Lovelace").kind == "person"
         kept = kb.sql("select question_id, answer from answers")
         assert kept.to_pylist() == [{"question_id": answer.question_id, "answer": "London"}]
+
+
+def test_the_page_about_python_works(repository: Path, tmp_path: Path) -> None:
+    page = (repository / "docs" / "python.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    texts = tmp_path / "my-documents"
+    texts.mkdir()
+    shutil.copy(repository / "examples" / "corpus" / "science" / "marie-curie.md", texts)
+    (tmp_path / "almanac-home").mkdir()
+    (tmp_path / "almanac-home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
+    told = subprocess.run(
+        [sys.executable, "-c", "\n".join(programs[:-1])],  # the last one names an edition,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert "Warsaw" in told.stdout
+    assert "txt" in told.stdout
 
 
 def test_a_search_without_match_finds_nothing(own_home):

@@ -330,15 +330,11 @@ def test_nq_refuses_spans_outside_the_document(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "field",
     [
-        {"outcomes": [["m", 0, 1]]},
-        {"outcomes": {"m": [0]}},
-        {"outcomes": {"m": [0, 2]}},
-        {"outcomes": {"m": [0, "1"]}},
-        {"popularity": "many"},
-        {"popularity": float("nan")},
+        {"outcomes": [["m", 0, 1]]}, {"outcomes": {"m": [0]}}, {"outcomes": {"m": [0, 2]}},
+        {"outcomes": {"m": [0, "1"]}}, {"popularity": "many"}, {"popularity": float("nan")},
         {"own_answers": {"m": 1}},
     ],
-)
+)  # fmt: skip
 def test_questions_files_with_strange_outcomes_are_refused(field: Fields, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"q.jsonl, line 1"):
         read(tmp_path / "q.jsonl", "jsonl", [{"question": "Who?", **field}])

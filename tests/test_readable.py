@@ -97,12 +97,10 @@ def test_facts_lead_back_to_the_passage(quote: str, head: str, tail: str, stands
 @pytest.mark.parametrize(
     ("quote", "head", "tail"),
     [
-        ("port = open()", "Brest", "open"),
-        ("author: Nobody", "Brest", "Nobody"),
-        ("Home > Docs > Tides", "Brest", "Docs"),
-        ("[Prices](prices.md)", "Brest", "Prices"),
+        ("port = open()", "Brest", "open"), ("author: Nobody", "Brest", "Nobody"),
+        ("Home > Docs > Tides", "Brest", "Docs"), ("[Prices](prices.md)", "Brest", "Prices"),
     ],
-)
+)  # fmt: skip
 def test_what_a_model_says_of_code_and_menus_is_rejected(quote: str, head: str, tail: str) -> None:
     found = ground(reply(quote, head, tail), [passage()])
     assert not found.extracted[0].triples

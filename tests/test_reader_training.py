@@ -21,12 +21,7 @@ from recipes.reader.train import Examples, Trainer
 from recipes.relation_examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
-from tasks.models.encoders.stored_weights import (
-    LARGEST_BYTE,
-    OWN_WORDS,
-    load_weights,
-    save_weights,
-)
+from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, TrainedReader, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
@@ -35,12 +30,9 @@ from tasks.reader.answers import FoundAnswer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
-    "ships:1",
-    "The Kelda sails from Brenholm. Her captain is Runa Solberg, and the Kelda is old.",
-    [[(4, 9), (66, 71)], [(21, 29)], [(46, 58)]],
-    [(0, 2, "P1"), (0, 1, "P2")],
-    "ships",
-)
+    "ships:1", "The Kelda sails from Brenholm. Her captain is Runa Solberg, and the Kelda is old.",
+    [[(4, 9), (66, 71)], [(21, 29)], [(46, 58)]], [(0, 2, "P1"), (0, 1, "P2")], "ships",
+)  # fmt: skip
 
 
 def test_a_relation_is_asked_of_a_name_by_its_own_name_and_meaning() -> None:
@@ -83,10 +75,18 @@ def test_what_stands_beside_alike_neighbours_starts_alike() -> None:
     assert np.isfinite(vectors).all() and vectors.std() < 2 * packaged.std()
 
 
-def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words() -> None:
-    assert f1("布伦霍尔姆港", ["布伦霍尔姆"]) == pytest.approx(10 / 11)
-    assert f1("the port of Brenholm", ["Brenholm port"]) == pytest.approx(4 / 5)
-    assert f1("", []) == 1.0 and f1("港", []) == 0.0
+@pytest.mark.parametrize(
+    ("given", "gold", "overlap"),
+    [
+        ("布伦霍尔姆港", ["布伦霍尔姆"], 10 / 11), ("港", [], 0.0),
+        ("the port of Brenholm", ["Brenholm port"], 4 / 5), ("Tove Lind", ["Lind"], 2 / 3),
+        ("the engineer", ["an engineer"], 1.0), ("", [], 1.0),
+    ],
+)  # fmt: skip
+def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words(
+    given: str, gold: list[str], overlap: float
+) -> None:
+    assert f1(given, gold) == pytest.approx(overlap)
 
 
 SOUND = Question(

@@ -9,62 +9,49 @@ import pytest
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tasks.ingest.formats.office import opening_heading
-from tests.documents import SONG, make_book, make_pdf, read_all, read_one
+from tests.documents import SONG, make_book, make_pdf, read_all, read_one, read_pdf
 
 
 def test_pdf_text_and_title(tmp_path: Path) -> None:
     lines = ["Marie Curie was born in War-", "saw in 1867.", "She lived in Paris."]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(lines, title="The life of Marie Curie"))
-    read = read_one(tmp_path)
+    read = read_pdf(tmp_path, lines, title="The life of Marie Curie")
     assert read.title == "The life of Marie Curie"
     assert read.text == "Marie Curie was born in Warsaw in 1867.\nShe lived in Paris."
 
 
 def test_pdf_tells_where_its_pages_begin(tmp_path: Path) -> None:
     pages = [["Marie Curie was born in War-"], ["saw. She lived in"], [], ["Paris. She", "died."]]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(*pages, ["# The end"], []))
-    read = read_one(tmp_path)
-    assert (
-        read.text
-        == "Marie Curie was born in Warsaw. She lived in\n\nParis. She\ndied.\n\n# The end"
-    )
+    read = read_pdf(tmp_path, *pages, ["# The end"], [])
+    words = "Marie Curie was born in Warsaw. She lived in\n\nParis. She\ndied.\n\n# The end"
+    assert read.text == words
     assert read.page_starts is not None
     begins = [read.text[start:].split()[:1] for start in read.page_starts]
     assert begins == [["Marie"], ["saw."], ["Paris."], ["Paris."], ["#"], []]
 
 
-def hexadecimal(text: str) -> str:
-    return text.encode("utf-16-be").hex()
-
-
 @pytest.mark.parametrize(
     ("drawn", "expected"),
     [
-        (
-            "(It has 5 km) Tj /F1 7 Tf 59 6 Td (2) Tj /F1 12 Tf 8 -6 Td (of rock.) Tj",
-            "It has 5 km2 of rock.",
-        ),
-        (
-            "(The left) Tj T* (column.) Tj 200 28 Td (The right) Tj T* (one.) Tj",
-            "The left\ncolumn.\nThe right\none.",
-        ),
+        ("(It has 5 km) Tj /F1 7 Tf 59 6 Td (2) Tj /F1 12 Tf 8 -6 Td (of rock.) Tj",
+         "It has 5 km2 of rock."),
+        ("(The left) Tj T* (column.) Tj 200 28 Td (The right) Tj T* (one.) Tj",
+         "The left\ncolumn.\nThe right\none."),
         ("0 1 -1 0 300 100 Tm (It stands) Tj T* (upright.) Tj", "It stands\nupright."),
         ("(In bold.) Tj 1 0 0 1 72.2 720 Tm (In bold.) Tj", "In bold."),
         ("[(The) -300 (Orvel) -300 (dam)] TJ", "The Orvel dam"),
         ("(A) Tj 9 0 Td (s it is.) Tj", "As it is."),
     ],
-)
+)  # fmt: skip
 def test_words_of_a_pdf_stand_as_they_are_seen(tmp_path: Path, drawn: str, expected: str) -> None:
-    (tmp_path / "a.pdf").write_bytes(make_pdf(drawn, title="Words"))
-    assert read_one(tmp_path).text == expected
+    assert read_pdf(tmp_path, drawn, title="Words").text == expected
 
 
 def test_chinese_letters_need_no_font_of_the_machine(tmp_path: Path) -> None:
     text = "红楼梦的作者是曹雪芹。"
-    alone = " ".join(f"<{hexadecimal(letter)}> Tj 13 0 Td" for letter in text)
-    for drawn in (f"<{hexadecimal(text)}> Tj", alone):
-        (tmp_path / "a.pdf").write_bytes(make_pdf(drawn, title="红楼梦", font=SONG))
-        assert read_one(tmp_path).text == text
+    letters = [letter.encode("utf-16-be").hex() for letter in text]
+    alone = " ".join(f"<{letter}> Tj 13 0 Td" for letter in letters)
+    for drawn in (f"<{''.join(letters)}> Tj", alone):
+        assert read_pdf(tmp_path, drawn, title="红楼梦", font=SONG).text == text
 
 
 @pytest.mark.parametrize("password", ["", "secret"])
@@ -84,12 +71,7 @@ def test_a_pdf_that_only_forbids_printing_is_read(tmp_path: Path, password: str)
 @pytest.mark.parametrize(
     ("title", "lines", "size", "expected"),
     [
-        (
-            "",
-            ["The radium book", "By somebody", "# install it", "and so on"],
-            24,
-            "The radium book",
-        ),
+        ("", ["The radium book", "By somebody", "# install it", "so on"], 24, "The radium book"),
         ("Microsoft Word - draft3.docx", ["Radium", "Words of it", "# a"], 18, "Radium"),
         ("C:\\\\draft.tex", ["page 7 of many", "# not a title", "====", "words"], 12, "My Paper"),
         ("12-3", ["all in one size", "======", "words that follow"], 12, "My Paper"),
@@ -103,32 +85,16 @@ def test_title_of_a_pdf_is_no_random_line(
 
 
 def test_numbered_sections_of_a_pdf_are_headings_and_items_are_none(tmp_path: Path) -> None:
-    lines = [
-        "1. Origins",
-        "Orr Bridge was built in 1921.",
-        "2. Orr Bridge",
-        "Orr Bridge spans the Tave.",
-    ]
-    steps = [
-        "2.1 Repairs",
-        "Workers took these steps:",
-        "1. Close the road",
-        "2. Lift the deck",
-        "3. Dry the ropes",
-        "It took a year.",
-        "3. Tolls",
-        "Carts paid a penny.",
-    ]
-    (tmp_path / "bridge.pdf").write_bytes(make_pdf(lines, steps))
-    text = read_one(tmp_path).text
+    lines = ["1. Origins", "Orr Bridge was built in 1921.", "2. Orr Bridge", "Orr Bridge spans it."]
+    steps = ["1. Close the road", "2. Lift the deck", "3. Dry the ropes", "It took a year."]
+    repairs = [
+        "2.1 Repairs", "Workers took these steps:", *steps, "3. Tolls", "Carts paid a penny.",
+    ]  # fmt: skip
+    text = read_pdf(tmp_path, lines, repairs).text
     headings = [line for line in text.split("\n") if line.startswith("#")]
     assert headings == ["## 1. Origins", "## 2. Orr Bridge", "### 2.1 Repairs", "## 3. Tolls"]
     assert "\n\n## 2. Orr Bridge\n\nOrr Bridge spans" in text
-
-    (tmp_path / "bridge.pdf").write_bytes(
-        make_pdf(["1. Close the road", "2. Lift the deck", "Wait."])
-    )
-    assert "#" not in read_one(tmp_path).text
+    assert "#" not in read_pdf(tmp_path, [*steps[:2], "Wait."]).text
 
 
 def test_slides(tmp_path: Path) -> None:
@@ -258,8 +224,7 @@ def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> 
         ["Radium 2020", "Curies. It shines.", "Later use", "It was used in clocks.", "Page 2 of 3"],
         ["Radium 2020", "In 1911 it was rare.", "Page 3 of 3"],
     ]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(*pages, title="Radium"))
-    read = read_one(tmp_path)
+    read = read_pdf(tmp_path, *pages, title="Radium")
     assert read.text == (
         "It was found by the\n\nCuries. It shines.\n\nLater use\n\nIt was used in clocks.\n\n"
         "In 1911 it was rare."
@@ -269,28 +234,21 @@ def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> 
 
 
 def test_a_number_on_the_only_page_stays(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(make_pdf(["Sum of radium in mg", "139"], title="Radium"))
-    assert read_one(tmp_path).text.endswith("139")
+    assert read_pdf(tmp_path, ["Sum of radium in mg", "139"], title="Rays").text.endswith("139")
 
 
 def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path) -> None:
     page = [
-        "OFFICE OF THE SEA",
-        "May 2, 1903",
+        "OFFICE OF THE SEA", "May 2, 1903",
         "The tide gauge at Brest was built by engineers",
         "of the navy, and it measures the height of the",
         "sea every ten minutes, as it did in 1807.",
-        "Ports and ranges",
-        "Brest 7.3 6.9 6.1",
-        "Port of Saint Malo 12.2 11.0 9.8",
+        "Ports and ranges", "Brest 7.3 6.9 6.1", "Port of Saint Malo 12.2 11.0 9.8",
         "The gauge was rebuilt twice since it was first",
         "opened, and it is still in use at the castle.",
-        "It has:",
-        "\\267 a float",
-        "\\267 a clock",
-    ]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(page, title="Gauges"))
-    assert read_one(tmp_path).text == (
+        "It has:", "\\267 a float", "\\267 a clock",
+    ]  # fmt: skip
+    assert read_pdf(tmp_path, page, title="Gauges").text == (
         "OFFICE OF THE SEA\n\nMay 2, 1903\n\n"
         "The tide gauge at Brest was built by engineers\nof the navy, and it measures the height of"
         " the\nsea every ten minutes, as it did in 1807.\n\nPorts and ranges\n\n"
@@ -302,17 +260,16 @@ def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path)
 
 def test_an_indented_line_of_a_pdf_is_no_code(tmp_path: Path) -> None:
     page = ["Sincerely,", "      ", "        Orr Vane, harbour master of Tavemouth"]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(page, title="A letter"))
-    kinds = [block.kind for block in blocks_of(read_one(tmp_path).text)]
-    assert set(kinds) == {BlockKind.PROSE}
+    text = read_pdf(tmp_path, page, title="A letter").text
+    assert {block.kind for block in blocks_of(text)} == {BlockKind.PROSE}
 
 
 def test_left_and_right_pages_have_heads_of_their_own(tmp_path: Path) -> None:
     pages = [
         [f"{n} Radium" if n % 2 else f"By Ann Lee {n}", f"Page of {n * 'x'}."] for n in range(7)
     ]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(*pages, title="Radium"))
-    assert "Radium" not in read_one(tmp_path).text and "Lee" not in read_one(tmp_path).text
+    text = read_pdf(tmp_path, *pages, title="Radium").text
+    assert "Radium" not in text and "Lee" not in text
 
 
 def test_boxes_bold_lines_and_bullets_of_word(tmp_path: Path) -> None:
@@ -393,10 +350,8 @@ def test_the_body_of_a_static_sites_page_is_read_as_html(tmp_path: Path) -> None
     assert page.title == "Orr Mill"
     assert page.text.startswith(SITE_PAGE[: SITE_PAGE.index("<figure")].rstrip())
     assert "<p" not in page.text and "## Its wheel" in page.text
-    kinds = {
-        kind for kind, start, end, *_ in blocks_of(page.text) if "1903" in page.text[start:end]
-    }
-    assert kinds == {BlockKind.PROSE}
+    told = [b.kind for b in blocks_of(page.text) if "1903" in page.text[b.start : b.end]]
+    assert set(told) == {BlockKind.PROSE}
 
 
 def test_markdown_below_a_picture_in_html_stays_markdown(tmp_path: Path) -> None:

@@ -41,12 +41,30 @@ def read_all(source: Path, settings: ReadSettings = SMALL) -> dict[str, Outcome]
     return found
 
 
+def refused(source: Path, settings: ReadSettings = SMALL) -> Reason:
+    """Return why the only input of a source is refused."""
+    (refusal,) = read_all(source, settings).values()
+    assert isinstance(refusal, Refusal), refusal
+    return refusal.reason
+
+
+def refused_item(item: Item) -> Reason:
+    (refusal,) = read_item(item, SMALL)
+    assert isinstance(refusal, Refusal), refusal
+    return refusal.reason
+
+
 def docx_of(parts: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
         for name, data in parts.items():
             package.writestr(name, data)
     return packed.getvalue()
+
+
+def bomb(part: str) -> Callable[[], bytes]:
+    """Return what makes a package with a part that unpacks to 27 MB."""
+    return lambda: docx_of({part: b"<a>" * 9_000_000})
 
 
 def parquet_of(table: pa.Table) -> bytes:
@@ -100,31 +118,28 @@ OUTSIDE_ENTITY = (
 DEEP_XML = b"<mediawiki>" + b"<a>" * 300_000
 NOISE = bytes(range(256)) * 200
 
-FILES: dict[str, tuple[str, bytes, Reason]] = {
-    "empty text": ("a.txt", b"", Reason.EMPTY),
+Files = dict[str, tuple[str, bytes | Callable[[], bytes], Reason]]
+
+
+def alike(what: str, endings: str, data: bytes, reason: Reason) -> Files:
+    """Return a row for each ending of a file's name."""
+    return {f"{what} {ending}": (f"a.{ending}", data, reason) for ending in endings.split()}
+
+
+# A name, a file, its content or what makes it where that takes time, and why it is refused.
+FILES: Files = {
+    **alike("empty", "txt html jsonl txt.gz", b"", Reason.EMPTY),
+    **alike("empty", "pdf docx parquet xml xlsx pptx epub", b"", Reason.BAD_FORMAT),
+    **alike("binary as", "txt json csv html", NOISE, Reason.BINARY),
+    **alike("binary as", "pdf docx parquet txt.gz xml.bz2", NOISE, Reason.BAD_FORMAT),
+    **alike("nothing in", "docx pptx epub odt", docx_of({"x": b""}), Reason.BAD_FORMAT),
     "only spaces": ("a.md", b" \n\t\r\n" * 50, Reason.EMPTY),
     "only invisible characters": ("a.txt", "\u200b\u202e\ufeff".encode() * 9, Reason.EMPTY),
-    "empty pdf": ("a.pdf", b"", Reason.BAD_FORMAT),
-    "empty docx": ("a.docx", b"", Reason.BAD_FORMAT),
-    "empty html": ("a.html", b"", Reason.EMPTY),
-    "empty jsonl": ("a.jsonl", b"", Reason.EMPTY),
     "empty csv": ("a.csv", b"", Reason.NO_TEXT_COLUMN),
-    "empty parquet": ("a.parquet", b"", Reason.BAD_FORMAT),
-    "empty dump": ("a.xml", b"", Reason.BAD_FORMAT),
-    "empty gzip": ("a.txt.gz", b"", Reason.EMPTY),
-    "binary as text": ("a.txt", NOISE, Reason.BINARY),
     "zeros as text": ("a.md", b"\0" * 5000, Reason.BINARY),
     "program as text": ("a.txt", b"\x7fELF\x02\x01\x01" + NOISE, Reason.BINARY),
     "pdf as text": ("a.txt", b"%PDF-1.4 and so on", Reason.BINARY),
     "picture without ending": ("picture", b"\x89PNG\r\n\x1a\n" + NOISE, Reason.BINARY),
-    "binary as json": ("a.json", NOISE, Reason.BINARY),
-    "binary as csv": ("a.csv", NOISE, Reason.BINARY),
-    "binary as html": ("a.html", NOISE, Reason.BINARY),
-    "binary as pdf": ("a.pdf", NOISE, Reason.BAD_FORMAT),
-    "binary as docx": ("a.docx", NOISE, Reason.BAD_FORMAT),
-    "binary as parquet": ("a.parquet", NOISE, Reason.BAD_FORMAT),
-    "binary as gzip": ("a.txt.gz", NOISE, Reason.BAD_FORMAT),
-    "binary as bzip2": ("a.xml.bz2", NOISE, Reason.BAD_FORMAT),
     "truncated gzip": ("a.txt.gz", gzip.compress(b"text " * 99)[:-9], Reason.BAD_FORMAT),
     "broken utf-16": ("a.txt", b"\xff\xfea\x00b\x00\x00\xd8c\x00", Reason.BAD_ENCODING),
     "mixed encodings": (
@@ -136,23 +151,15 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
     "too long record": ("a.jsonl", b'{"text": "' + b"w" * 1_500_000 + b'"}', Reason.TOO_LONG),
     "too long cell": ("a.csv", b'text\n"' + b"w" * 300_000 + b'"\n', Reason.TOO_LONG),
     "too long page": ("a.html", b"<p>" + b"word " * 90_000 + b"</p>", Reason.TOO_LONG),
-    "gzip bomb": ("a.txt.gz", gzip.compress(b"a" * 1_900_000), Reason.TOO_EXPANDING),
-    "bzip2 bomb": ("a.xml.bz2", bz2.compress(b" " * 50_000_000), Reason.TOO_EXPANDING),
-    "jsonl bomb": ("a.jsonl.gz", gzip.compress(b"\n" * 50_000_000), Reason.TOO_EXPANDING),
-    "docx bomb": (
-        "a.docx", docx_of({"word/document.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING,
-    ),
-    "docx of nothing": ("a.docx", docx_of({"x": b""}), Reason.BAD_FORMAT),
-    "empty xlsx": ("a.xlsx", b"", Reason.BAD_FORMAT),
-    "empty pptx": ("a.pptx", b"", Reason.BAD_FORMAT),
-    "empty epub": ("a.epub", b"", Reason.BAD_FORMAT),
+    "gzip bomb": ("a.txt.gz", lambda: gzip.compress(b"a" * 1_900_000), Reason.TOO_EXPANDING),
+    "bzip2 bomb": ("a.xml.bz2", lambda: bz2.compress(b" " * 50_000_000), Reason.TOO_EXPANDING),
+    "jsonl bomb": ("a.jsonl.gz", lambda: gzip.compress(b"\n" * 50_000_000), Reason.TOO_EXPANDING),
+    "docx bomb": ("a.docx", bomb("word/document.xml"), Reason.TOO_EXPANDING),
     "old office file": ("a.xlsx", b"\xd0\xcf\x11\xe0" + NOISE, Reason.ENCRYPTED),
-    "pptx of nothing": ("a.pptx", docx_of({"x": b""}), Reason.BAD_FORMAT),
-    "epub of nothing": ("a.epub", docx_of({"x": b""}), Reason.BAD_FORMAT),
     "xlsx that is a docx": ("a.xlsx", docx_of({"word/document.xml": b"<a/>"}), Reason.BAD_FORMAT),
-    "xlsx bomb": ("a.xlsx", docx_of({"xl/a.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING),
-    "pptx bomb": ("a.pptx", docx_of({"ppt/a.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING),
-    "epub bomb": ("a.epub", make_book("t", "<p>" + "word " * 900_000), Reason.TOO_EXPANDING),
+    "xlsx bomb": ("a.xlsx", bomb("xl/a.xml"), Reason.TOO_EXPANDING),
+    "pptx bomb": ("a.pptx", bomb("ppt/a.xml"), Reason.TOO_EXPANDING),
+    "epub bomb": ("a.epub", lambda: make_book("t", "word " * 900_000), Reason.TOO_EXPANDING),
     "truncated epub": ("a.epub", make_book("t", "<p>word")[:-30], Reason.BAD_FORMAT),
     "encrypted epub": (
         "a.epub",
@@ -165,16 +172,15 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
         "a.epub", make_book("&a9;", "<p>word", **{"OPS/book.opf": LAUGHS.decode()}),
         Reason.BAD_FORMAT,
     ),
-    "odt of nothing": ("a.odt", docx_of({"x": b""}), Reason.BAD_FORMAT),
-    "odt bomb": ("a.odt", docx_of({"content.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING),
+    "odt bomb": ("a.odt", bomb("content.xml"), Reason.TOO_EXPANDING),
     "odt with an entity bomb": ("a.odt", docx_of({"content.xml": LAUGHS}), Reason.BAD_FORMAT),
     "encrypted odt": (
         "a.odt", docx_of({"META-INF/manifest.xml": b"<m><encryption-data/></m>"}), Reason.ENCRYPTED,
     ),
-    "xlsx with an entity bomb": ("a.xlsx", workbook_of(LAUGHS), Reason.BAD_FORMAT),
+    "xlsx with an entity bomb": ("a.xlsx", lambda: workbook_of(LAUGHS), Reason.BAD_FORMAT),
     "xlsx with endless rows": (
         "a.xlsx",
-        workbook_of(
+        lambda: workbook_of(
             b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
             b"<sheetData>"
             + b"".join(b'<row r="%d"><c r="XFD%d"/></row>' % (n, n) for n in range(1, 3000))
@@ -183,7 +189,7 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
         Reason.TOO_LONG,
     ),
     "parquet bomb": (
-        "a.parquet", parquet_of(pa.table({"text": ["word " * 2_000] * 30_000})),
+        "a.parquet", lambda: parquet_of(pa.table({"text": ["word " * 2_000] * 30_000})),
         Reason.TOO_EXPANDING,
     ),
     "entity bomb": ("a.xml", LAUGHS, Reason.BAD_FORMAT),
@@ -197,7 +203,7 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
     "broken json": ("a.json", b'{"text": "never ends', Reason.BAD_FORMAT),
     "json without text": ("a.json", b'{"body": "text"}', Reason.NO_TEXT_COLUMN),
     "pdf that loops": ("a.pdf", PDF_LOOP, Reason.BAD_FORMAT),
-    "pdf bomb": ("a.pdf", pdf_bomb(), Reason.BAD_FORMAT),
+    "pdf bomb": ("a.pdf", pdf_bomb, Reason.BAD_FORMAT),
     "pdf that is cut": ("a.pdf", b"%PDF-1.7\n1 0 obj\n<<", Reason.BAD_FORMAT),
 }  # fmt: skip
 
@@ -205,7 +211,7 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_hostile_file_is_refused_with_its_reason(tmp_path: Path, name: str) -> None:
     file, data, reason = FILES[name]
-    (tmp_path / file).write_bytes(data)
+    (tmp_path / file).write_bytes(data if isinstance(data, bytes) else data())
     (tmp_path / "good.md").write_text(GOOD)
     started = time.monotonic()
     found = read_all(tmp_path)
@@ -216,10 +222,6 @@ def test_hostile_file_is_refused_with_its_reason(tmp_path: Path, name: str) -> N
     assert refusal.reason is reason, refusal
     assert refusal.text.isprintable()
     assert refusal.text.endswith(".")
-
-
-def make_pipe(path: Path) -> None:
-    os.mkfifo(path)
 
 
 def make_device(path: Path) -> None:
@@ -243,15 +245,14 @@ def link_outside(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (make_pipe, Reason.NOT_A_FILE),
+        (os.mkfifo, Reason.NOT_A_FILE),
         (make_device, Reason.NOT_A_FILE),
         (make_socket, Reason.NOT_A_FILE),
         (link_outside, Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("/dev/zero"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("/proc/self/environ"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to(path), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("nowhere"), Reason.OUTSIDE_SOURCE),
-        (lambda path: path.symlink_to("../.."), Reason.OUTSIDE_SOURCE),
+        *(
+            (lambda path, target=target: path.symlink_to(target or path), Reason.OUTSIDE_SOURCE)
+            for target in ("/dev/zero", "/proc/self/environ", "", "nowhere", "../..")
+        ),
     ],
 )
 def test_what_is_no_file_of_the_folder_is_never_opened(
@@ -260,17 +261,13 @@ def test_what_is_no_file_of_the_folder_is_never_opened(
     folder = tmp_path / "folder"
     folder.mkdir()
     make(folder / "a.txt")
-    (refusal,) = read_all(folder).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is reason
+    assert refused(folder) is reason
 
 
 def test_single_pipe_and_device_as_source(tmp_path: Path) -> None:
-    make_pipe(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     for source in (tmp_path / "pipe", Path("/dev/zero")):
-        (refusal,) = read_all(source).values()
-        assert isinstance(refusal, Refusal)
-        assert refusal.reason is Reason.NOT_A_FILE
+        assert refused(source) is Reason.NOT_A_FILE
 
 
 def test_links_that_stay_inside_are_read_and_folders_not_followed(tmp_path: Path) -> None:
@@ -296,9 +293,7 @@ def test_a_link_put_in_place_after_the_listing_leads_nowhere(tmp_path: Path, swa
     else:
         (folder / "sub").rmdir()
         (folder / "sub").symlink_to(outside)
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.UNREADABLE
+    assert refused_item(item) is Reason.UNREADABLE
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", "sub/../../outside.txt", "/etc/passwd"])
@@ -306,17 +301,14 @@ def test_a_forged_item_does_not_leave_its_root(tmp_path: Path, path: str) -> Non
     (tmp_path / "root" / "sub").mkdir(parents=True)
     (tmp_path / "outside.txt").write_text(CANARY)
     item = Item("s", str(tmp_path / "root"), path, "u.txt", "", 10)
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
+    assert refused_item(item)
 
 
 def test_vanished_and_forbidden_files_are_unreadable(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(GOOD)
     (item,) = scan(str(tmp_path)).items
     (tmp_path / "a.txt").unlink()
-    (refusal,) = read_item(item, SMALL)
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.UNREADABLE
+    assert refused_item(item) is Reason.UNREADABLE
 
 
 def test_huge_sparse_files_are_refused_unread(tmp_path: Path) -> None:
@@ -329,13 +321,6 @@ def test_huge_sparse_files_are_refused_unread(tmp_path: Path) -> None:
     reasons = {uri: one.reason for uri, one in found.items() if isinstance(one, Refusal)}
     assert reasons["a.txt"] is reasons["b.pdf"] is Reason.TOO_LARGE
     assert reasons["c.jsonl"] in (Reason.BINARY, Reason.TOO_LONG)
-
-
-def test_a_text_beyond_the_character_limit_is_not_held_whole(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"word " * 300_000)
-    (refusal,) = read_all(tmp_path).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason is Reason.TOO_LONG
 
 
 NAMES = [b"new\nline.txt", b"bidi\xe2\x80\xae.txt", b"bell\x07.txt", b"not-utf8-\xff\xfe.txt",
@@ -396,9 +381,7 @@ def test_a_parser_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     # Objects of 600 MB text, which JSON holds in memory thrice, under a generous file limit.
     (tmp_path / "a.json").write_bytes(b'{"a": [' + b'"x",' * 25_000_000 + b'"x"]}')
     settings = ReadSettings(max_file_bytes=10**9, max_seconds=60)
-    (refusal,) = read_all(tmp_path, settings).values()
-    assert isinstance(refusal, Refusal)
-    assert refusal.reason in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
+    assert refused(tmp_path, settings) in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
 
 
 HIDING = [
@@ -422,9 +405,8 @@ def test_hidden_words_never_become_text(tmp_path: Path, name: str, hiding: str) 
     (tmp_path / name).write_text(json.dumps({"text": page}) if name == "a.jsonl" else page)
     (one,) = read_all(tmp_path).values()
     assert isinstance(one, ReadText)
-    assert "secret" not in one.text
+    assert "secret" not in one.text and "It has 4,200 people." in one.text
     assert "Aurelia Bank was founded in 1921." in one.text
-    assert "It has 4,200 people." in one.text
 
 
 def test_white_text_on_its_own_background_is_seen(tmp_path: Path) -> None:
@@ -480,12 +462,9 @@ def test_any_bytes_end_in_outcomes_and_no_error(
     for uri, one in found.items():
         assert uri.startswith(f"a.{ending}")
         if isinstance(one, ReadText):
-            assert clean(one.text) == one.text
-            assert len(one.minhash) == 256
-            assert one.words > 0
+            assert clean(one.text) == one.text and len(one.minhash) == 256 and one.words > 0
         else:
-            assert isinstance(one, Refusal)
-            assert one.reason in Reason
+            assert isinstance(one, Refusal) and one.reason in Reason
 
 
 @given(st.text(max_size=300))

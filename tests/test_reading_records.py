@@ -27,11 +27,9 @@ def test_json_lines_refuse_only_bad_lines(tmp_path: Path) -> None:
     good, *bad = read_all(tmp_path)
     assert good.uri == "a.jsonl#7"
     assert [(one.uri, one.reason) for one in bad if isinstance(one, Refusal)] == [
-        ("a.jsonl#2", Reason.BAD_FORMAT),
-        ("a.jsonl#3", Reason.NO_TEXT_COLUMN),
-        ("a.jsonl#4", Reason.EMPTY),
-        ("a.jsonl#5", Reason.BAD_FORMAT),
-    ]
+        ("a.jsonl#2", Reason.BAD_FORMAT), ("a.jsonl#3", Reason.NO_TEXT_COLUMN),
+        ("a.jsonl#4", Reason.EMPTY), ("a.jsonl#5", Reason.BAD_FORMAT),
+    ]  # fmt: skip
 
 
 def test_a_file_without_one_good_record_is_refused_whole(tmp_path: Path) -> None:
@@ -42,12 +40,8 @@ def test_a_file_without_one_good_record_is_refused_whole(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")])
 def test_tables(tmp_path: Path, name: str, mark: str) -> None:
-    rows = [
-        ["id", "Title", "text"],
-        ["1", "Curie", '"Warsaw, and; more"'],
-        ["2", "Bohr", "Physics"],
-    ]
-    (tmp_path / name).write_text("\r\n".join(mark.join(row) for row in rows), newline="")
+    rows = "id|Title|text", '1|Curie|"Warsaw, and; more"', "2|Bohr|Physics"
+    (tmp_path / name).write_text("\r\n".join(rows).replace("|", mark), newline="")
     one, two = read_all(tmp_path)
     assert isinstance(one, ReadText)
     assert (one.uri, one.title, one.text) == (f"{name}#1", "Curie", "Warsaw, and; more")
@@ -55,7 +49,7 @@ def test_tables(tmp_path: Path, name: str, mark: str) -> None:
 
 
 def test_table_in_a_legacy_encoding_and_without_text_column(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes("id,text\n1,Élève à l'école\n".encode("latin-1") * 1)
+    (tmp_path / "a.csv").write_bytes("id,text\n1,Élève à l'école\n".encode("latin-1"))
     (tmp_path / "b.csv").write_text("id,body\n1,text\n")
     refusal, _ = read_all(tmp_path)
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING

@@ -13,15 +13,8 @@ from tasks.publish.relation_names import name_relations, new_names
 from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import NO_NOUNS, common_relations, meaning_of
 
-STATED = pa.schema(
-    [
-        ("wording", pa.string()),
-        ("tail_end", pa.string()),
-        ("head_sort", pa.string()),
-        ("tail_sort", pa.string()),
-        ("triples", pa.int64()),
-    ]
-)
+TEXTS = ("wording", "tail_end", "head_sort", "tail_sort")
+STATED = pa.schema([*((name, pa.string()) for name in TEXTS), ("triples", pa.int64())])
 NONE_KNOWN = RelationName.to_table([])
 NO_OVERRIDES = Override.to_table([])
 
@@ -47,36 +40,23 @@ def names(
 
 def override(wording: str, relation: str | None, **more: Any) -> pa.Table:
     row = {
-        "override_id": "o",
-        "action": "relation",
-        "subject": wording,
-        "object": relation,
-        "name": None,
-        "inverse": None,
-        "reason": None,
-        "made_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "override_id": "o", "action": "relation", "subject": wording, "object": relation,
+        "name": None, "inverse": None, "reason": None, "made_at": datetime(2026, 1, 1, tzinfo=UTC),
         **more,
-    }
+    }  # fmt: skip
     return Override.to_table([row])
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("painted", "paints"),
-        ("painted", "has painted"),
-        ("is the mayor of", "mayor of"),
-        ("was elected mayor of", "mayor of"),
-        ("second mayor of", "mayor of"),
-        ("45th mayor of", "mayor of"),
-        ("Bavarian mayor of", "mayor of"),
-        ("works for", "was working for"),
-        ("lay on", "lies on"),
-        ("修建了", "修建"),
-        ("served as mayor of", "mayor of"),
-        ("first known mayor of", "mayor of"),
+        ("painted", "paints"), ("painted", "has painted"), ("is the mayor of", "mayor of"),
+        ("was elected mayor of", "mayor of"), ("second mayor of", "mayor of"),
+        ("45th mayor of", "mayor of"), ("Bavarian mayor of", "mayor of"),
+        ("works for", "was working for"), ("lay on", "lies on"), ("修建了", "修建"),
+        ("served as mayor of", "mayor of"), ("first known mayor of", "mayor of"),
     ],
-)
+)  # fmt: skip
 def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other: str) -> None:
     assert form_of(one) == form_of(other)
 
@@ -84,14 +64,10 @@ def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other:
 @pytest.mark.parametrize(
     ("turned", "forward"),
     [
-        ("painted by", "painted"),
-        ("mural painted by", "paints"),
-        ("patron", "patron of"),
-        ("has patron", "patron of"),
-        ("由…修建", "修建"),
-        ("被修建", "修建"),
+        ("painted by", "painted"), ("mural painted by", "paints"), ("patron", "patron of"),
+        ("has patron", "patron of"), ("由…修建", "修建"), ("被修建", "修建"),
     ],
-)
+)  # fmt: skip
 def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> None:
     one, other = form_of(turned), form_of(forward)
     assert (one.kind, one.words) == (other.kind, other.words)
@@ -101,22 +77,13 @@ def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> Non
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("founded", "funded"),
-        ("founded", "found"),
-        ("won", "lost"),
-        ("parent of", "child of"),
-        ("came before", "came after"),
-        ("accepted", "not accepted"),
-        ("may cause", "causes"),
-        ("former mayor of", "mayor of"),
-        ("largest city in", "smallest city in"),
-        ("wrote in", "written in"),
-        ("second of", "first of"),
-        ("20 users", "30 users"),
-        ("被称为", "称为"),
-        ("为…举行", "举行"),
+        ("founded", "funded"), ("founded", "found"), ("won", "lost"), ("parent of", "child of"),
+        ("came before", "came after"), ("accepted", "not accepted"), ("may cause", "causes"),
+        ("former mayor of", "mayor of"), ("largest city in", "smallest city in"),
+        ("wrote in", "written in"), ("second of", "first of"), ("20 users", "30 users"),
+        ("被称为", "称为"), ("为…举行", "举行"),
     ],
-)
+)  # fmt: skip
 def test_opposites_and_near_spellings_stay_apart(one: str, other: str) -> None:
     made = names(stated((one, 5), (other, 5)))
     assert made[one] != made[other]
@@ -144,23 +111,19 @@ def test_a_relation_is_called_by_its_commonest_wording() -> None:
     assert set(made.values()) == {("painted", False), ("painted", True)}
     assert made["painted by"] == ("painted", True)
     assert names(stated(("tuned by", 3)))["tuned by"] == ("tuned", True)
-    assert names(stated(("motto", 3), ("motto of", 1))) == {
-        "motto": ("motto", False),
-        "motto of": ("motto", True),
-    }
+    made = names(stated(("motto", 3), ("motto of", 1)))
+    assert made == {"motto": ("motto", False), "motto of": ("motto", True)}
 
 
 @pytest.mark.parametrize(
     ("wording", "words"),
     [
-        ("founding member of", "founding member"),
-        ("leading figure in", "leading figure in"),
+        ("founding member of", "founding member"), ("leading figure in", "leading figure in"),
         ("worked several times with", "work several times with"),
-        ("oil painting by", "painting by"),
-        ("clothing", "clothing"),
+        ("oil painting by", "painting by"), ("clothing", "clothing"),
         ("comedy film starring", "star"),
     ],
-)
+)  # fmt: skip
 def test_verbs_in_nouns_are_no_verbs(wording: str, words: str) -> None:
     assert form_of(wording).words == words
 
@@ -182,10 +145,8 @@ def test_an_established_name_stays() -> None:
     later = stated(("paints", 5), ("painted", 50), ("painted by", 70))
     assert set(names(later, known).values()) == {("paints", False), ("paints", True)}
     second = name_relations(later, known, NO_OVERRIDES, Ontology())
-    assert set(new_names(second, known, "000002")["wording"].to_pylist()) == {
-        "painted",
-        "painted by",
-    }
+    added = new_names(second, known, "000002")["wording"].to_pylist()
+    assert set(added) == {"painted", "painted by"}
 
 
 def test_people_correct_a_mapping() -> None:
@@ -216,11 +177,8 @@ def test_an_ontology_has_what_the_vocabulary_words_otherwise() -> None:
 def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
     table = stated(("创始人", 3), ("创办", 2), ("由…创办", 1))
     made = names(table)
-    assert made == {
-        "创始人": ("创始人", False),
-        "创办": ("创始人", True),
-        "由…创办": ("创始人", False),
-    }
+    turned = {"创始人": False, "创办": True, "由…创办": False}
+    assert made == {wording: ("创始人", turn) for wording, turn in turned.items()}
     first = name_relations(table, NONE_KNOWN, NO_OVERRIDES, Ontology())
     both = stated(("创始人", 3), ("founded by", 9))
     assert names(both)["创始人"] == ("founded by", False)

@@ -1,7 +1,9 @@
-"""Remote knowledge bases that fail or send nonsense: silence, and a plain reason."""
+"""Remote knowledge bases that fail or send nonsense; their cache and limits."""
 
 import gzip
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +19,17 @@ from tasks.programs.knowledge_bases.wikidata import Wikidata
 from tasks.programs.knowledge_bases.wikipedia import Wikipedia
 from tasks.programs.program_run import run_program
 from tests.knowledge_server import Handler, World
-from tests.remote_bases import MIRA, PROGRAM, RemoteBases, stated, status
+from tests.remote_bases import MIRA, PROGRAM, OpenRemote, RemoteBases, replying, stated, status
 
 
-def test_troubles_stand_in_the_messages_of_a_program(world: World, tmp_path: Path) -> None:
+def test_troubles_stand_in_the_messages_of_a_program(world: World, open_remote: OpenRemote) -> None:
     world.always = status(403)
-    remote = RemoteBases(tmp_path, world)
+    remote = open_remote()
     run = run_program(PROGRAM, remote.wikipedia(), "How many live where Mira Holt was born?")
     host = f"127.0.0.1:{world.port}"
     wanted = f"[FROM Wikipedia/Wikidata] {host} refused the request (HTTP 403). It may wish for an"
     assert run.messages[-1].startswith(wanted)
     assert not run.found
-    remote.web.close()
 
 
 def slow(seconds: float) -> Any:
@@ -57,21 +58,6 @@ def huge(handler: Handler) -> None:
     handler.close_connection = True
 
 
-BOMB = gzip.compress(b"[" + b" " * 20_000_000)
-
-
-def bomb(handler: Handler) -> None:
-    handler.reply(200, BOMB, Content_Encoding="gzip")
-
-
-def no_json(handler: Handler) -> None:
-    handler.reply(200, b'{"search": [')
-
-
-def nested(handler: Handler) -> None:
-    handler.reply(200, b"[" * 100_000 + b"]" * 100_000)
-
-
 def cut(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", "5000")
@@ -94,38 +80,29 @@ def in_circles(handler: Handler) -> None:
     handler.reply(302, b"", Location=handler.path)
 
 
-def wrong_compression(handler: Handler) -> None:
-    handler.reply(200, b"{}", Content_Encoding="br")
-
-
-def broken_compression(handler: Handler) -> None:
-    handler.reply(200, b"{}", Content_Encoding="gzip")
-
-
 def api_error(code: str) -> Any:
     body = b'{"error": {"code": "%s", "info": "Say it again."}}' % code.encode()
-    return lambda handler: handler.reply(200, body)
+    return replying(200, body)
 
 
+BOMB = gzip.compress(b"[" + b" " * 20_000_000)
 FAULTS = {
     "slow": (slow(5), "did not answer within 0.4 seconds"),
     "dripping": (dripping, "did not answer within 0.4 seconds"),
     "huge": (huge, "more than 1,000,000 bytes"),
-    "bomb": (bomb, "more than 1,000,000 bytes"),
-    "no JSON": (no_json, "not JSON"),
-    "nested": (nested, "not JSON"),
-    "cut": (cut, "was not reached"),
-    "hang up": (hang_up, "was not reached"),
-    "elsewhere": (elsewhere, "another host"),
-    "in circles": (in_circles, "without end"),
+    "bomb": (replying(200, BOMB, Content_Encoding="gzip"), "more than 1,000,000 bytes"),
+    "no JSON": (replying(200, b'{"search": ['), "not JSON"),
+    "nested": (replying(200, b"[" * 100_000 + b"]" * 100_000), "not JSON"),
+    "cut": (cut, "was not reached"), "hang up": (hang_up, "was not reached"),
+    "elsewhere": (elsewhere, "another host"), "in circles": (in_circles, "without end"),
     "busy": (status(503), "is busy (HTTP 503)"),
     "too many": (status(429, Retry_After="600"), "asked again in"),
     "forbidden": (status(403), "refused the request (HTTP 403)"),
-    "brotli": (wrong_compression, "compression"),
-    "damaged": (broken_compression, "damaged"),
+    "brotli": (replying(200, b"{}", Content_Encoding="br"), "compression"),
+    "damaged": (replying(200, b"{}", Content_Encoding="gzip"), "damaged"),
     "refusal": (api_error("badvalue"), "Say it again"),
     "lag": (api_error("maxlag"), "Say it again"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -185,28 +162,23 @@ def test_a_redirect_within_the_host_is_followed(world: World, remote: RemoteBase
     assert world.asked[1][0] == "/wikidata/new/api.php"
 
 
-def test_a_service_that_is_not_there(world: World, tmp_path: Path) -> None:
-    remote = RemoteBases(tmp_path, world, attempts=1, cndbpedia_url="http://127.0.0.1:1/api")
+def test_a_service_that_is_not_there(open_remote: OpenRemote) -> None:
+    remote = open_remote(attempts=1, cndbpedia_url="http://127.0.0.1:1/api")
     base = remote.cndbpedia()
     assert base.entity_linking("李明是谁？", ["李明"]) == []
     assert base.troubles[0].startswith("127.0.0.1:1 was not reached")
-    remote.web.close()
 
 
-def test_facts_of_an_entity_without_the_query_service(world: World, tmp_path: Path) -> None:
-    remote = RemoteBases(
-        tmp_path, world, attempts=1, wikidata_sparql_url="http://127.0.0.1:1/sparql"
-    )
+def test_facts_of_an_entity_without_the_query_service(open_remote: OpenRemote) -> None:
+    remote = open_remote(attempts=1, wikidata_sparql_url="http://127.0.0.1:1/sparql")
     base = remote.wikidata()
     assert ("child", "2", False) in stated(base.get_entity_triples(MIRA))
     assert len(base.troubles) == 1
     assert base.entity_linking("Who is Mira Holt?", ["Mira Holt"])
-    remote.web.close()
-    remote = RemoteBases(tmp_path, world, wikidata_sparql_url="")
+    remote = open_remote(wikidata_sparql_url="")
     base = remote.wikidata()
     assert not any(fact.inverse for fact in base.get_entity_triples(MIRA))
     assert base.troubles == []
-    remote.web.close()
 
 
 def test_refusals_are_not_kept(world: World, remote: RemoteBases) -> None:
@@ -274,3 +246,100 @@ def test_json_of_any_shape_is_borne(value: Any) -> None:
         for fact in base.get_entity_triples(MIRA):
             assert isinstance(fact.relation, str)
             assert isinstance(fact.text, str)
+
+
+# -- the cache, and limits of time and of requests at once ----------------------------------------
+
+
+def test_a_question_has_so_much_time_for_a_knowledge_base(
+    world: World, open_remote: OpenRemote
+) -> None:
+    remote = open_remote(question_seconds=0.4)
+    assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])  # all is loaded
+    world.delay = 0.15
+    base = remote.wikipedia()
+    begin = time.monotonic()
+    found = base.entity_linking("Where was Mira Holt born?", ["Mira Holt"])
+    base.get_entity_triples(found[0].entity if found else MIRA)
+    assert time.monotonic() - begin < 1.0
+    assert base.troubles
+
+
+def test_not_more_requests_at_once_than_allowed(world: World, open_remote: OpenRemote) -> None:
+    world.delay = 0.05
+    remote = open_remote(concurrency=2)
+    remote.wikidata()._labels.names([f"Q{number}" for number in range(1, 400)])
+    assert world.most_at_once == 2
+
+
+def test_many_questions_at_once(world: World, remote: RemoteBases) -> None:
+    def ask(_: int) -> int:
+        base = remote.wikipedia()
+        found = base.entity_linking("Where was Mira Holt born?", ["Mira Holt"])
+        return len(base.get_entity_triples(found[0].entity))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(16))) == {8}
+    assert world.most_at_once <= remote.settings.concurrency * 2  # two names of one host
+
+
+def test_a_forked_process_asks_with_its_own_connections(world: World, remote: RemoteBases) -> None:
+    assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
+    child = os.fork()
+    if child == 0:
+        found = remote.cndbpedia().entity_linking("小李是谁？", ["小李"])
+        os._exit(0 if found else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert remote.wikidata().entity_linking("Who is Mira Holt?", ["Mira Holt"])
+
+
+def test_replies_are_kept_in_the_home(world: World, open_remote: OpenRemote) -> None:
+    for _ in range(2):
+        remote = open_remote()
+        assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
+        remote.web.close()
+    assert len(world.asked) == 1
+
+
+def test_old_replies_are_asked_again_and_stand_in_for_a_service_that_fails(
+    world: World, open_remote: OpenRemote
+) -> None:
+    remote = open_remote(fresh_days=0, attempts=1)
+    for _ in range(2):
+        assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
+    assert len(world.asked) == 2
+    world.always = status(500)
+    base = remote.cndbpedia()
+    assert base.entity_linking("李明是谁？", ["李明"])
+    assert "is busy (HTTP 500). A reply from 0 days ago is used." in base.troubles[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"SQLite format 3\0broken"])
+def test_a_damaged_cache_is_begun_anew(
+    content: bytes, world: World, tmp_path: Path, open_remote: OpenRemote
+) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "knowledge_bases.sqlite").write_bytes(content)
+    for _ in range(3):
+        remote = open_remote()
+        assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
+        remote.web.close()
+    assert len(world.asked) <= 2
+
+
+def test_no_cache_at_all(tmp_path: Path, open_remote: OpenRemote) -> None:
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    remote = open_remote()
+    assert remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
+
+
+def test_the_cache_forgets_the_oldest(tmp_path: Path) -> None:
+    from tasks.programs.knowledge_bases.reply_cache import PRUNED_EVERY, ReplyCache
+
+    cache = ReplyCache(tmp_path / "kept.sqlite", 1_000.0, most_bytes=1_000)
+    for number in range(PRUNED_EVERY):
+        cache.put(f"key {number:03}", b"x" * 100)
+    kept = [number for number in range(PRUNED_EVERY) if cache.get(f"key {number:03}")]
+    assert kept == list(range(PRUNED_EVERY - 10, PRUNED_EVERY))
+    cache.close()
+    assert ReplyCache(tmp_path / "kept.sqlite", 0.0).get(f"key {PRUNED_EVERY - 1:03}") is None

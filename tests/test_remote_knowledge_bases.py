@@ -8,12 +8,13 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import KnowledgeBaseSettings
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for, open_web
-from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.knowledge_bases.web import Web
 from tasks.programs.knowledge_bases.wikidata_statements import statements_of, time_words
 from tasks.programs.program_run import run_program
+from tests.graph_knowledge_base import GraphKnowledgeBase
 from tests.knowledge_server import World
-from tests.remote_bases import MIRA, PROGRAM, RemoteBases, stated
+from tests.remote_bases import MIRA, PROGRAM, OpenRemote, RemoteBases, stated
 
 WRITER = "李明（挪威作家）"
 
@@ -39,15 +40,12 @@ def test_wikidata_finds_words_inside_of_names_by_full_text(remote: RemoteBases) 
 def test_wikidata_statements_and_what_refers_to_them(remote: RemoteBases) -> None:
     facts = remote.wikidata().get_entity_triples(MIRA)
     assert stated(facts) == {
-        ("place of birth", "Bergen", False),
-        ("date of birth", "1952-03-11", False),
-        ("occupation", "composer", False),
-        ("height", "1.72 metre", False),
+        ("place of birth", "Bergen", False), ("date of birth", "1952-03-11", False),
+        ("occupation", "composer", False), ("height", "1.72 metre", False),
         ("name in native language", "Mira Holt", False),
-        ("coordinate location", "60.393, 5.32415", False),
-        ("child", "2", False),
+        ("coordinate location", "60.393, 5.32415", False), ("child", "2", False),
         ("composer", "The Long Fjord", True),
-    }
+    }  # fmt: skip
     birth = next(fact for fact in facts if fact.relation == "place of birth")
     assert birth.value == EntityRef("Wikidata", "Q3", "Bergen")
     assert birth.fact_id == "Q1$0"
@@ -149,12 +147,9 @@ def test_cndbpedia_pairs(remote: RemoteBases) -> None:
     base = remote.cndbpedia()
     writer = EntityRef(base.name, WRITER, WRITER)
     assert stated(base.get_entity_triples(writer)) == {
-        ("出生地", "卑尔根", False),
-        ("代表作品", "长峡湾", False),
-        ("代表作品", "船歌", False),
-        ("类别", "人物", False),
-        ("类别", "作家", False),
-    }
+        ("出生地", "卑尔根", False), ("代表作品", "长峡湾", False), ("代表作品", "船歌", False),
+        ("类别", "人物", False), ("类别", "作家", False),
+    }  # fmt: skip
     assert base.get_entity_info(writer) == "李明是一位写海的作家。"
     player = EntityRef(base.name, "李明（足球运动员）", "李明（足球运动员）")
     assert base.get_entity_info(player) == "运动员"
@@ -176,10 +171,11 @@ def test_cndbpedia_sends_its_key_and_shows_it_nowhere(
     assert b"wrong-key" not in kept
 
 
-def test_the_user_agent_names_the_program_and_the_contact(tmp_path: Path, world: World) -> None:
-    remote = RemoteBases(tmp_path, world, contact="ops@example.org")
+def test_the_user_agent_names_the_program_and_the_contact(
+    open_remote: OpenRemote, world: World
+) -> None:
+    remote = open_remote(contact="ops@example.org")
     remote.cndbpedia().entity_linking("李明是谁？", ["李明"])
-    remote.web.close()
     (agent,) = world.agents
     assert agent.startswith("Almanac/")
     assert "ops@example.org" in agent
@@ -188,58 +184,33 @@ def test_the_user_agent_names_the_program_and_the_contact(tmp_path: Path, world:
 @pytest.mark.parametrize(
     ("time", "precision", "words"),
     [
-        ("+1952-03-11T00:00:00Z", 11, "1952-03-11"),
-        ("+1952-03-00T00:00:00Z", 10, "1952-03"),
-        ("+1952-00-00T00:00:00Z", 9, "1952"),
-        ("+1950-00-00T00:00:00Z", 8, "1950s"),
-        ("+1901-00-00T00:00:00Z", 7, "20th century"),
-        ("+2000-00-00T00:00:00Z", 7, "20th century"),
-        ("-0044-03-15T00:00:00Z", 11, "44 BC"),
-        ("+0987-01-01T00:00:00Z", 11, "0987-01-01"),
-        ("-13800000000-00-00T00:00:00Z", 3, "about 13800000000 BC"),
-        ("yesterday", 11, ""),
+        ("+1952-03-11T00:00:00Z", 11, "1952-03-11"), ("+1952-03-00T00:00:00Z", 10, "1952-03"),
+        ("+1952-00-00T00:00:00Z", 9, "1952"), ("+1950-00-00T00:00:00Z", 8, "1950s"),
+        ("+1901-00-00T00:00:00Z", 7, "20th century"), ("+2000-00-00T00:00:00Z", 7, "20th century"),
+        ("-0044-03-15T00:00:00Z", 11, "44 BC"), ("+0987-01-01T00:00:00Z", 11, "0987-01-01"),
+        ("-13800000000-00-00T00:00:00Z", 3, "about 13800000000 BC"), ("yesterday", 11, ""),
         ("+1952-03-11T00:00:00Z", None, ""),
     ],
-)
+)  # fmt: skip
 def test_times_as_precise_as_they_are_known(time: str, precision: Any, words: str) -> None:
     assert time_words(time, precision) == words
 
 
 def test_statements_are_bounded() -> None:
-    claim = {
-        "rank": "normal",
-        "mainsnak": {
-            "snaktype": "value",
-            "datatype": "string",
-            "datavalue": {"type": "string", "value": "x" * 10_000},
-        },
-    }
+    value = {"type": "string", "value": "x" * 10_000}
+    snak = {"snaktype": "value", "datatype": "string", "datavalue": value}
+    claim = {"rank": "normal", "mainsnak": snak}
     found = statements_of({f"P{number}": [claim] * 300 for number in range(1, 20)})
     assert len(found) == 500
     assert sum(one.property == "P1" for one in found) == 100
     assert len(found[0].text) == 2_000
 
 
-class Graph:
-    """A graph of an edition, as far as choosing is concerned."""
-
-    personal = False
-
-    def __init__(self, name: str) -> None:
-        self.name = self.graph = name
-
-    def entity_linking(self, query: str, aliases: list[str]) -> list[Any]:
-        return []
-
-    def get_entity_info(self, entity: EntityRef) -> str:
-        return ""
-
-    def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
-        return []
-
-
 def test_knowledge_bases_by_language(remote: RemoteBases) -> None:
-    graphs: dict[str, KnowledgeBase] = {name: Graph(name) for name in ("films", "corpus")}
+    graphs: dict[str, KnowledgeBase] = {
+        name: GraphKnowledgeBase.of(("a", "r", "b"), name=name, graph=name)
+        for name in ("films", "corpus")
+    }
     usual = KnowledgeBaseSettings()
 
     def names(language: str, settings: KnowledgeBaseSettings, web: Web | None) -> list[str]:

@@ -7,70 +7,77 @@ import pytest
 
 from tests.mention_tables import METAL, PLANET, alias, groups, ids, mention, run
 
-JOINED = {
-    "spellings": [mention("d", "J. R. R. Tolkien", "person"), mention("d", "J.R.R. Tolkien")],
-    "surname": [mention("d", "Marie Curie", "person"), mention("d", "Curie", "person")],
-    "given name": [mention("d", "Marie Curie", "person"), mention("d", "Marie", "person")],
-    "form of address": [mention("d", "Sir Isaac Newton", "person"), mention("d", "Isaac Newton")],
-    "address and surname": [
-        mention("d", "Nora Field", "person"),
-        mention("d", "President Field"),
-    ],
+Rows = list[dict[str, Any]]
+
+
+def together(*names: str, kind: str = "unknown", **more: str) -> Rows:
+    """Mentions in one document."""
+    return [mention("d", name, kind, **more) for name in names]
+
+
+def apart(*names: str, kind: str = "unknown") -> Rows:
+    """Mentions in a document each."""
+    return [mention(f"d{at}", name, kind) for at, name in enumerate(names)]
+
+
+def of_kinds(**kinds: str) -> Rows:
+    """Mentions in one document, each of a kind of its own."""
+    return [mention("d", name.replace("_", " "), kind) for name, kind in kinds.items()]
+
+
+ONE_WITHIN_A_DOCUMENT = {
+    "spellings": of_kinds(**{"J. R. R. Tolkien": "person", "J.R.R. Tolkien": "unknown"}),
+    "surname": together("Marie Curie", "Curie", kind="person"),
+    "given name": together("Marie Curie", "Marie", kind="person"),
+    "middle name": together("Ada Byron Lovelace", "Ada Lovelace", "Lovelace", kind="person"),
+    "form of address": of_kinds(Sir_Isaac_Newton="person", Isaac_Newton="unknown"),
+    "address and surname": of_kinds(Nora_Field="person", President_Field="unknown"),
     "title's surname": [
-        mention("Marie Curie", "Marie Curie", "person"),
-        mention("Marie Curie", "Curie", "person"),
+        mention("Marie Curie", name, "person") for name in ("Marie Curie", "Curie")
     ],
-    "legal form": [mention("d", "Intel Corporation", "organisation"), mention("d", "Intel")],
-    "initials": [mention("d", "World Health Organization", "organisation"), mention("d", "WHO")],
-    "note": [mention("d", "Mercury (planet)", "place"), mention("d", "Mercury", "place")],
+    "legal form": of_kinds(Intel_Corporation="organisation", Intel="unknown"),
+    "initials": of_kinds(World_Health_Organization="organisation", WHO="unknown"),
+    "initials of another guessed kind": of_kinds(Water_Store_Agency="organisation", WSA="thing"),
+    "note": together("Mercury (planet)", "Mercury", kind="place"),
     "title's note": [
-        mention("d", "Mercury", "place", title="Mercury (planet)"),
-        mention("d", "mercury", "thing", title="Mercury (planet)"),
+        mention("d", name, kind, title="Mercury (planet)")
+        for name, kind in (("Mercury", "place"), ("mercury", "thing"))
     ],
-    "two kinds of one name": [mention("d", "Curie", "person"), mention("d", "Curie", "place")],
-    "Chinese surname": [
-        mention("d", "玛丽·居里", "person", language="zh"),
-        mention("d", "居里", "person", language="zh"),
-    ],
+    "two kinds of one name": [mention("d", "Curie", kind) for kind in ("person", "place")],
+    "Chinese surname": together("玛丽·居里", "居里", kind="person", language="zh"),
+    "plural": together("Window", "Windows"),
+    "plural of an acronym": together("Cdk", "Cdks"),
 }
-APART = {
-    "two of one surname": [
-        mention("d", "Marie Curie", "person"),
-        mention("d", "Pierre Curie", "person"),
-        mention("d", "Curie", "person"),
-    ],
-    "part of an organisation's name": [
-        mention("d", "Strelsau University", "organisation"),
-        mention("d", "Strelsau", "place"),
-    ],
-    "a place like a surname": [
-        mention("d", "Jack London", "person"),
-        mention("d", "London", "place"),
-    ],
-    "lower case is no acronym": [
-        mention("d", "World Health Organization", "organisation"),
-        mention("d", "who", "unknown"),
-    ],
+APART_WITHIN_A_DOCUMENT = {
+    "two of one surname": together("Marie Curie", "Pierre Curie", "Curie", kind="person"),
+    "part of an organisation's name": of_kinds(
+        Strelsau_University="organisation", Strelsau="place"
+    ),
+    "a place like a surname": of_kinds(Jack_London="person", London="place"),
+    "lower case is no acronym": of_kinds(World_Health_Organization="organisation", who="unknown"),
     "first word of several names": [
         mention("Strelsau Code", "Strelsau Code", "organisation"),
         mention("elsewhere", "Strelsau Handbook", "thing"),
         mention("Strelsau Code", "Strelsau", "organisation"),
     ],
-    "two notes": [
-        mention("d", "Georgia (country)", "place"),
-        mention("d", "Georgia (state)", "place"),
-    ],
-    "two companions": [mention("d", "Henry V", "person"), mention("d", "Henry VI", "person")],
+    "two notes": together("Georgia (country)", "Georgia (state)", kind="place"),
+    "two companions": together("Henry V", "Henry VI", kind="person"),
+    "two names that differ by an s": together("Adam", "Adams"),
+    "parts of a name that are a letter or a small word": together(
+        "hepatitis B", "B", "cytotoxic Tee", "Tee", kind="person"
+    ),
+    "a list is nobody's name": together("Gum Silva Gutta Kino Latex", "Silva", kind="person"),
+    "a name twice is nobody's name": together("Silva Silva", "Silva", kind="person"),
 }
 
 
-@pytest.mark.parametrize("rows", JOINED.values(), ids=JOINED)
-def test_one_thing_within_a_document(rows: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("rows", ONE_WITHIN_A_DOCUMENT.values(), ids=ONE_WITHIN_A_DOCUMENT)
+def test_one_thing_within_a_document(rows: Rows) -> None:
     assert len(run(rows).entities) == 1
 
 
-@pytest.mark.parametrize("rows", APART.values(), ids=APART)
-def test_different_things_within_a_document(rows: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("rows", APART_WITHIN_A_DOCUMENT.values(), ids=APART_WITHIN_A_DOCUMENT)
+def test_different_things_within_a_document(rows: Rows) -> None:
     assert len(run(rows).entities) == len(rows)
 
 
@@ -120,7 +127,7 @@ NAMESAKES = {
 
 
 @pytest.mark.parametrize("rows", NAMESAKES.values(), ids=NAMESAKES)
-def test_namesakes_stay_apart(rows: list[dict[str, Any]]) -> None:
+def test_namesakes_stay_apart(rows: Rows) -> None:
     assert len(run(rows).entities) == 2
 
 
@@ -149,11 +156,33 @@ def test_a_name_means_the_namesake_that_fits(
     assert same == ([document] if document != "c" else [])
 
 
-def test_one_thing_described_in_two_ways_is_one() -> None:
-    rows = [
-        mention("a", "Marie Curie", "person", description="a Polish-French physicist and chemist"),
-        mention("b", "Marie Curie", "person", description="the physicist who discovered radium"),
-    ]
+DESCRIBED = {  # name and kind, and what two documents or more say of it
+    "in two ways": (
+        "Marie Curie", "person",
+        "a Polish-French physicist and chemist", "the physicist who discovered radium",
+    ),
+    "by a word": (
+        "Hubert Mordek", "person", "a German historian of the Middle Ages", "writer"
+    ),
+    "by what he did": (
+        "Hubert Mordek", "person", "a German historian of the Middle Ages",
+        "He was one of two editors of a law book in 1983",
+    ),
+    "by remarks": (
+        "Ruritania", "place",
+        "Ruritania is a partner to trust", "Ruritania is the country of the brave", "", "", "",
+    ),
+    "by a remark with the name": (
+        "Graphite", "unknown", "Graphite is a passive time series database",
+        "Graphite may be a better choice for long storage",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("described", DESCRIBED.values(), ids=DESCRIBED)
+def test_remarks_and_other_words_are_no_definitions_that_differ(described: tuple[str, ...]) -> None:
+    name, kind, *texts = described
+    rows = [mention(f"d{at}", name, kind, description=text) for at, text in enumerate(texts)]
     assert len(run(rows).entities) == 1
 
 
@@ -166,17 +195,6 @@ def test_a_wrong_guess_at_a_kind_makes_no_namesake() -> None:
         mention("e", "Europe", "person"),
     ]
     assert len(run(rows).entities) == 2
-
-
-@pytest.mark.parametrize("remark", ["writer", "He was one of two editors of a law book in 1983"])
-def test_a_remark_is_no_definition_that_differs(remark: str) -> None:
-    rows = [
-        mention(
-            "a", "Hubert Mordek", "person", description="a German historian of the Middle Ages"
-        ),
-        mention("b", "Hubert Mordek", "person", description=remark),
-    ]
-    assert len(run(rows).entities) == 1
 
 
 def test_a_phrase_is_no_alias() -> None:
@@ -215,7 +233,7 @@ def test_what_a_text_states_as_an_alias_prevails_over_what_may_be_one() -> None:
     assert found["a", "General Services Administration"] == found["b", "GSA"]
 
 
-def guesses(kinds: str) -> list[dict[str, Any]]:
+def guesses(kinds: str) -> Rows:
     """One row per letter: a word that its own document guesses to be a person, place or thing."""
     kind_of = {"p": "person", "l": "place", "o": "organisation"}
     return [
@@ -253,44 +271,22 @@ VARIANTS = {
     "article": ("the Prometheus server", "Prometheus server"),
     "case": ("SIG node", "SIG Node"),
     "state": ("Harbour Safety Board", "U.S. Harbour Safety Board"),
-}
+    **{f"part {part}": ("Norland", f"Norland{part}")
+       for part in ("（四）", "（下）", " (2)", " (IV)", "（第三部）")},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("names", VARIANTS.values(), ids=VARIANTS)
-def test_variants_are_one_entity(names: tuple[str, str]) -> None:
-    one, other = names
-    assert len(run([mention("a", one), mention("b", other)]).entities) == 1
+def test_variants_and_parts_of_a_series_are_one_entity(names: tuple[str, str]) -> None:
+    assert len(run(apart(*names)).entities) == 1
 
 
 @pytest.mark.parametrize(
     "names",
-    [
-        ("Adam", "Adams"),
-        ("Paul Robert", "Paul Roberts"),
-        ("US A", "USA"),
-        ("Window", "Windows"),
-        ("Open", "US Open"),
-    ],
+    ["Adam/Adams", "Paul Robert/Paul Roberts", "US A/USA", "Window/Windows", "Open/US Open"],
 )
-def test_names_that_only_look_like_variants_stay_apart(names: tuple[str, str]) -> None:
-    one, other = names
-    assert len(run([mention("a", one), mention("b", other)]).entities) == 2
-
-
-PARTS = ["（四）", "（下）", " (2)", " (IV)", "（第三部）"]
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_the_parts_of_a_series_are_about_one_thing(part: str) -> None:
-    rows = [mention("a", "Norland", "place"), mention("b", f"Norland{part}", "place")]
-    assert len(run(rows).entities) == 1
-
-
-@pytest.mark.parametrize("names", [("Window", "Windows"), ("Cdk", "Cdks")])
-def test_a_plural_beside_its_singular_is_one_thing_with_it(names: tuple[str, str]) -> None:
-    one, other = names
-    assert len(run([mention("a", one), mention("a", other)]).entities) == 1
-    assert len(run([mention("a", "Adam"), mention("a", "Adams")]).entities) == 2
+def test_names_that_only_look_like_variants_stay_apart(names: str) -> None:
+    assert len(run(apart(*names.split("/"))).entities) == 2
 
 
 def test_what_a_person_is_makes_no_other_person() -> None:
@@ -311,31 +307,6 @@ def test_an_organisation_without_its_noun_is_one_with_it_only_where_both_stand_t
     ]
     assert len(run(rows).entities) == 1
     assert len(run([*rows, mention("c", "Laker", "place")]).entities) == 2
-
-
-def test_a_persons_name_with_and_without_its_middle_is_one() -> None:
-    names = ("Ada Byron Lovelace", "Ada Lovelace", "Lovelace")
-    assert len(run([mention("a", name, "person") for name in names]).entities) == 1
-
-
-def test_remarks_on_one_thing_make_no_namesakes() -> None:
-    remarks = [
-        "Ruritania is a partner to trust",
-        "Ruritania is the country of the brave",
-        "",
-        "",
-        "",
-    ]
-    rows = [mention(f"d{at}", "Ruritania", "place", description=d) for at, d in enumerate(remarks)]
-    assert len(run(rows).entities) == 1
-
-
-def test_a_remark_with_the_name_is_no_definition() -> None:
-    rows = [
-        mention("a", "Graphite", description="Graphite is a passive time series database"),
-        mention("b", "Graphite", description="Graphite may be a better choice for long storage"),
-    ]
-    assert len(run(rows).entities) == 1
 
 
 def test_a_chain_of_aliases_never_joins_what_is_known_to_differ() -> None:
@@ -447,7 +418,7 @@ def test_a_person_is_called_without_form_of_address() -> None:
 
 
 def test_two_homes_fed_alike_agree() -> None:
-    rows = [row for rows in (*NAMESAKES.values(), *JOINED.values()) for row in rows]
+    rows = [row for rows in (*NAMESAKES.values(), *ONE_WITHIN_A_DOCUMENT.values()) for row in rows]
     shuffled = rows[:]
     random.Random(5).shuffle(shuffled)
     assert run(rows) == run(shuffled)
@@ -474,23 +445,7 @@ def test_two_letters_are_no_unstated_short_form() -> None:
     assert len(run(rows, [alias("d", "Implementation Playbook", "IP")]).entities) == 1
 
 
-def test_a_letter_or_a_small_word_is_no_part_of_a_persons_name() -> None:
-    rows = [mention("d", name, "person") for name in ("hepatitis B", "B", "cytotoxic Tee", "Tee")]
-    assert len(run(rows).entities) == 4
-
-
-@pytest.mark.parametrize("name", ["Gum Silva Gutta Kino Latex", "Silva Silva"])
-def test_a_list_or_a_name_twice_is_no_persons_name(name: str) -> None:
-    rows = [mention("d", name, "person"), mention("d", "Silva", "person")]
-    assert len(groups(run(rows))) == 2
-
-
 @pytest.mark.parametrize("gloss", ["（River Store，简称 RVST）", "（River Store, RVST）"])
 def test_a_name_with_a_gloss_and_what_the_gloss_gives_are_one_entity(gloss: str) -> None:
     rows = [mention("d", f"河流交换库{gloss}"), mention("d", "RVST"), mention("e", "河流交换库")]
-    assert len(groups(run(rows))) == 1
-
-
-def test_an_acronym_whose_kind_was_guessed_otherwise_means_its_long_form() -> None:
-    rows = [mention("d", "Water Store Agency", "organisation"), mention("d", "WSA", "thing")]
     assert len(groups(run(rows))) == 1

@@ -25,8 +25,10 @@ from tasks.extract.extracted import Extracted
 from tasks.extract.rules.chinese import extract_chinese
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, read_sentences
-from tasks.text.chinese_words import STOP_WORDS, chinese_words, content_words
+from tasks.text.chinese_words import STOP_WORDS, chinese_words
+from tests.case_tables import cases
 from tests.chinese_gold import score
+from tests.passages import Fact, facts, passage, read, stated
 
 GOLD = json.loads(Path(__file__).with_name("chinese_gold.json").read_text("utf-8"))
 ROWS: dict[str, type[Row]] = {
@@ -45,27 +47,16 @@ LIFE = (
 )
 
 
-def passage(passage_id: str, text: str, title: str, headings: str = "") -> dict[str, Any]:
-    return {
-        "passage_id": passage_id,
-        "text": text,
-        "title": title,
-        "subject": title,
-        "headings": headings,
-        "language": "zh",
-    }
-
-
 def extract(text: str, title: str, headings: str = "") -> Extracted:
-    return next(iter(extract_chinese([passage("p", text, title, headings)])))
+    return read(text, title, headings, language="zh")
 
 
-def triples(text: str, title: str) -> set[tuple[str, str, str]]:
-    return {(t["head"], t["relation"], t["tail"]) for t in extract(text, title).triples}
+def triples(text: str, title: str) -> set[Fact]:
+    return facts(extract(text, title))
 
 
 # form | title | text | triples that must be found
-CASES = """
+CASES = cases("""
 definition | 天坛 | 天坛是北京的公园。 | 天坛,是,北京的公园
 list | 天坛 | 天坛和地坛都位于北京市。 | 天坛,位于,北京市; 地坛,位于,北京市
 measure | 天坛 | 天坛面积约273万平方米。 | 天坛,面积,273万平方米
@@ -92,20 +83,19 @@ a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门
 how it is done | 中国 | 中国将坚定不移扩大消费市场。 | 中国,扩大,消费市场
 origin before | 周宜辰 | 周宜辰，彰化县秀水乡人，擅长标枪。 | 周宜辰,擅长,标枪
 something new without 一 | 王小波 | 王小波是个幽默的作家。 | 王小波,是,幽默的作家
-"""
+""")
 
 
-@pytest.mark.parametrize("case", CASES.strip().splitlines(), ids=lambda case: case.split(" |")[0])
-def test_common_forms(case: str) -> None:
-    _, title, text, expected = case.split(" | ")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_common_forms(case: tuple[str, ...]) -> None:
+    _, title, text, expected = case
     for triple in expected.split("; "):
         assert tuple(triple.split(",")) in triples(text, title)
 
 
 def test_traditional_texts_are_read_as_simplified_and_stated_as_written() -> None:
-    text = "長城全長21196.18千米，是中國古代的軍事工程。"
-    found = extract(text, "長城")
-    assert {(t["head"], t["relation"], t["tail"]) for t in found.triples} == {
+    found = extract("長城全長21196.18千米，是中國古代的軍事工程。", "長城")
+    assert facts(found) == {
         ("長城", "是", "中國古代的軍事工程"),
         ("長城", "全长", "21196.18千米"),
     }
@@ -130,7 +120,7 @@ def test_a_title_is_no_subject_of_a_sentence_that_does_not_name_it() -> None:
 
 
 # why it states nothing | title | text
-SILENT = """
+SILENT = cases("""
 negation | 王选 | 王选没有出国留学。
 question | 天坛 | 天坛是什么公园？
 condition | 天坛 | 如果天坛位于北京，天坛面积为273万平方米。
@@ -156,17 +146,17 @@ pointing | 天坛 | 天坛是这种建筑。
 not only | 茶 | 茶已不仅仅是传统的饮料。
 fragment | 脏矩形 | 脏矩形渲染技术只更新变化的部分。
 long quotation | 鲁迅 | 朋友写道：“鲁迅是中国的作家，鲁迅是绍兴人，鲁迅是我的老师和朋友。”
-"""
+""")
 
 
-@pytest.mark.parametrize("case", SILENT.strip().splitlines(), ids=lambda case: case.split(" |")[0])
-def test_what_is_not_stated_plainly_or_read_whole_makes_no_facts(case: str) -> None:
-    _, title, text = case.split(" | ")
+@pytest.mark.parametrize("case", SILENT, ids=lambda case: case[0])
+def test_what_is_not_stated_plainly_or_read_whole_makes_no_facts(case: tuple[str, ...]) -> None:
+    _, title, text = case
     assert triples(text, title) == set()
 
 
 # how it is meant | text | polarity, modality and who says so
-MEANT = """
+MEANT = cases("""
 plainly | 天坛位于北京市。 | positive, asserted,
 not | 天坛不位于南京市。 | negative, asserted,
 not at all | 天坛并不是博物馆。 | negative, asserted,
@@ -177,12 +167,12 @@ forbidden | 天坛不得超过50米。 | negative, required,
 said | 李明表示，天坛位于北京市。 | positive, reported, 李明
 said at once | 李明指出天坛位于北京市。 | positive, reported, 李明
 according to | 据新华社报道，天坛位于北京市。 | positive, reported, 新华社
-"""
+""")
 
 
-@pytest.mark.parametrize("case", MEANT.strip().splitlines(), ids=lambda case: case.split(" |")[0])
-def test_triples_and_statements_tell_how_they_are_meant(case: str) -> None:
-    _, text, expected = case.split(" | ")
+@pytest.mark.parametrize("case", MEANT, ids=lambda case: case[0])
+def test_triples_and_statements_tell_how_they_are_meant(case: tuple[str, ...]) -> None:
+    _, text, expected = case
     polarity, modality, source = (part.strip() for part in expected.split(","))
     found = extract(text, "天坛")
     assert {(t["polarity"], t["modality"]) for t in found.triples} == {(polarity, modality)}
@@ -231,7 +221,7 @@ def test_fragments_are_no_statements(text: str) -> None:
 
 
 # form | text | subject, predicate and object of its last statement
-WHOLE = """
+WHOLE = cases("""
 long subject | 符合条件的单位应当提交申请材料。 | 符合条件的单位, 应当提交, 申请材料
 long phrase | 主管部门应当对符合条件的经营者核发营业执照。 | 主管部门, 应当核发, 营业执照
 long object | 部门负责本市信息化发展的规划和管理工作。 | 部门, 负责, 本市信息化发展的规划和管理工作
@@ -246,15 +236,13 @@ leave | 作者许可第三人以其他方式使用作品。 | 作者, 许可, �
 a Latin name | Vue保留组件状态。 | Vue, 保留, 组件状态
 a place | 飞船内部有酒吧。 | 飞船内部, 有, 酒吧
 a day | 图书馆于1990年开幕。 | 图书馆, 开幕,
-"""
+""")
 
 
-@pytest.mark.parametrize("case", WHOLE.strip().splitlines(), ids=lambda case: case.split(" |")[0])
-def test_statements_keep_long_phrases_whole(case: str) -> None:
-    _, text, expected = case.split(" | ")
-    row = extract(text, "").statements[-1]
-    stated = [row["subject"], row["predicate"], row["object"]]
-    assert stated == [part.strip() for part in expected.split(",")]
+@pytest.mark.parametrize("case", WHOLE, ids=lambda case: case[0])
+def test_statements_keep_long_phrases_whole(case: tuple[str, ...]) -> None:
+    _, text, expected = case
+    assert stated(extract(text, ""))[-1] == tuple(part.strip() for part in expected.split(","))
 
 
 def test_what_is_required_stays_so_in_the_clauses_that_go_on() -> None:
@@ -321,8 +309,7 @@ def test_steps_and_questions_are_no_labelled_values() -> None:
 
 
 def test_life_of_a_person() -> None:
-    found = triples(LIFE, "苏东坡")
-    assert {
+    assert triples(LIFE, "苏东坡") >= {
         ("苏东坡", "出生日期", "1037年1月8日"),
         ("苏东坡", "逝世日期", "1101年8月24日"),
         ("苏东坡", "本名", "苏轼"),
@@ -330,20 +317,14 @@ def test_life_of_a_person() -> None:
         ("苏东坡", "是", "北宋文学家"),
         ("苏东坡", "出生地", "眉山"),
         ("苏东坡", "弟弟", "苏辙"),
-    } <= found
+    }
 
 
 def test_tails_are_typed_and_dated() -> None:
-    rows = {
-        t["relation"]: t
-        for t in extract("长城全长21196.18千米。1987年12月，长城开放。", "长城").triples
-    }
-    assert (rows["全长"]["value_type"], rows["全长"]["number"], rows["全长"]["unit"]) == (
-        "quantity",
-        21196.18,
-        "km",
-    )
-    assert rows["开放时间"]["date"] == "1987-12"
+    found = extract("长城全长21196.18千米。1987年12月，长城开放。", "长城").triples
+    long, opened = sorted(found, key=lambda row: row["relation"] != "全长")
+    assert (long["value_type"], long["number"], long["unit"]) == ("quantity", 21196.18, "km")
+    assert (opened["relation"], opened["date"]) == ("开放时间", "1987-12")
 
 
 def test_dates_without_a_year_take_the_one_before() -> None:
@@ -355,10 +336,8 @@ def test_dates_without_a_year_take_the_one_before() -> None:
 def test_kinds() -> None:
     found = extract("物理学家杨振宁在清华大学工作，著有《曙光集》，住在北京市。", "杨振宁")
     kinds = {row["name"]: row["kind"] for row in found.names}
-    assert kinds["杨振宁"] == "person"
-    assert kinds["清华大学"] == "organisation"
-    assert kinds["曙光集"] == "work"
-    assert kinds["北京市"] == "place"
+    expected = {"杨振宁": "person", "清华大学": "organisation", "曙光集": "work", "北京市": "place"}
+    assert kinds.items() >= expected.items()
 
 
 def test_short_forms_of_the_title_are_the_title() -> None:
@@ -385,8 +364,7 @@ def test_every_row_has_the_columns_of_its_table_and_a_true_span() -> None:
 
 
 def test_a_piece_is_read_without_its_neighbours() -> None:
-    texts = [(item["title"], item["text"]) for item in GOLD[:12]]
-    passages = [passage(str(i), text, title) for i, (title, text) in enumerate(texts)]
+    passages = [passage(item["text"], item["title"], language="zh") for item in GOLD[:12]]
     together = list(extract_chinese(passages))
     alone = [next(iter(extract_chinese([passage]))) for passage in reversed(passages)]
     assert together == alone[::-1]
@@ -401,15 +379,8 @@ def test_gold_texts(part: str, least: float) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "。。。",
-        "（（（",
-        "《",
-        "的的的的",
-        "是",
+        *("", "。。。", "（（（", "《", "的的的的", "是", "a b c", "，，是，"),
         "魯迅是中國現代文學的奠基人之一。",
-        "a b c",
-        "，，是，",
         "天坛是公园。它的长度位列第一。",
     ],
 )
@@ -418,7 +389,6 @@ def test_odd_texts_are_no_trouble(text: str) -> None:
 
 
 def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.extract.rules import RulesEngine
     from tasks.extract.rules.chinese import facts
 
     real = facts.read_sentence
@@ -429,8 +399,7 @@ def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch: pytest.Mon
         real(passage, sentence)
 
     monkeypatch.setattr(facts, "read_sentence", faulty)
-    passages = [passage(text, text, "鲁迅") for text in ("鲁迅出生于浙江绍兴。", "鲁迅是绊线。")]
-    good, bad = RulesEngine().extract(passages)
+    good, bad = (extract(text, "鲁迅") for text in ("鲁迅出生于浙江绍兴。", "鲁迅是绊线。"))
     assert (good.failed, bad.failed) == (None, "IndexError: fell")
     assert good.triples
     assert not bad.triples
@@ -462,7 +431,6 @@ def test_long_texts_take_linear_time() -> None:
 def test_words_to_search_by() -> None:
     assert {"中华", "人民", "共和国"} <= set(chinese_words("中华人民共和国"))
     assert chinese_words("IBM公司") == ["ibm", "公司"]
-    assert content_words("他是北京的作家") == {"北京", "作家"}
     assert "的" in STOP_WORDS
 
 

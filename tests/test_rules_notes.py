@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.test_rules_english import STORY, check_bounds, read
+from tests.passages import read
+from tests.test_rules_english import STORY, check_bounds
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,8 @@ def test_a_passage_states_its_aliases(text: str, pair: tuple[str, str]):
 
 
 def test_a_surname_of_two_people_is_nobodys_alias():
-    text = "Marie Curie met Irène Curie. Curie died in Paris."
-    assert "Curie" not in {a["alias"] for a in read(text).aliases}
+    aliases = read("Marie Curie met Irène Curie. Curie died in Paris.").aliases
+    assert "Curie" not in {a["alias"] for a in aliases}
 
 
 def test_a_definition_becomes_the_description():
@@ -53,18 +54,12 @@ def test_a_definition_becomes_the_description():
         "![A map of Warsaw. Warsaw is a city.](map.png)",
         "Warsaw is the only available capital.",
         "Warsaw is a maze of streets.",
+        "Members of OCHTTF, a partnership between the Rome Police Department, Oslo Highway Patrol, "
+        "Federal Bureau of Investigation, Bergen Police Department, and community partners, met.",
         "`Great Fun Movie`, the video file inside should be named Great Fun Movie.",
     ],
 )
 def test_what_does_not_say_by_itself_what_an_entity_is_is_no_description(text: str):
-    assert read(text).descriptions == []
-
-
-def test_a_list_is_no_apposition():
-    text = (
-        "Members of OCHTTF, a partnership between the Rome Police Department, Oslo Highway Patrol, "
-        "Federal Bureau of Investigation, Bergen Police Department, and community partners, met."
-    )
     assert read(text).descriptions == []
 
 
@@ -100,6 +95,7 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
     "text",
     [
         "It rises in Germany.",
+        "Turin is a city in Italy.",
         "Oslo and Bergen support this plan.",
         "Diagnosis requires a scan.",
         "The mayor of Oslo supports the plan.",
@@ -119,10 +115,6 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
 )
 def test_a_sentence_that_is_not_whole_or_about_a_name_is_no_note(text: str):
     assert read(text).aspects == []
-
-
-def test_a_sentence_that_describes_is_no_note():
-    assert read("Turin is a city in Italy.", "Turin").aspects == []
 
 
 @pytest.mark.parametrize(

@@ -6,48 +6,33 @@ import pytest
 
 from schemas.settings import EngineSettings
 from tasks.extract.rules import RulesEngine
+from tests.case_tables import cases_of_facts
+from tests.passages import facts as facts_of
+from tests.passages import read
 
 Facts = set[tuple[str, str, str]]
 
 
 def facts(text: str, subject: str = "", **settings: Any) -> Facts:
-    row = {
-        "passage_id": "p",
-        "text": text,
-        "title": subject,
-        "subject": subject,
-        "headings": "",
-        "language": "en",
-    }
-    found = next(RulesEngine(EngineSettings(**settings)).extract([row]))
-    return {(t["head"], t["relation"], t["tail"]) for t in found.triples}
+    return facts_of(read(text, subject, engine=RulesEngine(EngineSettings(**settings))))
 
 
 def periods(text: str) -> dict[str, tuple[str | None, str | None]]:
-    row = {"passage_id": "p", "text": text, "title": "", "subject": "", "headings": ""}
-    found = next(RulesEngine(EngineSettings()).extract([row | {"language": "en"}]))
-    return {t["tail"]: (t["valid_from"], t["valid_to"]) for t in found.triples}
+    return {t["tail"]: (t["valid_from"], t["valid_to"]) for t in read(text).triples}
 
 
 @pytest.mark.parametrize(
     ("text", "fact"),
-    [
-        (
-            "Jane Smith was elected on 3 May 1990 by senator Bob Jones.",
-            ("Jane Smith", "elected by", "Bob Jones"),
-        ),
-        ("The Fund was created by and for doctors.", ("Fund", "created by", "doctors")),
-        ("Acme Corp restored and sold the castle.", ("Acme Corp", "restored", "castle")),
-        (
-            "Jane Smith is a music teacher and visual design adviser at the Division of Trade.",
-            ("Jane Smith", "visual design adviser at", "Division of Trade"),
-        ),
-        (
-            "Jane Smith is the first point of contact regarding Acme rules.",
-            ("Jane Smith", "first point of contact regarding", "Acme rules"),
-        ),
-        ("Bob Jones, who sold Acme Corp, lives in Bern.", ("Bob Jones", "sold", "Acme Corp")),
-    ],
+    cases_of_facts("""
+Jane Smith was elected on 3 May 1990 by senator Bob Jones. | Jane Smith | elected by | Bob Jones
+The Fund was created by and for doctors. | Fund | created by | doctors
+Acme Corp restored and sold the castle. | Acme Corp | restored | castle
+Jane Smith is a music teacher and visual design adviser at the Division of Trade. | Jane Smith
+  | visual design adviser at | Division of Trade
+Jane Smith is the first point of contact regarding Acme rules. | Jane Smith
+  | first point of contact regarding | Acme rules
+Bob Jones, who sold Acme Corp, lives in Bern. | Bob Jones | sold | Acme Corp
+"""),
 )
 def test_a_clause_has_the_object_and_the_preposition_that_it_shares(
     text: str, fact: tuple[str, str, str]
@@ -144,31 +129,23 @@ def test_the_speaker_is_part_of_the_version_of_the_rules():
 
 
 def test_chinese_we_are_the_speaker_too():
-    row = dict.fromkeys(("title", "subject", "headings"), "") | {"language": "zh"}
     text = "我们成立于1994年。本公司总部位于北京。他说：“我们位于上海。”"
-    rows = [{**row, "passage_id": "p", "text": text}]
-    (found,) = RulesEngine(EngineSettings(speaker="海底捞")).extract(rows)
-    triples = {
-        (t["head"], t["relation"], t["tail"], text[t["span_start"] : t["span_end"]])
-        for t in found.triples
-    }
-    assert ("海底捞", "成立时间", "1994年", "我们成立于1994年") in triples
-    assert {head for head, _, _, _ in triples} == {"海底捞", "海底捞总部"}
-    assert not next(RulesEngine().extract(rows)).triples
+    named = RulesEngine(EngineSettings(speaker="海底捞"))
+    found = read(text, language="zh", engine=named)
+    assert ("海底捞", "成立时间", "1994年") in facts_of(found)
+    assert {head for head, _, _ in facts_of(found)} == {"海底捞", "海底捞总部"}
+    [founded] = [t for t in found.triples if t["tail"] == "1994年"]
+    assert text[founded["span_start"] : founded["span_end"]] == "我们成立于1994年"
+    assert not read(text, language="zh").triples
 
 
 @pytest.mark.parametrize(
     ("text", "fact"),
-    [
-        (
-            "The Eiffel Tower stands in Paris. The tower was built by Gustave Eiffel.",
-            ("Eiffel Tower", "built by", "Gustave Eiffel"),
-        ),
-        (
-            "Beta Ltd is a software company. The company moved to Bern.",
-            ("Beta Ltd", "moved to", "Bern"),
-        ),
-    ],
+    cases_of_facts("""
+The Eiffel Tower stands in Paris. The tower was built by Gustave Eiffel. | Eiffel Tower | built by
+  | Gustave Eiffel
+Beta Ltd is a software company. The company moved to Bern. | Beta Ltd | moved to | Bern
+"""),
 )
 def test_a_noun_stands_for_the_one_name_that_it_may_stand_for(
     text: str, fact: tuple[str, str, str]

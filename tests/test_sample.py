@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from schemas.errors import UsageError
-from tasks.sample import whole_documents
+from tasks.cost import whole_documents
 
 SIZES = {"a": 2, "b": 7, "c": 1, "d": 3, "e": 2}
 

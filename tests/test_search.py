@@ -13,9 +13,9 @@ from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.search_edition import search as search_texts
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
-from tasks.search import search as search_texts
 from tasks.text.chinese_words import simplified
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition

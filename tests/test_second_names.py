@@ -1,4 +1,4 @@
-"""What a thing is called besides its name: by its noun, initials, a translation, with an office."""
+"""What a thing is called besides its name, and whom a surname means in a document."""
 
 import pytest
 
@@ -8,14 +8,12 @@ from tests.mention_tables import alias, groups, ids, mention, run
 @pytest.mark.parametrize(
     ("names", "entities"),
     [
-        (("Harbour Keepers", "Keepers"), 1),
-        (("Court of Fisheries", "Court"), 1),
+        (("Harbour Keepers", "Keepers"), 1), (("Court of Fisheries", "Court"), 1),
         (("Harbour Keepers", "Lighthouse Keepers", "Keepers"), 3),
-        (("Harbour Keepers", "KEEPERS"), 2),
-        (("HarbourSignalMap", "HSM"), 1),
+        (("Harbour Keepers", "KEEPERS"), 2), (("HarbourSignalMap", "HSM"), 1),
         (("HarbourMap", "HM"), 2),
     ],
-)
+)  # fmt: skip
 def test_a_noun_or_initials_alone_mean_the_only_name_with_them(
     names: tuple[str, ...], entities: int
 ) -> None:
@@ -98,3 +96,59 @@ def test_a_persons_name_is_among_its_aliases_if_it_only_stands_with_an_address()
     resolved = run([mention("d", "Mr. Odo Fenwick", "person")])
     assert resolved.entities["name"].to_pylist() == ["Odo Fenwick"]
     assert resolved.aliases["alias"].to_pylist() == ["Odo Fenwick"]
+
+
+FIRST = mention("d", "Jo Moret", "person", first_said=10)
+ALONE = mention("d", "Moret", "person", mentions=8, first_said=30)
+LATER = mention("d", "Ann Moret", "person", first_said=90)
+
+
+@pytest.mark.parametrize("aliases", [[], [alias("d", "Ann Moret", "Moret", "person")]])
+def test_a_surname_means_who_was_named_before_it_stands_alone(aliases: list) -> None:
+    found = ids(run([FIRST, ALONE, LATER], aliases))
+    assert found["d", "Moret"] == found["d", "Jo Moret"] != found["d", "Ann Moret"]
+
+
+def test_a_surname_that_two_persons_had_before_it_stands_alone_means_neither() -> None:
+    found = ids(run([FIRST, ALONE | {"first_said": 95}, LATER]))
+    assert len(set(found.values())) == 3
+
+
+def test_a_form_of_address_makes_no_second_bearer_of_a_surname() -> None:
+    rows = [FIRST, ALONE, mention("d", "Monsieur Moret", "person", first_said=50)]
+    assert len(set(ids(run(rows)).values())) == 1
+
+
+@pytest.mark.parametrize(("persons", "entities"), [(3, 1), (1, 2)])
+def test_a_surname_may_be_taken_for_a_place_at_some_mentions(persons: int, entities: int) -> None:
+    rows = [
+        FIRST,
+        mention("d", "Moret", "person", mentions=persons),
+        mention("d", "Moret", "place", mentions=9 - persons),
+    ]
+    assert len(set(ids(run(rows)).values())) == entities
+
+
+def test_no_guess_contradicts_what_texts_state_of_a_name_of_several_words() -> None:
+    rows = [
+        mention("d", "Jo Moret", "place", kind_stated=False),
+        mention("d", "Moret", "person", kind_stated=False, mentions=8),
+        mention("e", "Jo Moret", "person", kind_stated=True),
+    ]
+    resolution = run(rows)
+    assert len(set(ids(resolution).values())) == 1
+    assert [entity["kind"] for entity in resolution.entities.to_pylist()] == ["person"]
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Secretary of Trade Ann Moret", "Secretary"),  # an office that several have
+        ("Moret and Tal", "Moret"),
+        ("Supports Moret", "Moret"),  # a verb before a name
+        ("Charting Moret", "Moret"),
+    ],
+)
+def test_what_is_no_name_of_one_person_has_no_surname(name: str, short: str) -> None:
+    rows = [mention("d", name, "person"), mention("d", short, "person", mentions=9)]
+    assert len(set(ids(run(rows)).values())) == 2

@@ -9,27 +9,18 @@ import pytest
 import schemas
 from schemas.observations import Extraction, StatementMention, TripleMention
 from tasks.extract.batches import journal_rows
-from tasks.extract.rules import RulesEngine
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Tree
+from tests.case_tables import cases, cases_of_facts
+from tests.passages import ENGINE, passage, read, stated
 from warehouse import sql_worker
 from warehouse.asserted import create_asserted
 from warehouse.editions import DUCKDB_FILE, Edition
 
-ENGINE = RulesEngine()
 
-
-def statements(text: str, title: str = "") -> list[dict[str, Any]]:
-    row = {
-        "passage_id": "p",
-        "text": text,
-        "title": title,
-        "subject": title,
-        "headings": "",
-        "language": "en",
-    }
-    return next(ENGINE.extract([row])).statements
+def statements(text: str) -> list[dict[str, Any]]:
+    return read(text).statements
 
 
 def of(text: str, predicate: str) -> dict[str, Any]:
@@ -67,12 +58,8 @@ def test_what_is_neither_time_nor_place_is_an_argument():
 
 def test_what_the_predicate_ends_with_may_be_the_place():
     (found,) = statements("Jane Smith was born in Paris.")
-    assert (found["predicate"], found["object"], found["place"]) == (
-        "was born in",
-        "Paris",
-        "in Paris",
-    )
-    assert found["arguments"] == []
+    assert (found["predicate"], found["object"]) == ("was born in", "Paris")
+    assert (found["place"], found["arguments"]) == ("in Paris", [])
 
 
 def test_the_wording_stays_and_the_name_stands_beside_it():
@@ -81,50 +68,40 @@ def test_the_wording_stays_and_the_name_stands_beside_it():
     assert second["subject_name"] == "Jane Smith"
 
 
-TOLD_BY = [
-    # what there is; what an order says; each member of a list
-    ("There is a waiting period for tenants.", ("There", "is", "a waiting period for tenants")),
-    ("Please book your flight through the portal.", ("you", "book", "your flight")),
-    ("If it rains, close the roof.", ("you", "close", "the roof")),
-    ("The shop sells ropes and anchors.", ("The shop", "sells", "ropes")),
-    ("The shop sells ropes and anchors.", ("The shop", "sells", "anchors")),
-    # noun phrases: a title, an owner
-    ("The physicist Jane Smith left Rome.", ("Jane Smith", "is", "physicist")),
-    ("The museum showed Jane Smith's letters.", ("Jane Smith", "has", "letters")),
-    # what the parser hangs on a part of a noun is the noun's
-    (
-        "Gauge is an open-source analytics and visualization platform used to watch data.",
-        (
-            "Gauge",
-            "is",
-            "an open-source analytics and visualization platform used to watch data",
-        ),
-    ),
-    # what is said of a participle's noun does not repeat the participle
-    ("We joined a seminar hosted by the guild.", ("a seminar", "is hosted by", "the guild")),
-    # what is said of a predicate noun is said of the subject
-    ("The form is a paper signed by the owner.", ("The form", "is signed by", "the owner")),
-    ("The book was written and drawn by Ann.", ("The book", "was written by", "Ann")),
-    # a contracted verb is spelled out
-    ("We’ve shared a barn since May.", ("We", "have shared", "a barn")),
-    ("It's been closed by the guild.", ("It", "has been closed by", "the guild")),
-    # how much is done belongs to the verb
-    # what has a subject of its own is not predicated of another
-    ("The barn is old and it’s open to anyone.", ("The barn", "is", "old")),
-    # an owner belongs to the noun after it
-    (
-        "The Board agrees millbank’s Reward Philosophy.",
-        ("The Board", "agrees", "millbank’s Reward Philosophy"),
-    ),
-]
+TOLD_BY = cases_of_facts("""
+# what there is; what an order says; each member of a list
+There is a waiting period for tenants. | There | is | a waiting period for tenants
+Please book your flight through the portal. | you | book | your flight
+If it rains, close the roof. | you | close | the roof
+The shop sells ropes and anchors. | The shop | sells | ropes
+The shop sells ropes and anchors. | The shop | sells | anchors
+# noun phrases: a title, an owner
+The physicist Jane Smith left Rome. | Jane Smith | is | physicist
+The museum showed Jane Smith's letters. | Jane Smith | has | letters
+# what the parser hangs on a part of a noun is the noun's
+Gauge is an open-source analytics and visualization platform used to watch data. | Gauge | is
+  | an open-source analytics and visualization platform used to watch data
+# what is said of a participle's noun does not repeat the participle
+We joined a seminar hosted by the guild. | a seminar | is hosted by | the guild
+# what is said of a predicate noun is said of the subject
+The form is a paper signed by the owner. | The form | is signed by | the owner
+The book was written and drawn by Ann. | The book | was written by | Ann
+# a contracted verb is spelled out
+We’ve shared a barn since May. | We | have shared | a barn
+It's been closed by the guild. | It | has been closed by | the guild
+# how much is done belongs to the verb
+# what has a subject of its own is not predicated of another
+The barn is old and it’s open to anyone. | The barn | is | old
+# an owner belongs to the noun after it
+The Board agrees millbank’s Reward Philosophy. | The Board | agrees | millbank’s Reward Philosophy
+""")
 
 
-@pytest.mark.parametrize(("text", "stated"), TOLD_BY)
+@pytest.mark.parametrize(("text", "fact"), TOLD_BY)
 def test_clauses_orders_lists_and_noun_phrases_make_statements(
-    text: str, stated: tuple[str, str, str]
+    text: str, fact: tuple[str, str, str]
 ):
-    rows = statements(text)
-    assert stated in [(s["subject"], s["predicate"], s["object"]) for s in rows]
+    assert fact in stated(read(text))
 
 
 def test_an_age_is_one_phrase_beside_the_place():
@@ -249,14 +226,7 @@ def test_an_apposition_to_a_bare_sign_is_no_statement():
 
 
 def test_statements_and_how_triples_are_meant_are_journalled():
-    row = {
-        "passage_id": "p",
-        "text": "Aspirin may cause headaches. Ada Lovelace met Charles Babbage.",
-        "title": "",
-        "subject": "",
-        "headings": "",
-        "language": "en",
-    }
+    row = passage("Aspirin may cause headaches. Ada Lovelace met Charles Babbage.")
     rows = journal_rows(ENGINE.extract([row]), "rules", "v", "run")
     assert rows[StatementMention]["ordinal"].to_pylist() == [0, 1]
     assert rows[Extraction]["statements"].to_pylist() == [2]
@@ -297,27 +267,19 @@ def test_an_edition_without_standings_holds_nothing_but_assertions(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("text", "subject", "predicate", "value"),
-    [
-        ("The timeout defaults to 30 seconds.", "The timeout", "defaults to", "30 seconds"),
-        ("By default, the server listens on port 9090.", "the server", "listens on", "port 9090"),
-        (
-            "Claims must be made no later than 30 days after the trip.",
-            "Claims",
-            "must be made",
-            "no later than 30 days after the trip",
-        ),
-        (
-            "Up to 6 % of the salary can be contributed to the fund.",
-            "Up to 6 % of the salary",
-            "can be contributed to",
-            "the fund",
-        ),
-        ("The API allows up to 500 calls.", "The API", "allows", "up to 500 calls"),
-        ("The number is 0800 123 456.", "The number", "is", "0800 123 456"),
-        ("The deadline is 1 March 2025.", "The deadline", "is", "1 March 2025"),
-        ("Lars uses an at-large system.", "Lars", "uses", "an at-large system"),
-        ("7-Eleven operates stores.", "7-Eleven", "operates", "stores"),
-    ],
+    cases("""
+The timeout defaults to 30 seconds. | The timeout | defaults to | 30 seconds
+By default, the server listens on port 9090. | the server | listens on | port 9090
+Claims must be made no later than 30 days after the trip. | Claims | must be made
+  | no later than 30 days after the trip
+Up to 6 % of the salary can be contributed to the fund. | Up to 6 % of the salary
+  | can be contributed to | the fund
+The API allows up to 500 calls. | The API | allows | up to 500 calls
+The number is 0800 123 456. | The number | is | 0800 123 456
+The deadline is 1 March 2025. | The deadline | is | 1 March 2025
+Lars uses an at-large system. | Lars | uses | an at-large system
+7-Eleven operates stores. | 7-Eleven | operates | stores
+"""),
 )
 def test_limits_values_and_words_with_hyphens_are_whole(
     text: str, subject: str, predicate: str, value: str

@@ -10,8 +10,8 @@ import pytest
 
 from schemas.operations import Evaluation, ModelCall
 from schemas.settings import EngineSettings, Settings
-from tasks.curate_experts import add_expert
 from tasks.questions.formats import read_benchmark
+from tasks.train_experts import add_expert
 from tests.benchmark_runs import study, study_result
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model

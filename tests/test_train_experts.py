@@ -16,11 +16,17 @@ from schemas.experts import Verbalization, VerbalizedText
 from schemas.learning import Expert
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
-from tasks.curate_experts import add_expert, change_expert
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
-from tasks.train_experts import About, journal_texts, text_set, train_experts
+from tasks.train_experts import (
+    About,
+    add_expert,
+    change_expert,
+    journal_texts,
+    text_set,
+    train_experts,
+)
 from tasks.verbalize import verbalize
 from tests.expert_texts import texts, tiny_plan
 from tests.test_expert_manifest import REFUSED, json_change, resealed
@@ -51,7 +57,10 @@ def expert_rows(home: Home) -> dict[str, dict[str, Any]]:
 
 
 def command(home: Home, *words: str) -> int:
-    return main(["--home", str(home.path), *words])
+    try:
+        return main(["--home", str(home.path), *words])
+    except SystemExit as left:  # after the usage, because the call was wrong
+        return int(left.code or 0)
 
 
 def test_a_training_is_a_row_of_the_edition_and_a_folder(home: Home) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recipes.reader.score import f1
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
 from tasks.models.span_reader.reader import HOPELESS, Span, TrainedReader, Unit, trained_reader
@@ -25,13 +24,11 @@ from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Text, TextPart, evidence_from
-from tasks.retrieval.index import build_index
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit
 from tasks.text.expected_answer import ExpectedAnswer
 from tasks.text.question import analyse
-from tests.small_edition import make_edition
-from warehouse.editions import Edition
+from tests.small_edition import indexed_edition
 
 HARBOUR = (
     "The harbour of Brenholm was built in 1874 by the engineer Tove Lindqvist. Ferries to the "
@@ -46,6 +43,15 @@ PLAIN_SOURCE: Any = SimpleNamespace(rarity=lambda word: 1.0)
 @pytest.fixture(scope="module")
 def reader() -> TrainedReader:
     return trained_reader()
+
+
+def text_of(words: str, *parts: tuple[int, int]) -> Text:
+    """Return a text whose parts are passages."""
+    passages = [
+        TextPart(start, end, evidence_from(words[start:end], "passage", None, 1.0))
+        for start, end in parts
+    ]
+    return Text(words, tuple(passages))
 
 
 def answers_of(reader: TrainedReader, question: str, texts: list[str]) -> list[FoundAnswer]:
@@ -73,37 +79,25 @@ def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
 ) -> None:
     words = "harbour open    # opens the harbour gate\nharbour close    # shuts the harbour gate"
     cut = words.index("\n")
-    parts = [
-        TextPart(start, end, evidence_from(words[start:end], "passage", None, 1.0))
-        for start, end in ((0, cut), (cut + 1, len(words)))
-    ]
-    texts = [Text(words, tuple(parts))]
+    texts = [text_of(words, (0, cut), (cut + 1, len(words)))]
     [_, rows] = candidates(analyse("What does harbour open do?"), texts, PLAIN_SOURCE, reader)
     assert rows and all(row.part.start <= row.span.start for row in rows)
     assert all(row.span.end <= row.part.end for row in rows)
-    [_, unrelated] = candidates(
-        analyse("Where was Lise Meitner born?"), texts, PLAIN_SOURCE, reader
-    )
+    elsewhere = analyse("Where was Lise Meitner born?")
+    [_, unrelated] = candidates(elsewhere, texts, PLAIN_SOURCE, reader)
     assert unrelated == []
 
 
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
-    texts = [
-        Text(words, (TextPart(0, len(words), evidence_from(words, "passage", None, 1.0)),))
-        for words in [
-            *(f"Harbour {n} has a kitchen. {KITCHEN}" for n in range(READ[-1] + 3)),
-            HARBOUR,
-        ]
-    ]
+    others = [f"Harbour {n} has a kitchen. {KITCHEN}" for n in range(READ[-1] + 3)]
+    texts = [text_of(words, (0, len(words))) for words in (*others, HARBOUR)]
     question = analyse("Who built the harbour of Brenholm?")
-    few, all_ = (
-        [row.span for row in rows]
-        for rows in map(list, candidates(question, texts, PLAIN_SOURCE, reader))
+    few, spans = (
+        [row.span for row in rows] for rows in candidates(question, texts, PLAIN_SOURCE, reader)
     )
-    assert [len({span.text for span in spans}) for spans in (few, all_)] == list(READ)
+    assert [len({span.text for span in read}) for read in (few, spans)] == list(READ)
     [[*rows]] = candidates(question, texts, PLAIN_SOURCE, reader, (1,))
     assert {row.span.text for row in rows} == {READ[-1] + 3}
-    spans = all_
     best = max(spans, key=lambda span: span.margin)
     assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 
@@ -185,7 +179,8 @@ def test_a_sentence_is_worth_all_its_spans_together(reader: TrainedReader) -> No
 
 def test_a_sentence_that_answers_has_the_form_asked_for() -> None:
     span = Span(0, 0, 4, 1.0, 1.0)
-    rows = [(KITCHEN, span, 2.0), (HARBOUR, span, 1.0), ("How much is a ticket?", span, 3.0)]
+    texts = (("How much is a ticket?", 3.0), ("Soak the beans.", 2.0), (HARBOUR, 1.0))
+    rows = [(text, span, worth) for text, worth in texts]
     [sentence] = find_sentences(analyse("How much is a ticket?"), rows)
     assert sentence.text == HARBOUR
 
@@ -269,12 +264,6 @@ def test_a_list_is_given_whole() -> None:
         assert not asks_for_several(single)
 
 
-def test_overlap_is_counted_as_for_squad() -> None:
-    assert f1("the engineer", ["an engineer"]) == 1.0
-    assert f1("", []) == 1.0 and f1("x", []) == 0.0
-    assert f1("Tove Lindqvist", ["Lindqvist"]) == pytest.approx(2 / 3)
-
-
 class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
 
@@ -313,10 +302,8 @@ def test_front_matter_answers_nothing() -> None:
 @pytest.fixture(scope="module")
 def passages(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
     folder = tmp_path_factory.mktemp("edition")
-    made: Edition = make_edition(
-        folder, {"Brenholm": HARBOUR, "Beans": KITCHEN}, {"Brenholm": ("place", [])}, [], {}
-    )
-    build_index(folder, None)
+    texts = {"Brenholm": HARBOUR, "Beans": KITCHEN}
+    made = indexed_edition(folder, texts, {"Brenholm": ("place", [])})
     return PassageReader(made, EngineSettings())
 
 

@@ -4,26 +4,18 @@ import pytest
 
 from tasks.extract.rules.layout import lay_out
 from tasks.ingest.prose import words_of
-from tests.test_rules_english import facts, read
+from tests.case_tables import cases_of_facts
+from tests.passages import facts, read
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        (
-            "Johns Hopkins University develops blood tests that reveal early cancers.",
-            (
-                "Johns Hopkins University",
-                "develops",
-                "blood tests that reveal early cancers",
-            ),
-        ),
-        (
-            "Chitin is a major component of cell walls.",
-            ("Chitin", "major component of", "cell walls"),
-        ),
-        ("Acme opened a plant, which was closed in 2019.", ("Acme", "opened", "plant")),
-    ],
+    cases_of_facts("""
+Johns Hopkins University develops blood tests that reveal early cancers. | Johns Hopkins University
+  | develops | blood tests that reveal early cancers
+Chitin is a major component of cell walls. | Chitin | major component of | cell walls
+Acme opened a plant, which was closed in 2019. | Acme | opened | plant
+"""),
 )
 def test_a_phrase_keeps_what_narrows_it_down(text, expected):
     assert expected in facts(read(text))
@@ -152,25 +144,16 @@ def test_notes_at_the_foot_of_a_text_are_no_sentences():
 
 @pytest.mark.parametrize(
     ("text", "cut"),
-    [
-        (
-            "She married Ann Low, widow of the painter Jean-Guy Moret.",
-            ("Ann Low", "widow of", "painter"),
-        ),
-        (
-            "Jo Low, chief of the consumer and local affairs bureau, wrote it.",
-            ("Jo Low", "chief of", "consumer and local affairs"),
-        ),
-        (
-            "Acme was founded in an age where firms can attract, hire, and train remote teams.",
-            ("Acme", "founded in", "age where firms can attract, hire"),
-        ),
-        (
-            "Certificate Transparency logs are a hash tree, with every node containing a sum.",
-            ("Certificate Transparency", "hash tree with", "every node containing a sum"),
-        ),
-        ("Moret’s glasses were thus a useful tool.", ("Moret", "glasses", "thus a useful tool")),
-    ],
+    cases_of_facts("""
+She married Ann Low, widow of the painter Jean-Guy Moret. | Ann Low | widow of | painter
+Jo Low, chief of the consumer and local affairs bureau, wrote it. | Jo Low | chief of
+  | consumer and local affairs
+Acme was founded in an age where firms can attract, hire, and train remote teams. | Acme
+  | founded in | age where firms can attract, hire
+Certificate Transparency logs are a hash tree, with every node containing a sum.
+  | Certificate Transparency | hash tree with | every node containing a sum
+Moret’s glasses were thus a useful tool. | Moret | glasses | thus a useful tool
+"""),
 )
 def test_an_end_is_neither_cut_nor_of_another_phrase(text, cut):
     assert cut not in facts(read(text))
@@ -187,14 +170,8 @@ def test_an_end_is_whole_although_signs_or_other_words_stand_in_it(text, expecte
     assert expected in facts(read(text))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Part of Acme joined the Senate of Bern in 1999.",
-    ],
-)
-def test_an_office_or_a_part_of_something_is_nobody(text):
-    assert not facts(read(text))
+def test_a_part_of_something_is_nobody():
+    assert not facts(read("Part of Acme joined the Senate of Bern in 1999."))
 
 
 def test_no_value_repeats_its_subject():
@@ -209,20 +186,13 @@ def test_two_subjects_of_one_verb_may_be_joined_words():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        (
-            "Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith.",
-            ("Pale Lantern", "written by", "Anna Smith"),
-        ),
-        (
-            "Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith.",
-            ("Pale Lantern", "directed by", "Anna Smith"),
-        ),
-        (
-            "Anna Smith wrote and directed the film Pale Lantern.",
-            ("Anna Smith", "wrote", "Pale Lantern"),
-        ),
-    ],
+    cases_of_facts("""
+Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith. | Pale Lantern
+  | written by | Anna Smith
+Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith. | Pale Lantern
+  | directed by | Anna Smith
+Anna Smith wrote and directed the film Pale Lantern. | Anna Smith | wrote | Pale Lantern
+"""),
 )
 def test_verbs_share_what_follows_the_last(text, expected):
     assert expected in facts(read(text))

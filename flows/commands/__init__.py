@@ -8,7 +8,7 @@ COMMANDS = {
     "answer": "Answer a file of questions, with sources, and write the answers to another file.",
     "feedback": "Say how right an answer was.",
     "learn": "Learn from questions with answers how to search a graph.",
-    "evaluate": "Measure answers on a benchmark, in comparison with simple baselines.",
+    "evaluate": "Measure answers on a benchmark and compare them with simple baselines.",
     "remember": "Add a text or a file; it can be asked about at once.",
     "show": "Show everything known about one entity.",
     "search": "Find passages and notes by words and meaning.",

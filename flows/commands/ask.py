@@ -89,7 +89,7 @@ class Ask(Asking):
         "Ask one question after another; with --json, one object per line.", also=("-i",)
     )
     choices: list[str] = option(
-        "CHOICE", "A choice, of which the answer is one; give it once per choice (any answer).", []
+        "CHOICE", "One of the possible answers; may be repeated (any answer).", []
     )
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
     picture: str | None = option(

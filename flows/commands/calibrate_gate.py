@@ -3,13 +3,58 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flows.jobs import FORMAT, QUESTIONS, Run, Runner, finer, option
+from flows.jobs import FORMAT, QUESTIONS, Configured, Run, Runner, finer, option
 from flows.terminal import Shown, Table
 
+if TYPE_CHECKING:
+    from tasks.models.encoders.choice import EncoderChoice
 
-class CalibrateGate(Run):
+
+class EncodedQuestions(Configured):
+    """What gates see of questions, and how Thrust counts, to calibrate or to measure gates."""
+
+    encoder: str = finer(
+        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
+        "minilm",
+    )
+    layer: int = finer("The layer of hidden states; the last by default.", -1)
+    pooling: str = finer(
+        "How hidden states are pooled: mean, last, decoder_start_with_encoder or "
+        "first_token_official.",
+        "mean",
+    )
+    variant: str | None = finer(
+        "The variant of Thrust: full (the default), no_size, no_direction, no_distance, cosine or "
+        "inertia.",
+        None,
+    )
+    clusters: int | None = finer(
+        "Thrust's clusters per class; by default ⌈seeds^¼⌉, at least 3.", None, ge=1
+    )
+    popularity_of: str | None = finer(
+        "The graph from which the gate `popularity` counts subjects.", None
+    )
+
+    @property
+    def calls_model(self) -> bool:
+        """Whether an endpoint makes the vectors."""
+        return self.encoder.startswith("endpoint:")
+
+    @property
+    def encoder_choice(self) -> "EncoderChoice":
+        """What makes the vectors."""
+        from tasks.models.encoders.choice import EncoderChoice
+
+        return EncoderChoice(self.encoder, self.layer, self.pooling)  # type: ignore[arg-type]
+
+    def options(self, *names: str) -> dict[str, Any]:
+        """Return those of these fields that are given, as options of gates."""
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+
+
+class CalibrateGate(EncodedQuestions, Run):
     """Learn from a task's questions when outside knowledge is needed."""
 
     flow_name = "calibrate-gate"
@@ -29,39 +74,20 @@ class CalibrateGate(Run):
     outcomes_of: str | None = finer(
         "The model whose outcomes are used, if the file has several.", None
     )
-    encoder: str = finer(
-        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
-        "minilm",
-    )
-    layer: int = finer("The layer of hidden states; the last by default.", -1)
-    pooling: str = finer("How hidden states are pooled.", "mean")
-    variant: str | None = finer("The variant of Thrust; by default the full one.", None)
-    clusters: int | None = finer("Clusters per class, for Thrust.", None, ge=1)
-    popularity_of: str | None = finer(
-        "The graph from which the gate `popularity` counts subjects.", None
-    )
-
-    @property
-    def calls_model(self) -> bool:
-        """Whether an endpoint makes the vectors."""
-        return self.encoder.startswith("endpoint:")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Calibrate and return the run, with the gate and its thresholds."""
         from tasks.calibrate_gate import Seeding, calibrate_gate
         from tasks.gates.calibrate import GateChoice
-        from tasks.models.encoders.choice import EncoderChoice
 
-        options = {name: getattr(self, name) for name in ("variant", "clusters", "popularity_of")}
-        encoder = EncoderChoice(self.encoder, self.layer, self.pooling)  # type: ignore[arg-type]
-        chosen = {name: value for name, value in options.items() if value is not None}
+        options = self.options("variant", "clusters", "popularity_of")
         run, gate = calibrate_gate(
             self.place,
             Path(self.questions),
             self.chosen_settings,
             task=self.task,
             format=self.format,
-            choice=GateChoice(self.gate, chosen, encoder),
+            choice=GateChoice(self.gate, options, self.encoder_choice),
             seeding=Seeding(self.seeds, self.draw, self.outcomes_of),
             report=runner.report,
             run_stage=runner.run_stage,

@@ -29,8 +29,7 @@ class Cost(Configured):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Estimate a refresh, or try its model on a sample."""
-        from tasks.cost import estimate
-        from tasks.sample import try_on_sample
+        from tasks.cost import estimate, try_on_sample
 
         settings = self.chosen_settings
         if settings.engine.engine == "rules":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from flows import terminal
 from flows.jobs import Call, Command, Configured, Runner, operand, option, switch
 from flows.summary import rows_of
-from flows.terminal import Aside, Shown
+from flows.terminal import Shown
 from schemas.errors import DamageError, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ LONGEST_LINE = 300  # characters
 
 class ListEditions(Command):
     """List the editions."""
+
+    none_yet = "There are no editions yet."
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the editions, the oldest first."""
@@ -48,8 +50,6 @@ class ListEditions(Command):
                 f"Publishing has been held since {hold['since']}: {hold['reason']}. "
                 "`almanac editions publish` ends that."
             )
-        if not result:
-            yield Aside("There are no editions yet.")
 
 
 class _OfAnAlmanac(Configured):

@@ -21,14 +21,14 @@ class Evaluation(Job):
 
 
 class EvaluateAnswers(Evaluation):
-    """Measure answers on a benchmark, in comparison with simple baselines."""
+    """Measure answers on a benchmark and compare them with simple baselines."""
 
     flow_name = "evaluate-answers"
     outcome = "What was measured"
     shortcuts = MODEL
 
     route: str = option("NAME", "The route to measure.", "auto")
-    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    graph: str | None = option("NAME", "Ask this graph every question (the graphs that fit).", None)
     learn: bool = switch("Learn nothing, and measure on all questions.", True)
     out: str | None = option(
         "FILE", "Write every answer and its figures to this file (none).", None

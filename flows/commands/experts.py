@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from flows.jobs import Command, Publication, Runner, operand, option
-from flows.terminal import Aside, Shown, Table
+from flows.terminal import Shown
 
 if TYPE_CHECKING:
     from warehouse.home import Home
@@ -20,23 +20,22 @@ EXPERT = operand("NAME", "The expert.")
 class ListExperts(Command):
     """List the experts."""
 
+    none_yet = "There is no expert yet; `almanac train-experts NAME` trains one."
+
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the experts of the current edition."""
         return list_experts(self.place)
 
     def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
         """Yield a table in which an expert stands below the one that contains it."""
-        if not result:
-            yield Aside("There is no expert yet; `almanac train-experts NAME` trains one.")
-            return
-        rows = [
-            [
-                "  " * expert["depth"] + expert["expert"],
-                *(f"{v:.4g}" if isinstance(v, float) else v for v in map(expert.get, _SHOWN[1:])),
-            ]
-            for expert in result
-        ]
-        yield Table(_SHOWN, rows)
+        rows = [{name: _shown(expert[name]) for name in _SHOWN} for expert in result]
+        for row, expert in zip(rows, result, strict=True):
+            row["expert"] = "  " * expert["depth"] + row["expert"]
+        yield from super().shown(rows)
+
+
+def _shown(value: Any) -> Any:
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 class _About(Publication):
@@ -63,7 +62,7 @@ class AddExpert(_About):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Add it and return the run."""
-        from tasks.curate_experts import add_expert
+        from tasks.train_experts import add_expert
 
         run = add_expert(
             self.place,
@@ -89,7 +88,7 @@ class _Change(Publication):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Change it and return the run."""
-        from tasks.curate_experts import change_expert
+        from tasks.train_experts import change_expert
 
         run = change_expert(
             self.place,

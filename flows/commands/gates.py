@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.commands.calibrate_gate import EncodedQuestions
 from flows.commands.evaluate import Evaluation
 from flows.jobs import Command, Publication, Runner, finer, operand, option
 from flows.terminal import Aside, Shown, Table
@@ -30,20 +31,17 @@ MEASURED = {
 class ListGates(Command):
     """List the calibrated gates, with their thresholds and recent decisions."""
 
+    none_yet = (
+        "There is no gate yet; `almanac calibrate-gate QUESTIONS --task NAME` calibrates one."
+    )
+
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the gates of the current edition."""
         return list_gates(self.place)
 
     def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
-        """Yield a table of the gates."""
-        if result:
-            rows = [list(map(_shown, gate, gate.values())) for gate in result]
-            yield Table(list(result[0]), rows)
-        else:
-            yield Aside(
-                "There is no gate yet; `almanac calibrate-gate QUESTIONS --task NAME` calibrates "
-                "one."
-            )
+        """Yield a table of the gates with short numbers."""
+        yield from super().shown([{n: _shown(n, v) for n, v in gate.items()} for gate in result])
 
 
 class RemoveGate(Publication):
@@ -60,7 +58,7 @@ class RemoveGate(Publication):
         )
 
 
-class EvaluateGates(Evaluation):
+class EvaluateGates(EncodedQuestions, Evaluation):
     """Measure gates on questions with known outcomes: whether knowledge helped."""
 
     flow_name = "evaluate-gates"
@@ -73,59 +71,32 @@ class EvaluateGates(Evaluation):
         name="--gate",
     )
     picture: str | None = option("FILE", "Draw the curves as .svg or .png (none).", None)
-    encoder: str = finer(
-        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
-        "minilm",
-    )
-    layer: int = finer("The layer of hidden states; the last by default.", -1)
-    pooling: str = finer(
-        "How hidden states are pooled: mean, last, decoder_start_with_encoder or "
-        "first_token_official.",
-        "mean",
-    )
-    variant: str | None = finer(
-        "The variant of Thrust: full (the default), no_size, no_direction, "
-        "no_distance, cosine or inertia.",
-        None,
-    )
-    clusters: int | None = finer(
-        "Thrust's clusters per class; by default ⌈seeds^¼⌉, at least 3.", None, ge=1
-    )
     seeds: int = finer("Questions to calibrate with, per data set.", 200, ge=1)
     draws: int = finer("How often the seeds are drawn.", 10, ge=1)
     choices: bool = finer("Encode the choices with the question.")
-    popularity_of: str | None = finer(
-        "The graph from which the gate `popularity` counts subjects.", None
-    )
     ablations: bool = finer("Measure every variant of Thrust instead.")
-
-    @property
-    def calls_model(self) -> bool:
-        """Whether an endpoint makes the vectors."""
-        return self.encoder.startswith("endpoint:")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Measure, draw, and return the figures."""
         from tasks.evaluate.gates.evaluate import GateMeasurement, evaluate_gates
         from tasks.evaluate.gates.scored import Draws
         from tasks.evaluate.pictures import check_picture, draw_curves
-        from tasks.models.encoders import EncoderChoice, open_question_encoder
+        from tasks.models.encoders import open_question_encoder
         from warehouse.disk_errors import warned_of_refusals
 
         if self.picture:
             check_picture(Path(self.picture))
-        options = {"variant": self.variant, "clusters": self.clusters}
         measurement = GateMeasurement(
             gates=[name for names in self.gates for name in names.split(",") if name],
             draws=Draws(self.seeds, self.draws),
             limit=self.limit,
-            options={name: value for name, value in options.items() if value is not None},
+            options=self.options("variant", "clusters"),
             choices=self.choices,
             popularity_of=self.popularity_of,
             study="ablations" if self.ablations else "gates",
         )
-        choice = EncoderChoice(self.encoder, self.layer, self.pooling)  # type: ignore[arg-type]
-        encoder = partial(open_question_encoder, choice, self.chosen_settings.engine, self.place)
+        engine = self.chosen_settings.engine
+        encoder = partial(open_question_encoder, self.encoder_choice, engine, self.place)
         results = evaluate_gates(
             self.place,
             Path(self.questions),

@@ -1,11 +1,9 @@
 """`almanac graphs`: lists and removes imported graphs."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from flows.jobs import Command, Publication, Runner, operand
-from flows.terminal import Aside, Shown
 
 COLUMNS = ("graph", "triples", "rejected", "format", "language", "source", "imported_at")
 
@@ -13,20 +11,15 @@ COLUMNS = ("graph", "triples", "rejected", "format", "language", "source", "impo
 class ListGraphs(Command):
     """List the imported graphs."""
 
+    none_yet = (
+        "No graph has been imported yet; `almanac import-graph FILE --name NAME` imports one."
+    )
+
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the imported graphs."""
         from tasks.import_graph import list_graphs
 
         return [{column: graph[column] for column in COLUMNS} for graph in list_graphs(self.place)]
-
-    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
-        """Yield a table, or that there is none."""
-        yield from super().shown(result)
-        if not result:
-            yield Aside(
-                "No graph has been imported yet; `almanac import-graph FILE --name NAME` imports "
-                "one."
-            )
 
 
 class RemoveGraph(Publication):

@@ -35,15 +35,15 @@ class LearnFromQuestions(Job):
         "QUESTIONS", "Files of questions, or folders with several."
     )
     format: str = FORMAT
-    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    graph: str | None = option("NAME", "Ask this graph every question (the graphs that fit).", None)
     gates: bool = switch(
-        "Calibrate a gate for each task of 50 questions or more, too.", name="--gate"
+        "Also calibrate a gate for each task with at least 50 questions.", name="--gate"
     )
     experts: bool = switch(
-        "Ask the model the questions alone, too, so that it knows better when to ask experts."
+        "Also ask the model the questions by itself, so that it learns when to ask experts."
     )
-    paths: bool = switch("Learn which paths of --graph matter, too, and how to phrase them.")
-    replace: bool = switch("Forget what was learned for the graph before.")
+    paths: bool = switch("Also learn which paths of --graph matter, and how to phrase them.")
+    replace: bool = switch("Forget what was learned for the graph earlier.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Learn and return what was learned, as `tasks.learn.learn` does."""

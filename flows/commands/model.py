@@ -1,4 +1,4 @@
-"""`almanac model`: lists and installs the language models that come with packages."""
+"""`almanac model`: lists and installs the models that come with packages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ class ListModels(Command):
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the models that can be installed, and whether they are."""
-        from tasks.models.packaged import PACKAGED, models_folder, state_of
+        from tasks.models.packaged import PACKAGED, folder_of, state_of
 
         return [
             {
@@ -21,7 +21,7 @@ class ListModels(Command):
                 "what": model.what,
                 "licence": model.licence,
                 "package": f"{model.distribution} {model.version}",
-                "folder": str(models_folder() / model.name),
+                "folder": str(folder_of(model)),
             }
             for model in PACKAGED.values()
         ]
@@ -34,20 +34,18 @@ class InstallModel(Command):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Install the model and return where it lies."""
-        from tasks.models.packaged import install
+        from tasks.models.packaged import PACKAGED, install
 
         folder, is_new = install(self.name, runner.warn)
-        return {"name": self.name, "folder": str(folder), "new": is_new}
+        use = PACKAGED[self.name].use
+        return {"name": self.name, "folder": str(folder), "new": is_new, "use": use}
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield where the model lies and how to use it."""
         if not result["new"]:
             yield f"{self.name} is there already, in {result['folder']}."
             return
-        yield (
-            f"{self.name} lies in {result['folder']}. Use it with --engine transformers --model "
-            f"{self.name}."
-        )
+        yield f"{self.name} lies in {result['folder']}. {result['use']}"
 
 
 COMMAND = {"list": ListModels, "install": InstallModel}

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from flows import terminal
 from flows.jobs import Call, Command, Runner, operand, option, switch
-from flows.terminal import Aside, Shown, Table
+from flows.terminal import Shown
 from schemas.errors import AlmanacError, UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique.")
 class ListOverrides(Command):
     """List the corrections in force."""
 
+    none_yet = "No corrections are in force."
+
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the corrections in force."""
         from warehouse.overrides import overrides_in_force
@@ -31,13 +33,8 @@ class ListOverrides(Command):
 
     def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
         """Yield a table, with the words of rejected facts."""
-        if not result:
-            yield Aside("No corrections are in force.")
-            return
         words = _rejected_facts(self.place, result)
-        yield Table(
-            [*result[0], "fact"], [[*row.values(), words.get(row["subject"])] for row in result]
-        )
+        yield from super().shown([{**row, "fact": words.get(row["subject"])} for row in result])
 
 
 class _Correction(Command):

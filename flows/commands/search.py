@@ -19,7 +19,7 @@ class Search(Configured):
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the best passages and notes with their sources."""
         from flows.home import edition_of, reading_settings_of
-        from tasks.search import search
+        from tasks.retrieval.search_edition import search
 
         settings = self.settings or reading_settings_of(self.place)
         with edition_of(self.place, self.edition).pinned() as edition:

@@ -1,27 +1,21 @@
 """`almanac sources`: lists and removes sources."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from flows.jobs import Command, Publication, Runner, operand
-from flows.terminal import Aside, Shown
 
 
 class ListSources(Command):
     """List the sources."""
+
+    none_yet = "Nothing has been read yet; `almanac refresh SOURCE` reads a source."
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the sources that hold anything."""
         from tasks.sources import list_sources
 
         return list_sources(self.place)
-
-    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
-        """Yield a table, or that there is none."""
-        yield from super().shown(result)
-        if not result:
-            yield Aside("Nothing has been read yet; `almanac refresh SOURCE` reads a source.")
 
 
 class RemoveSource(Publication):

