@@ -30,7 +30,7 @@ from typing import Any
 from benchmarks.command import parser_of, report, run_command
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.read import read_passage
-from tasks.text.chinese_words import content_words
+from tasks.text.chinese_words import HAN_OR_ZERO, RUN, STOP_WORDS, segmenter
 from tests.chinese_gold import GOLD, passage_row, score
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +51,14 @@ def sample_passages(path: Path) -> Iterator[dict[str, Any]]:
             heading, lines = line[3:].strip(), []
         else:
             lines.append(line)
+
+
+def content_words(text: str) -> set[str]:
+    """Return the distinct words of a text that carry meaning, without words inside others."""
+    words: set[str] = set()
+    for run in RUN.findall(text):
+        words.update(segmenter().cut(run) if HAN_OR_ZERO.match(run) else [run.lower()])
+    return words - STOP_WORDS
 
 
 def coverage(passages: list[PassageReading]) -> dict[str, float]:

@@ -25,7 +25,7 @@ from tasks.extract.extracted import Extracted
 from tasks.extract.rules.chinese import extract_chinese
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, read_sentences
-from tasks.text.chinese_words import STOP_WORDS, chinese_words, content_words
+from tasks.text.chinese_words import STOP_WORDS, chinese_words
 from tests.case_tables import cases
 from tests.chinese_gold import score
 from tests.passages import Fact, facts, passage, read, stated
@@ -431,7 +431,6 @@ def test_long_texts_take_linear_time() -> None:
 def test_words_to_search_by() -> None:
     assert {"中华", "人民", "共和国"} <= set(chinese_words("中华人民共和国"))
     assert chinese_words("IBM公司") == ["ibm", "公司"]
-    assert content_words("他是北京的作家") == {"北京", "作家"}
     assert "的" in STOP_WORDS
 
 

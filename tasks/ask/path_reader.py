@@ -58,14 +58,12 @@ class PathReader:
         paths: PathGraph,
         encode: Encode,
         writer: BlockingClient | None = None,
-        *,
-        room: int = ROOM,
     ) -> None:
         """Take an open graph; `encode` gives vectors of length one, for choices without a model.
 
         The template `description` is written by `writer`, by rule without one.
         """
-        self.paths, self._encode, self._room = paths, encode, room
+        self.paths, self._encode = paths, encode
         self._templates = Templates(paths.graph, writer)
 
     @property
@@ -93,7 +91,7 @@ class PathReader:
     def phrase(self, arm: str, extracted: Extracted) -> Phrased:
         """Return the wording of an extracted part by the arm's template."""
         template: Template = next(name for name in TEMPLATES if name == arm.partition("+")[2])
-        return self._templates.phrase(template, extracted, Limit(tokens=self._room))
+        return self._templates.phrase(template, extracted, Limit(tokens=ROOM))
 
     def sentence(self, path: Path) -> str:
         """Return a path in words."""

@@ -11,13 +11,15 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.passage_entities import Entity, entities_of, is_asserted
 from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import class_noun_before, class_nouns
+from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.models.span_reader.reader import Span, relation_reader
 from tasks.models.span_reader.relation_question import relation_question
@@ -36,6 +38,17 @@ LONGEST_SUBJECT = 80  # characters
 NUMBER = re.compile(r"\d[\w-]*|[()]")
 SUBJECTS = frozenset(("nsubj", "nsubj:pass"))
 ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
+
+
+@dataclass(slots=True)
+class Entity:
+    """An entity of a passage: a name with its mentions, or a date; spans are in characters."""
+
+    name: str
+    kind: str
+    mentions: list[tuple[int, int]] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)  # one per mention
+    value: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ def ontology_triples(
     passage: ParsedPassage, clauses: list[Clause], ontology: Ontology
 ) -> list[Mention]:
     """Return a passage's facts for an ontology's relations as rows of TripleMention."""
-    entities = entities_of(passage)
+    entities = _entities_of(passage)
     kinds = stated_kinds(passage, ontology)
     return [
         _row(fact)
@@ -67,6 +80,31 @@ def ontology_triples(
         for fact in _of_sentence(passage, entities, kinds, ontology, (first, last))
         if _is_asserted(passage, clauses, fact)
     ]
+
+
+def _entities_of(passage: ParsedPassage) -> list[Entity]:
+    """Return the names of a passage with all their mentions, and its dates."""
+    tree = passage.tree
+    by_name: dict[str, Entity] = {}
+    for span in passage.names:
+        key = normalise_name(span.name)
+        entity = by_name.setdefault(key, Entity(span.name, passage.kind(span.name)))
+        entity.mentions.append((span.start, span.end))
+        entity.tokens.append(span.first)
+    for token, name in passage.referents.items():
+        known = by_name.get(normalise_name(name))
+        if known:
+            known.mentions.append((tree.start[token], tree.end[token]))
+            known.tokens.append(token)
+    entities = list(by_name.values())
+    starts = np.array(tree.start)
+    for start, end, value in find_values(tree.text, "en"):
+        if value.is_point and not any(
+            a < end and start < b for entity in entities for a, b in entity.mentions
+        ):
+            token = max(int(np.searchsorted(starts, start, "right")) - 1, 0)
+            entities.append(Entity(tree.text[start:end], "date", [(start, end)], [token], value))
+    return entities
 
 
 def stated_kinds(passage: ParsedPassage, ontology: Ontology) -> dict[str, str]:
@@ -93,11 +131,19 @@ def _class_phrases(passage: ParsedPassage, name: NameSpan) -> Iterator[str]:
 
 
 def _is_asserted(passage: ParsedPassage, clauses: list[Clause], fact: Related) -> bool:
+    """Return whether the smallest clause around head and tail is positive and asserted.
+
+    Without such a clause the result is true.
+    """
     tree = passage.tree
     tail = bisect_right(tree.start, fact.tail_start) - 1
     inside = range(*passage.sentence_of(tail))
     head = min((t for t in fact.head.tokens if t in inside), key=lambda t: abs(t - tail))
-    return is_asserted(passage, clauses, head, tail)
+    around = [clause for clause in clauses if {head, tail} <= set(tree.subtree(clause.predicate))]
+    if not around:
+        return True
+    standing = standing_of(passage, min(around, key=lambda c: len(tree.subtree(c.predicate))))
+    return standing.polarity == "positive" and standing.modality == "asserted"
 
 
 def _of_sentence(

@@ -17,24 +17,20 @@ SEED = 42
 BUDGETS = {"scarce": 0.25, "medium": 0.5, "abundant": 0.75}  # Thrust, section 4.1
 
 
-def cross_fitted(
-    make: Callable[[], Gate], seeds: GateQuestions, folds: int = FOLDS, seed: int = SEED
-) -> np.ndarray:
+def cross_fitted(make: Callable[[], Gate], seeds: GateQuestions) -> np.ndarray:
     """Return float64 (n,): each seed's score by a gate fitted on the other folds.
 
     All scores are NaN if there is only one distinct question.
     """
     scores = np.full(len(seeds), np.nan)
-    for others, own in folds_of(seeds.texts, folds, seed):
+    for others, own in folds_of(seeds.texts):
         gate = make()
         gate.fit(seeds.take(others), counted_as=len(seeds))
         scores[own] = gate.score(seeds.take(own))
     return scores
 
 
-def folds_of(
-    texts: Sequence[str], folds: int = FOLDS, seed: int = SEED
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def folds_of(texts: Sequence[str], folds: int = FOLDS) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield, for each fold, the indices of all other texts and those of its own texts.
 
     Equal texts share a fold, so that none is a seed for its copy. A single distinct text has no
@@ -43,7 +39,7 @@ def folds_of(
     _, group = np.unique(np.array(texts, dtype=object).astype(str), return_inverse=True)
     groups = int(group.max()) + 1 if len(texts) else 0
     folds = min(folds, groups) if groups > 1 else 0
-    order = np.random.default_rng(seed).permutation(groups)
+    order = np.random.default_rng(SEED).permutation(groups)
     fold_of = np.empty(groups, int)
     fold_of[order] = np.arange(groups) % max(folds, 1)
     for fold in range(folds):

@@ -188,9 +188,9 @@ def as_triples(triples: Sequence[Triple]) -> str:
     )
 
 
-def prompt_name(text: str, longest: int = LONGEST_NAME) -> str:
+def prompt_name(text: str) -> str:
     """Return a name on one line, without invisible characters or marks of text direction."""
-    return one_line(clean_line(text, longest + 1), longest)
+    return one_line(clean_line(text, LONGEST_NAME + 1), LONGEST_NAME)
 
 
 def _longest(

@@ -126,11 +126,10 @@ class ProgramSearch:
         encoder: Encoder | None = None,
         limits: Limits = DEFAULT_LIMITS,
         rounds: int = 1,
-        seed: int = 0,
     ) -> None:
         """With more than one of `rounds`, the writer may search again after seeing results."""
         self._writer, self._kbs = writer, list(kbs)
-        self._chooser, self._encoder, self._limits, self._seed = chooser, encoder, limits, seed
+        self._chooser, self._encoder, self._limits = chooser, encoder, limits
         self._rounds = min(max(rounds, 1), MOST_ROUNDS)
 
     def search(self, question: Question) -> Searched:
@@ -157,7 +156,6 @@ class ProgramSearch:
                 self._limits,
                 chooser=self._chooser,
                 encoder=self._encoder,
-                seed=self._seed,
             )
 
         if len(self._kbs) == 1:

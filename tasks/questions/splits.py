@@ -46,14 +46,12 @@ def sample(
     return shuffled[:limit]
 
 
-def sample_apart(
-    questions: Sequence[BenchmarkQuestion], limit: int, seed: int = SEED
-) -> list[BenchmarkQuestion]:
+def sample_apart(questions: Sequence[BenchmarkQuestion], limit: int) -> list[BenchmarkQuestion]:
     """Return the last `limit` questions of the shuffle of which `sample` returns the first.
 
     So the two samples have a question in common only if there are too few for both.
     """
-    return sample(questions, len(questions), seed)[::-1][:limit]
+    return sample(questions, len(questions))[::-1][:limit]
 
 
 def keyed_by_component(

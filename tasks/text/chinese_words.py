@@ -106,14 +106,6 @@ def word_spans_of(text: str) -> frozenset[tuple[int, int]]:
     return frozenset(pairwise(ends))
 
 
-def content_words(text: str) -> set[str]:
-    """Return the distinct words of a text that carry meaning, without words inside others."""
-    words: set[str] = set()
-    for run in RUN.findall(text):
-        words.update(segmenter().cut(run) if HAN_OR_ZERO.match(run) else [run.lower()])
-    return words - STOP_WORDS
-
-
 def nested_words(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield a text's words, simplified, that lie in no longer one, each with those inside it."""
     for run in RUN.findall(simplified(text)):

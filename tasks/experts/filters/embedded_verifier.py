@@ -35,11 +35,11 @@ class EmbeddedVerifier:
     Its features are those of English, so it leaves Chinese open.
     """
 
-    def __init__(self, weights: Path = WEIGHTS) -> None:
+    def __init__(self) -> None:
         """Read the weights; MiniLM is loaded when it is first used."""
-        with np.load(weights, allow_pickle=False) as arrays:
+        with np.load(WEIGHTS, allow_pickle=False) as arrays:
             self._weights = {name: arrays[name].astype(np.float64) for name in arrays.files}
-        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        digest = hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()
         self.id = f"embedded-{digest[:12]}"
 
     def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:

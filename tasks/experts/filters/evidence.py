@@ -44,20 +44,18 @@ class EditionEvidence:
         *,
         excluded_triples: Collection[str] = (),
         excluded_passages: Collection[str] = (),
-        most: int = MOST_PIECES,
     ) -> None:
-        """Search the passages of a searcher and the triples of graphs, for at most `most` of each.
+        """Search the passages of a searcher and the triples of graphs, for at most five of each.
 
         `con` is the edition's database.
         """
         self._con, self._searcher, self._graphs = con, searcher, list(graphs)
         self._excluded_triples = frozenset(excluded_triples)
         self._excluded_passages = frozenset(excluded_passages)
-        self._most = most
 
     def find(self, claim: str) -> list[str]:
         """Return the triples about the names in a claim and similar passages, each best first."""
-        if not claim.strip() or self._most <= 0:
+        if not claim.strip():
             return []
         return [*self._triples(claim), *self._passages(claim)]
 
@@ -65,11 +63,11 @@ class EditionEvidence:
         if self._searcher is None:
             return []
         # All of the excluded passages could rank above the first that is not excluded.
-        wanted = self._most + min(len(self._excluded_passages), 20 * self._most)
+        wanted = MOST_PIECES + min(len(self._excluded_passages), 20 * MOST_PIECES)
         hits = (hit.fields for hit in self._searcher.alike(analyse(claim), wanted))
         kept = (hit for hit in hits if hit["passage_id"] not in self._excluded_passages)
         return [
-            f"{hit['title']}\n{hit['text'][:LONGEST_PASSAGE]}" for hit in islice(kept, self._most)
+            f"{hit['title']}\n{hit['text'][:LONGEST_PASSAGE]}" for hit in islice(kept, MOST_PIECES)
         ]
 
     def _triples(self, claim: str) -> list[str]:
@@ -88,7 +86,7 @@ class EditionEvidence:
         texts = [triple_text(*row[1:]) for row in rows if row[0] not in self._excluded_triples]
         likeness = [len(words & words_of(text)) for text in texts]
         order = sorted(range(len(texts)), key=lambda place: -likeness[place])
-        return [texts[place] for place in order[: self._most]]
+        return [texts[place] for place in order[:MOST_PIECES]]
 
     def _entities(self, claim: str) -> set[str]:
         """Return the ids of the entities that the names in a claim may refer to."""

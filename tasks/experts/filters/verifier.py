@@ -15,6 +15,7 @@ from tasks.models.loaded_model import chosen_device, loading_errors, weights_fol
 SUPPORT, REFUTE, UNKNOWN = range(3)  # the columns of verdicts
 LONGEST = 20_000  # characters that verifiers read of either text
 MOST_TOKENS = 256  # of a pair, as in VitaminC's training
+BATCH = 16  # pairs that are read at once
 
 # The names of the three verdicts in checkpoints, in lower case and letters only.
 _NAMES = (
@@ -53,7 +54,7 @@ class CheckpointVerifier:
     is run.
     """
 
-    def __init__(self, name: str, device: str | None = None, batch: int = 16) -> None:
+    def __init__(self, name: str, device: str | None = None) -> None:
         """Load a checkpoint; raises UsageError if it is none or its labels name no verdicts."""
         folder = weights_folder(name)
         self._device = chosen_device(device)
@@ -63,14 +64,13 @@ class CheckpointVerifier:
         self._model.to(self._device).eval()
         limit = getattr(self._model.config, "max_position_embeddings", None) or MOST_TOKENS
         self._limit = min(MOST_TOKENS, int(limit), int(self._tokenizer.model_max_length))
-        self._batch = batch
         self.id = f"checkpoint-{folder.name}"
 
     def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return float64 (pairs, 3): support, refute, unknown of each (evidence, claim)."""
         verdicts = np.zeros((len(pairs), 3))
-        for start in range(0, len(pairs), self._batch):
-            part = pairs[start : start + self._batch]
+        for start in range(0, len(pairs), BATCH):
+            part = pairs[start : start + BATCH]
             verdicts[start : start + len(part)] = self._verify(part)
         return verdicts
 

@@ -141,6 +141,7 @@ NEAR_WORDS = 4  # words per name for which similar spellings are looked up
 RARE = 20  # a word that fewer names have may be a misspelling
 SHORT_CHINESE = 5  # characters: in a shorter name, one wrong character spoils nearly all pairs
 REMEMBERED = 100_000  # words whose rarity is cached
+NEAR = 64  # rows of similar spelling
 NAMESAKES = 5  # per similar spelling, so that frequent names do not hide the others
 
 
@@ -180,7 +181,7 @@ class NameIndex:
         low = int(np.searchsorted(self._keys, key, "left"))
         return [spelling for spelling in self._from(low, limit) if spelling.normal == normal]
 
-    def near(self, name: str, limit: int = 64) -> list[Spelling]:
+    def near(self, name: str) -> list[Spelling]:
         """Return names with similar spelling, short forms and parts, likeliest first."""
         normal = normal_form(name)
         if not len(self):
@@ -190,14 +191,10 @@ class NameIndex:
         either = self._query.boolean_query([(self._should, query) for query in queries])
         similar = [
             s
-            for row in best(self._searcher, either, "row", limit)
+            for row in best(self._searcher, either, "row", NEAR)
             for s in self._from(row, NAMESAKES)
         ]
         return [*(s for form in short_forms(normal) for s in self.bearers(form, 5)), *similar]
-
-    def word_frequency(self, word: str) -> int:
-        """Return how many distinct names have a word."""
-        return int(self._searcher.doc_freq("words", word))
 
     def rarity(self, token: str) -> float:
         """Return how rare a word or pair of Chinese characters is among names, 0 to 1."""
@@ -225,7 +222,8 @@ class NameIndex:
 
     def _word_queries(self, normal: str) -> Iterator[Any]:
         """Yield queries for words and, where a word is rare, for similar spellings."""
-        counted = sorted((self.word_frequency(word), word) for word in set(normal.split()))
+        frequency = self._searcher.doc_freq  # in how many distinct names a word occurs
+        counted = sorted((frequency("words", word), word) for word in set(normal.split()))
         for frequency, word in counted[:NEAR_WORDS]:
             if 0 < frequency < POSTINGS:
                 yield self._query.boost_query(self._term("words", word), 2.0)

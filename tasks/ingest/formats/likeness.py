@@ -18,7 +18,6 @@ _BANDS, _ROWS = 7, 9  # of minima; the fewest expected errors at a similarity of
 _SHINGLE = 5  # words, or characters of a script without spaces
 _AT_ONCE = 1024  # shingles per batch: their 64 hashes each fit in the processor's cache
 _TOKEN = re.compile(rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]+")
-_WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _RANDOM = np.random.Generator(np.random.PCG64(20261120))
 _FACTORS = _RANDOM.integers(1, 2**63, PERMUTATIONS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _SHIFTS = _RANDOM.integers(0, 2**63, PERMUTATIONS, dtype=np.uint64)

@@ -15,6 +15,7 @@ import numpy as np
 from schemas.errors import UsageError
 
 FEWEST = 2  # rewarded decisions for an estimate
+_RIDGE, _FOLDS = 1.0, 5  # of the regression that predicts rewards
 _Z = NormalDist().inv_cdf(0.975)  # for an interval of 95 %
 
 
@@ -91,22 +92,22 @@ def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarr
     return mean_of((chances * predicted).sum(1) + weights * (log.rewards - played), weights)
 
 
-def predicted_rewards(log: LoggedDecisions, *, ridge: float = 1.0, folds: int = 5) -> np.ndarray:
+def predicted_rewards(log: LoggedDecisions) -> np.ndarray:
     """Return the predicted reward of every arm in every context (n, arms), by ridge regression.
 
     Predictions for an arm with few data are shrunk towards the mean reward of all arms. They are
     cross-fitted, so that no prediction depends on the reward that corrects it.
     """
     count, arms = log.chances.shape
-    fold = np.arange(count) % folds
+    fold = np.arange(count) % _FOLDS
     predicted = np.zeros((count, arms))
-    for left_out in range(folds):
+    for left_out in range(_FOLDS):
         others = fold != left_out
         mean = log.rewards[others].mean() if others.any() else 0.0
         for arm in range(arms):
             rows = log.contexts[others & (log.arms == arm)]
             rewards = log.rewards[others & (log.arms == arm)] - mean
-            gram = rows.T @ rows + ridge * np.eye(log.contexts.shape[1])
+            gram = rows.T @ rows + _RIDGE * np.eye(log.contexts.shape[1])
             weights = np.linalg.solve(gram, rows.T @ rewards)
             predicted[~others, arm] = mean + log.contexts[~others] @ weights
     return predicted

@@ -24,7 +24,6 @@ from tasks.text.chinese_words import tag_of
 
 AFFIRMING = frozenset(["不断", "不仅", "不但", "不时", "不久", "不禁", "未来", "不同", "不是"])
 LONGEST_LABEL = 12  # characters
-LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
 LONGEST_UNIT = 3  # 每小时
