@@ -108,7 +108,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**rest, allow_abbrev=False)
         add_shared_options(self, hidden=True)
         self.command, self.model = command, model
-        self.actions: "dict[str, CommandParser]" = {}
+        self.actions: dict[str, CommandParser] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
