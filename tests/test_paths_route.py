@@ -385,7 +385,8 @@ def test_a_picture_of_paths_is_an_svg(
     trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = ["ask", *ASKED.split(), "--home", str(trained[0].path), "--picture", "paths.txt"]
-    assert main(call) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(call)
     assert "must end in .svg" in capsys.readouterr().err
 
 
