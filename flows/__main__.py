@@ -94,6 +94,8 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         command = commands.add_parser(name, command=name, help=what, description=what)
         if whole:
             command.fill()
+            for action in command.actions.values():
+                action.fill()
     return parser
 
 

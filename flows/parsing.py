@@ -7,9 +7,10 @@ of the home, and each field of a plan within the model is reached by `--set NAME
 import argparse
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
 from flows.retired import RENAMED, rewritten, study_of
@@ -107,12 +108,14 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**rest, allow_abbrev=False)
         add_shared_options(self, hidden=True)
         self.command, self.model = command, model
-        self.actions: dict[str, argparse.ArgumentParser] = {}
+        self.actions: dict[str, CommandParser] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
         self.fill()
         words = rewritten(args, self._written_now) if self.model else args
+        if self.model and ("--set", "help") in pairwise(words):  # for which nothing is required
+            return argparse.Namespace(command_model=self.model, parser=self, set=["help"]), []
         found, left = super().parse_known_args(words, namespace)
         if left and not self.actions:
             self.error(f"unrecognized arguments: {' '.join(left)}{self._meant(left[0])}")
@@ -289,7 +292,7 @@ def _sets(
     arguments: argparse.Namespace, known: Sequence[Entry], parser: argparse.ArgumentParser
 ) -> Iterator[tuple[str, Entry, Any]]:
     """Yield what each `--set NAME=VALUE` gives; an unknown name is refused with the known ones."""
-    by_key = {entry.key: entry for entry in known if not (entry.option and entry.option.operand)}
+    by_key = _settable(known)
     for text in (*getattr(arguments, "set_before", ()), *getattr(arguments, "set", ())):
         key, equals, value = text.partition("=")
         if text == "help":
@@ -309,6 +312,12 @@ def _sets(
         yield f"--set {key}", by_key[key], _value(value, by_key[key])
 
 
+def _settable(known: Iterable[Entry]) -> dict[str, Entry]:
+    """Return what `--set` reaches by its name there: all but operands, settings last."""
+    own_first = sorted(known, key=lambda entry: entry.path[0] == "settings")
+    return {e.key: e for e in own_first if not (e.option and e.option.operand)}
+
+
 def _value(text: str, entry: Entry) -> Any:
     """Return the value that a text means for a field; pydantic does the rest."""
     if text[:1] in ("[", "{"):
@@ -324,6 +333,8 @@ def _value(text: str, entry: Entry) -> Any:
 def _print_settable(by_key: Mapping[str, Entry]) -> None:
     from flows import terminal
 
+    if not by_key:
+        terminal.show("This command has nothing to set.")
     for key, entry in by_key.items():
         terminal.show(f"{key}\n    {entry.help}")
 

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.command_line import CommandLine
+from tests.documents import write_texts
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
+from warehouse.home import Home
 
 if TYPE_CHECKING:
     from tests.mock_endpoint import Running
@@ -86,10 +88,7 @@ def almanac_data() -> Path:
 @pytest.fixture(scope="session")
 def tiny_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten small documents: some refer to each other, two disagree, two are in Chinese."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for name, text in CORPUS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    return write_texts(tmp_path_factory.mktemp("versions") / "corpus", CORPUS)
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +96,6 @@ def small_home(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """A home with two editions of the tiny corpus; read it, or work on a copy of it."""
     from schemas.settings import load_settings
     from tasks.refresh import refresh
-    from warehouse.home import Home
 
     home = Home(tmp_path_factory.mktemp("small") / "home")
     home.path.mkdir()
@@ -109,6 +107,12 @@ def small_home(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     (corpus / "london.md").write_text("# London\n\nLondon lies on the Thames.\n", encoding="utf-8")
     refresh(home, [str(corpus)], load_settings(home.path))
     return home.path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home that is not there yet."""
+    return Home(tmp_path / "home")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import io
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,14 @@ def read_one(source: Path | str) -> ReadText:
     (outcome,) = read_all(source)
     assert isinstance(outcome, ReadText), outcome
     return outcome
+
+
+def write_texts(folder: Path, by_name: Mapping[str, str]) -> Path:
+    """Write texts as files of a folder, which is made where there is none; return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in by_name.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 def texts(source: Path | str) -> dict[str, str]:

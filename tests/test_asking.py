@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import almanac
+from almanac import open as open_almanac
 from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
@@ -31,12 +31,16 @@ from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
 from tasks.text.question import Question
 from tests.benchmark_runs import run_benchmark
+from tests.current_edition import current
+from tests.documents import write_texts
 from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
 from tests.mock_endpoint import running
 from warehouse import durable
 from warehouse.home import Home
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
+BORN = "Where was Ada Lovelace born?"
+FIRST_SEEN = f"when could people first see {film(5)}"
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +69,7 @@ def taught(home: Home, tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 def asker(home: Home, settings: Settings = PLAIN, **how: object) -> Asker:
-    edition = home.editions.current()
-    assert edition is not None
+    edition = current(home)
     return Asker(home, edition, settings, AskOptions(**how))  # type: ignore[arg-type]
 
 
@@ -83,9 +86,8 @@ def test_a_graph_is_asked_in_its_relations_words(home):
 
 
 def test_what_was_learned_is_asked_in_any_words(taught):
-    question = f"when could people first see {film(5)}"
     with asker(taught) as open_asker:
-        assert open_asker.answer(question).answer == "1955"
+        assert open_asker.answer(FIRST_SEEN).answer == "1955"
         several = open_asker.answer(f"whom do we see in {film(5)}")
     assert len(several.answers) == 2 and several.answer == several.answers[0]
 
@@ -97,7 +99,7 @@ def test_another_question_is_not_one_for_the_graph(taught):
     assert not answer.answerable and answer.evidence == []
 
 
-def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(home, capsys):
+def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(home, almanac):
     with asker(home) as open_asker:
         strange = open_asker.answer("Who founded Quibbleton in 《沙丘记》?")
         known = open_asker.answer("What did Ada Lovelace and Charles Babbage eat?")
@@ -105,8 +107,8 @@ def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(home
             assert open_asker.answer(question).unknown == [], question
     assert strange.answer is None and strange.unknown == ["沙丘记", "Quibbleton"]
     assert known.answer is None and known.unknown == []
-    assert main(["--home", str(home.path), "ask", "Who founded Quibbleton?"]) == 0
-    assert "does not know. No entity is known by “Quibbleton”." in capsys.readouterr().out
+    shown = almanac.shown(home.path, "ask", "Who founded Quibbleton?")
+    assert "does not know. No entity is known by “Quibbleton”." in shown
 
 
 def test_an_unknown_graph_or_route_is_a_wrong_call(home):
@@ -122,7 +124,7 @@ def test_an_unknown_graph_or_route_is_a_wrong_call(home):
 @pytest.mark.parametrize("route", ["auto", "programs", "text"])
 def test_the_corpus_is_asked_by_every_route(taught, route):
     with asker(taught, route=route) as open_asker:
-        answer = open_asker.answer("Where was Ada Lovelace born?")
+        answer = open_asker.answer(BORN)
     assert answer.answer == "London"
     assert answer.route == ("programs" if route == "programs" else "text")
     place = answer.evidence[0]
@@ -130,27 +132,17 @@ def test_the_corpus_is_asked_by_every_route(taught, route):
     assert place.span_start is not None and place.span_end is not None
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["What is the name of Mallory's parrot?", "李明的出生地是哪里？", "Who wrote Faust?"],
-)
-def test_what_nobody_said_is_not_known(taught, question):
+def test_what_nobody_said_is_not_known(taught):
+    unknown = ["What is the name of Mallory's parrot?", "李明的出生地是哪里？", "Who wrote Faust?"]
+    hostile = ["x" * 5_000, "[" * 400, "\ud800?", "{0} \x00 ' \" ]]", "？"]
     with asker(taught) as open_asker:
-        answer = open_asker.answer(question)
-    assert not answer.answerable and answer.route == "none"
-
-
-@pytest.mark.parametrize("question", ["x" * 5_000, "[" * 400, "\ud800?", "{0} \x00 ' \" ]]", "？"])
-def test_any_question_is_answered_or_not_known(taught, question):
-    with asker(taught) as open_asker:
-        assert open_asker.answer(question).answerable is False
+        for question in unknown + hostile:
+            answer = open_asker.answer(question)
+            assert answer.answerable is False, question
+            assert answer.route == "none" or question in hostile
 
 
 # -- choices --------------------------------------------------------------------------------------
-
-
-FIRST_SEEN = f"when could people first see {film(5)}"
-BORN = "Where was Ada Lovelace born?"
 
 
 @pytest.mark.parametrize(
@@ -303,16 +295,13 @@ def test_questions_that_are_worked_on_at_once_share_the_texts(home, model):
 
 
 def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path):
-    home, texts = Home(tmp_path / "home"), tmp_path / "texts"
-    secret, plain = texts / "secret", texts / "plain"
-    secret.mkdir(parents=True)
-    plain.mkdir()
-    (secret / "a.md").write_text("# Ulla Stern\n\nUlla Stern was a spy. She was born in Riga.\n")
-    (plain / "b.md").write_text("# Karl Moor\n\nKarl Moor was a baker. He was born in Bonn.\n")
-    refresh(home, [str(secret)], PLAIN, sensitive=True)
-    refresh(home, [str(plain)], PLAIN)
-    edition = home.editions.current()
-    assert edition is not None
+    home = Home(tmp_path / "home")
+    spy = {"a.md": "# Ulla Stern\n\nUlla Stern was a spy. She was born in Riga.\n"}
+    baker = {"b.md": "# Karl Moor\n\nKarl Moor was a baker. He was born in Bonn.\n"}
+    for name, text in (("secret", spy), ("plain", baker)):
+        source = str(write_texts(tmp_path / name, text))
+        refresh(home, [source], PLAIN, sensitive=name == "secret")
+    edition = current(home)
     shown = edition_graphs(edition)["corpus"]
     withheld = edition_graphs(edition, open_only=True)["corpus"]
     [entity] = [c.entity for c in shown.entity_linking("q", ["Ulla Stern"])][:1]
@@ -327,27 +316,24 @@ def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path):
 # -- the command line -----------------------------------------------------------------------------
 
 
-def test_the_commands_learn_answer_and_keep_records(taught, tmp_path, capsys):
+def test_the_commands_learn_answer_and_keep_records(taught, tmp_path, almanac):
     questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
     rows = [{"id": "1", "question": f"who helmed {film(7)}"}, {"id": "2", "question": "why?"}]
     questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    at = ["--home", str(taught.path)]
-    assert main([*at, "answer", str(questions), "--out", str(out), "--graph", "films"]) == 0
+    at, helm = taught.path, ["ask", f"who helmed {film(7)}"]
+    almanac.shown(at, "answer", str(questions), "--out", str(out), "--graph", "films")
     first, second = map(json.loads, out.read_text(encoding="utf-8").splitlines())
     assert (first["id"], first["answer"], first["route"]) == ("1", "Nora Field 7", "programs")
     assert (second["id"], second["answerable"]) == ("2", False)
     kept = {row["question_id"]: row for row in taught.live.table(AnswerRecord).to_pylist()}
     assert kept[first["question_id"]]["program"] == first["program"]
-    capsys.readouterr()
-    assert main([*at, "ask", f"whom do we see in {film(7)}", "--explain"]) == 0
-    shown = capsys.readouterr().out
+    shown = almanac.shown(at, "ask", f"whom do we see in {film(7)}", "--explain")
     assert shown.splitlines()[0].count(";") == 1 and "| def search():" in shown
     assert "also possible" not in shown  # both answers are right
-    assert main([*at, "ask", "who?", "--graph", "nothing"]) == 2
+    almanac.refused(at, "ask", "who?", "--graph", "nothing")
     choices = ["--choices", "Nora Field 6", "--choices", "Nora Field 7"]
-    assert main([*at, "ask", f"who helmed {film(7)}", *choices, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answers"] == ["Nora Field 7"]
-    assert main([*at, "ask", f"who helmed {film(7)}", *choices[:2]]) == 2
+    assert almanac.json(at, *helm, *choices)["answers"] == ["Nora Field 7"]
+    assert almanac(at, *helm, *choices[:2])[0] == 2
 
 
 def test_learning_from_nothing_is_a_wrong_call(taught, tmp_path):
@@ -369,29 +355,25 @@ def test_what_the_benchmark_of_asking_times_exists():
     assert run_benchmark("asking", "--help")[0] == 0
 
 
-def test_questions_are_answered_as_of_a_day(own_home, tmp_path, capsys):
+def test_questions_are_answered_as_of_a_day(own_home, tmp_path, almanac):
     first, second = Home(own_home).editions.all()
     long_ago = first.manifest | {"built_at": "2020-05-31T23:00:00.000+00:00"}
     durable.write_sealed_json(first.path / "manifest.json", long_ago)
-    at = ["--home", str(own_home)]
     for day, expected in (("2020-05-31", first), ("2020-12-01", first), ("9999-12-31", second)):
-        assert main([*at, "ask", "Where was Ada Lovelace born?", "--as-of", day, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["edition"] == expected.id
+        assert almanac.json(own_home, "ask", BORN, "--as-of", day)["edition"] == expected.id
     questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
-    questions.write_text('{"question": "Where was Ada Lovelace born?"}\n', encoding="utf-8")
-    files = [*at, "answer", str(questions), "--out", str(out)]
-    assert main([*files, "--as-of", "2020-06-01"]) == 0
+    questions.write_text(json.dumps({"question": BORN}), encoding="utf-8")
+    files = ["answer", str(questions), "--out", str(out)]
+    almanac.shown(own_home, *files, "--as-of", "2020-06-01")
     assert json.loads(out.read_text(encoding="utf-8"))["edition"] == first.id
-    with almanac.open(own_home) as kb:
-        of_that_day = kb.ask("Where was Ada Lovelace born?", as_of=date(2020, 6, 1))
-        assert of_that_day.edition == first.id
-        assert kb.ask("Where was Ada Lovelace born?").edition == second.id
-    assert main([*files, "--as-of", "2020-05-30"]) == 2
-    assert "editions list" in capsys.readouterr().err
+    with open_almanac(own_home) as kb:
+        assert kb.ask(BORN, as_of=date(2020, 6, 1)).edition == first.id
+        assert kb.ask(BORN).edition == second.id
+    assert "editions list" in almanac.refused(own_home, *files, "--as-of", "2020-05-30")
 
 
 @pytest.mark.parametrize("options", [["--as-of", "soon"], ["--as-of", "2020-01-01", "--edition=1"]])
 def test_a_day_that_is_none_or_one_beside_an_edition_is_a_wrong_call(options):
     with pytest.raises(SystemExit) as end:
-        main(["ask", "Where was Ada Lovelace born?", *options])
+        main(["ask", BORN, *options])
     assert end.value.code == 2

@@ -13,18 +13,13 @@ from schemas.settings import load_settings
 from schemas.verdicts import Verdict
 from tasks.audit import Plan, draw, keep_verdicts, report, verdicts_in_force
 from tasks.refresh import refresh
+from tests.current_edition import current
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-
-
-def current(home: Path) -> Edition:
-    edition = Home(home).editions.current()
-    assert edition is not None
-    return edition
 
 
 def built_again(home: Path) -> None:

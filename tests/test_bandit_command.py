@@ -101,5 +101,5 @@ def test_a_reset_begins_anew_and_keeps_the_records(home, almanac):
 @pytest.mark.parametrize("option", [[], ["--reset"]])
 def test_without_such_a_bandit_those_there_are_are_named(home, almanac, option):
     learned(home, 0)
-    message = almanac.refused(home.path, "bandit", "--graph", "suns", "--model", "m", *option)
-    assert "'moons' with 'embedded'" in message and "train-paths" in message
+    code, _, message = almanac(home.path, "bandit", "--graph", "suns", "--model", "m", *option)
+    assert code == 2 and "'moons' with 'embedded'" in message and "train-paths" in message

@@ -24,6 +24,7 @@ from tasks.models import batches
 from tasks.models.call import CallError, Outcome
 from tasks.refresh import refresh
 from tasks.run import RunReport
+from tests.current_edition import current
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
@@ -65,8 +66,7 @@ def run(home: Path, corpus: Path, up: Running, **more: Any) -> RunReport:
 
 
 def rows(home: Path) -> dict[str, list[str]]:
-    edition = Home(home).editions.current()
-    assert edition is not None
+    edition = current(home)
     kept: tuple[type[Row], ...] = (schemas.Triple, schemas.Description, schemas.Aspect)
     return {
         row.table: sorted(
@@ -133,18 +133,11 @@ def test_a_second_refresh_sends_nothing(done):
     assert len(jobs(done.home)) == 1
 
 
-FAULTS: dict[str, dict[str, Any]] = {
-    "expired half-way": {"outcome": "expired"},
-    "lost, failed, doubled, foreign": {
-        "missing": 0.3,
-        "failing": 0.3,
-        "doubled": 0.3,
-        "unknown": 0.3,
-    },
-}
-
-
-@pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize(
+    "faults",
+    [{"outcome": "expired"}, dict.fromkeys(("missing", "failing", "doubled", "unknown"), 0.3)],
+    ids=["expired half-way", "lost, failed, doubled, foreign"],
+)
 def test_what_a_batch_loses_goes_into_the_next(tmp_path, done, faults):
     with endpoint(tmp_path, faults) as up:
         report = run(tmp_path / "home", done.corpus, up)
@@ -161,10 +154,7 @@ def test_a_parameter_that_the_endpoint_refuses_is_left_out_of_the_next_batch(tmp
     assert rows(tmp_path / "home") == done.rows
 
 
-MOMENTS = ["before it is sent", "before its id is noted", "while it runs"]
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", ["before it is sent", "before its id is noted", "while it runs"])
 def test_a_killed_run_finds_its_batch_again(corpus, tmp_path, moment):
     with endpoint(tmp_path, batch_seconds=1.0) as up:
         arguments = [str(tmp_path / "home"), str(corpus), up.base_url, moment]

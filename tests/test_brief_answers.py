@@ -40,15 +40,15 @@ def answer(folder: Path, home: Home, choices: tuple[str, ...]) -> str:
         return found
 
 
-def test_the_likeliest_choice_is_the_answer(folder, tmp_path):
+def test_the_likeliest_choice_is_the_answer(folder, home):
     prompt = brief_request(ASKED, CHOICES, TEXTS).user
     loaded = load_model(str(folder), "cpu")
     continued = Choices(prompt, [f" {choice}" for choice in CHOICES], special=True)
     [likelihoods] = log_likelihoods(loaded, [continued])
     expected = CHOICES[int(likelihoods.argmax())]
-    assert answer(folder, Home(tmp_path / "home"), CHOICES) == expected
+    assert answer(folder, home, CHOICES) == expected
     turned = CHOICES[::-1]  # other choices are another request, not a reply that is known
-    assert answer(folder, Home(tmp_path / "home"), turned) == expected
+    assert answer(folder, Home(home.path), turned) == expected
 
 
 def test_a_choice_may_be_weighed_against_what_is_said_without_a_question():
@@ -58,12 +58,12 @@ def test_a_choice_may_be_weighed_against_what_is_said_without_a_question():
     assert brief_request(ASKED, (), TEXTS, against_prior=True).unasked is None
 
 
-def test_an_open_answer_is_a_line_of_the_models_own(folder, tmp_path):
-    words = answer(folder, Home(tmp_path / "home"), ())
+def test_an_open_answer_is_a_line_of_the_models_own(folder, home):
+    words = answer(folder, home, ())
     assert words and "\n" not in words and "{" not in words[:1]
 
 
-def test_a_large_model_is_asked_for_its_reasons(folder, tmp_path, monkeypatch):
+def test_a_large_model_is_asked_for_its_reasons(folder, home, monkeypatch):
     monkeypatch.setattr(client_module, "SMALL", 1000)
-    with BlockingClient(open_client(Home(tmp_path / "home"), engine(folder), "large")) as model:
+    with BlockingClient(open_client(home, engine(folder), "large")) as model:
         assert not Conversation(model).model_is_small

@@ -17,7 +17,6 @@ from tasks.models.measures import MeasuredAnswer
 from tasks.models.transports import open_client
 from tasks.text.question import analyse
 from tests.tiny_models import make_chat_model
-from warehouse.home import Home
 
 QUESTION = analyse("Which clock is the oldest?")
 ABOUT = {"clocks": "church and town hall clocks", "fish": "cod, eels and herring"}
@@ -81,7 +80,7 @@ def test_no_other_doubt_parts_right_from_wrong_better(seen):
         assert parted(unsure_from(examples)) == pytest.approx(best)
 
 
-def test_a_choice_counts_by_what_the_text_adds_to_it(tmp_path):
+def test_a_choice_counts_by_what_the_text_adds_to_it(home, tmp_path):
     folder = make_chat_model(tmp_path / "chat")
     choices, asked, unasked = ("Lund", "Berta Quist", "a clock"), "Q: Who was it?\nA:", "Q: ?\nA:"
     request = Request(
@@ -99,24 +98,14 @@ def test_a_choice_counts_by_what_the_text_adds_to_it(tmp_path):
     settings = EngineSettings(
         engine="transformers", model=ModelSettings(name=str(folder), device="cpu")
     )
-    home = Home(tmp_path / "home")
     home.path.mkdir()
     home.ledger.required = False
     with BlockingClient(open_client(home, settings, "choice")) as model:
         reply = model.ask(request).reply
-    loaded = load_model(str(folder), "cpu")
     texts = [f" {choice}" for choice in choices]
-    with_text, without = log_likelihoods(
-        loaded, [Choices(asked, texts, special=True), Choices(unasked, texts, special=True)]
-    )
+    continued = [Choices(text, texts, special=True) for text in (asked, unasked)]
+    with_text, without = log_likelihoods(load_model(str(folder), "cpu"), continued)
     assert isinstance(reply, MeasuredAnswer)
     assert reply.answer == choices[int((with_text - without).argmax())]
-    others = {
-        request.sha("m", None),
-        Request(**{**_values(request), "unasked": None}).sha("m", None),
-    }
-    assert len(others) == 2
-
-
-def _values(request: Request) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in request.__slots__}
+    alone = Request(**{**{n: getattr(request, n) for n in request.__slots__}, "unasked": None})
+    assert request.sha("m", None) != alone.sha("m", None)

@@ -17,6 +17,7 @@ from flows import terminal
 from flows.__main__ import main
 from flows.commands.ask import answer_in_words
 from schemas.answers import Answer, Evidence
+from tests.current_edition import current
 from warehouse.home import Home
 
 BORN = "Where was Ada Lovelace born?"
@@ -245,8 +246,7 @@ def test_doctor_finds_a_healthy_home(small_home, almanac):
 
 
 def test_doctor_finds_damage(own_home, almanac):
-    edition = Home(own_home).editions.current()
-    assert edition
+    edition = current(own_home)
     table = edition.path / "triples.parquet"
     table.chmod(0o644)
     table.write_bytes(table.read_bytes()[:-1])

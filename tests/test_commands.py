@@ -106,10 +106,18 @@ def test_what_cannot_be_set_is_told(
 
 def test_what_can_be_set_is_listed_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
-        called("train-paths", "q", "--graph", "g", "--set", "help")
+        called("train-paths", "--set", "help")  # without what a call needs
     listed = capsys.readouterr().out
+    assert listed.index("cloning_epochs\n") < listed.index("engine.encoder\n")
     assert "cloning_epochs\n    How often each shortest path is imitated (10)" in listed
     assert "engine.encoder\n" in listed and "source\n" not in listed
+
+
+def test_shells_complete_the_options_of_actions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    (options,) = re.findall(r"^_shtab_almanac_gates_measure_option_strings=.*", script, re.M)
+    assert {"--gate", "--picture"} <= set(re.findall(r"--[a-z]+", options))
 
 
 def test_a_setting_of_a_model_that_nothing_calls_is_refused() -> None:

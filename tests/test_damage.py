@@ -18,18 +18,17 @@ import schemas
 from schemas.errors import AlmanacError, DamageError
 from schemas.observations import Override, Scan
 from schemas.operations import Run
-from schemas.settings import EngineSettings, Settings
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.texts import ReaderAnswer
 from tasks.refresh import refresh
 from tasks.text.question import analyse
+from tests.current_edition import SETTINGS, current
 from warehouse import durable
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
 from warehouse.live import latest
 from warehouse.overrides import make_override
 
-SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)
 QUESTION = "Where was Charles Babbage born?"
 TOLD_BY_TIME = {"edition", "parent", "read_at", "extracted_at", "since"}
 KINDS = {
@@ -91,13 +90,8 @@ def put_another_in_its_place(path: Path, chance: random.Random) -> None:
 
 
 DAMAGES: tuple[Damage, ...] = (
-    flip_a_bit,
-    overwrite_eight_bytes,
-    zero_a_block,
-    cut_off,
-    delete,
-    put_another_in_its_place,
-)
+    flip_a_bit, overwrite_eight_bytes, zero_a_block, cut_off, delete, put_another_in_its_place,
+)  # fmt: skip
 
 
 # --- what readers get --------------------------------------------------------------------
@@ -143,8 +137,7 @@ def source(small_home: Path) -> str:
 
 @pytest.fixture(scope="module")
 def reference(small_home: Path) -> dict[str, Any]:
-    edition = Home(small_home).editions.current()
-    assert edition is not None
+    edition = current(small_home)
     return {
         "id": edition.id,
         "tables": rows_of(edition),
@@ -169,18 +162,17 @@ def damage(home: Path, pattern: str, how: Damage, chance: random.Random) -> Iter
 
 def served(home: Path) -> dict[str, Any]:
     """Return what each way of reading gives; a refusal in plain words is an AlmanacError."""
+
     found: dict[str, Any] = {}
-    ways: dict[str, Callable[[Edition], Any]] = {"tables": rows_of, "sql": sql, "ask": ask}
+    ways: dict[str, Callable[[Any], Any]] = {
+        "tables": rows_of, "sql": sql, "ask": ask, "live": live
+    }  # fmt: skip
     for name, read in ways.items():
         try:
-            edition = Home(home).editions.current()
-            found[name] = read(edition) if edition else None
+            place = home if read is live else Home(home).editions.current()
+            found[name] = read(place) if place else None
         except AlmanacError as error:
             found[name] = error
-    try:
-        found["live"] = live(home)
-    except AlmanacError as error:
-        found["live"] = error
     return found
 
 
@@ -217,8 +209,8 @@ def test_a_refresh_on_damage_stops_in_plain_words_or_ends_as_without_it(
             except AlmanacError as error:
                 assert "\n" not in str(error)
             else:
-                edition = Home(home).editions.current()
-                assert edition is not None and edition.damaged() == []
+                edition = current(home)
+                assert edition.damaged() == []
                 assert timeless(rows_of(edition)) == timeless(reference["tables"])
         assert before <= parts_of(home), "a stopped refresh removed observations"
 
@@ -238,8 +230,8 @@ def test_a_damaged_edition_is_built_anew_by_a_refresh_of_nothing_new(
     cut_off(path, random.Random(1))
     run = refresh(Home(own_home), [source], SETTINGS)
     assert run.published
-    mended = Home(own_home).editions.current()
-    assert mended is not None and mended.id != reference["id"] and mended.damaged() == []
+    mended = current(own_home)
+    assert mended.id != reference["id"] and mended.damaged() == []
     assert timeless(rows_of(mended)) == timeless(reference["tables"])
     assert refresh(Home(own_home), [source], SETTINGS).outcome == "unchanged"
 
@@ -285,29 +277,23 @@ def test_a_pointer_to_an_edition_that_is_not_there_is_said_at_once(own_home):
         pass
 
 
-def test_the_command_line_refuses_a_damaged_database(own_home, capsys):
-    from flows.__main__ import main
-
-    edition = Home(own_home).editions.current()
-    assert edition is not None
+def test_the_command_line_refuses_a_damaged_database(own_home, almanac):
+    edition = current(own_home)
     flip_a_bit(edition.database, random.Random(4))
-    assert main(["--home", str(own_home), "sql", "select count(*) from triples"]) == 1
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "almanac.duckdb is not what the edition's manifest says" in shown.err
-    assert main(["--home", str(own_home), "ask", QUESTION]) == 1
-    assert "almanac editions rollback" in capsys.readouterr().err
+    code, out, err = almanac(own_home, "sql", "select count(*) from triples")
+    assert (code, out) == (1, "")
+    assert "almanac.duckdb is not what the edition's manifest says" in err
+    code, _, err = almanac(own_home, "ask", QUESTION)
+    assert code == 1 and "almanac editions rollback" in err
 
 
-def test_a_damaged_edition_is_not_made_current(own_home, capsys):
-    from flows.__main__ import main
-
+def test_a_damaged_edition_is_not_made_current(own_home, almanac):
     editions = Home(own_home).editions
     first, current = editions.all()
     (first.path / "triples.parquet").write_bytes(b"damaged")
     for action in (["rollback"], ["publish", first.id]):
-        assert main(["editions", *action, "--home", str(own_home)]) == 1
-        assert "triples.parquet" in capsys.readouterr().err
+        code, _, err = almanac(own_home, "editions", *action)
+        assert code == 1 and "triples.parquet" in err
         assert editions.current() == current and not editions.pointer()["hold"]
 
 
@@ -349,21 +335,6 @@ class FullDisk:
         return call
 
 
-def change(home: Path, source: str, to: Path) -> str:
-    """Copy the source, and change one document of the copy in place of the source."""
-    shutil.copytree(source, to)
-    edition = Home(home).editions.current()
-    assert edition is not None
-    (Path(source) / "babbage.md").write_text(
-        "# Charles Babbage\n\nCharles Babbage was an English inventor. He was born in Leeds.\n"
-    )
-    return edition.id
-
-
-def put_back(source: str, kept: Path) -> None:
-    shutil.copytree(kept, source, dirs_exist_ok=True)
-
-
 @pytest.fixture(scope="module")
 def changed(
     small_home: Path, source: str, tmp_path_factory: pytest.TempPathFactory
@@ -371,18 +342,15 @@ def changed(
     """The source with a changed document, and what an undisturbed refresh makes of it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     home = Path(shutil.copytree(small_home, folder / "home"))
-    before = change(home, source, folder / "corpus")
-    counted = FullDisk(patch := pytest.MonkeyPatch(), 10**9)
-    refresh(Home(home), [source], SETTINGS)
-    patch.undo()
-    edition = Home(home).editions.current()
-    assert edition is not None
-    yield {
-        "rows": timeless(rows_of(edition)),
-        "steps": 10**9 - counted.left,
-        "before": before,
-    }
-    put_back(source, folder / "corpus")
+    before, kept = current(home).id, shutil.copytree(source, folder / "corpus")
+    text = "# Charles Babbage\n\nCharles Babbage was an English inventor. He was born in Leeds.\n"
+    (Path(source) / "babbage.md").write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        counted = FullDisk(patch, 10**9)
+        refresh(Home(home), [source], SETTINGS)
+    rows = timeless(rows_of(current(home)))
+    yield {"rows": rows, "steps": 10**9 - counted.left, "before": before}
+    shutil.copytree(kept, source, dirs_exist_ok=True)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 0.65, 0.8, 0.9, 0.98])
@@ -394,14 +362,13 @@ def test_a_full_disk_ends_a_refresh_and_the_next_one_completes_it(
         with pytest.raises(AlmanacError, match="is full"):
             refresh(Home(own_home), [source], SETTINGS)
         assert disk.failures
-        edition = Home(own_home).editions.current()
-        assert edition is not None
+        edition = current(own_home)
         # Once the pointer is moved the new edition stands, whatever fails afterwards.
         if edition.id == changed["before"]:
             assert rows_of(edition) == reference["tables"]
     refresh(Home(own_home), [source], SETTINGS)
-    edition = Home(own_home).editions.current()
-    assert edition is not None and edition.damaged() == []
+    edition = current(own_home)
+    assert edition.damaged() == []
     assert timeless(rows_of(edition)) == changed["rows"]
     assert not list(own_home.rglob("*.tmp"))
     assert not list(own_home.glob("editions/.building-*"))
@@ -429,15 +396,14 @@ def test_on_a_small_disk_the_last_edition_stays_readable(
     ballast.write_bytes(bytes(max(0, free - 600_000)))
     with pytest.raises(AlmanacError, match="is full"):
         refresh(Home(home), [source], SETTINGS)
-    edition = Home(home).editions.current()
-    assert edition is not None and edition.id == reference["id"]
+    edition = current(home)
+    assert edition.id == reference["id"]
     assert rows_of(edition) == reference["tables"]
     assert sql(edition) == reference["sql"]
     assert ask(edition) == reference["ask"]
     ballast.unlink()
     refresh(Home(home), [source], SETTINGS)
-    edition = Home(home).editions.current()
-    assert edition is not None
+    edition = current(home)
     assert timeless(rows_of(edition)) == changed["rows"]
 
 
@@ -471,8 +437,7 @@ def test_a_sealed_file_tells_every_change(tmp_path):
 def test_an_override_made_by_somebody_else_meanwhile_is_kept(own_home, source):
     """A second process' rows are in the log's chain like one's own."""
     first, second = Home(own_home), Home(own_home)
-    edition = first.editions.current()
-    assert edition is not None
+    edition = current(first)
     fact = edition.table(schemas.Triple)["triple_id"][0].as_py()
     assert len(first.journal.table(Override)) == 0
     make_override(second, edition, "reject", fact)

@@ -24,11 +24,9 @@ def examples(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_expert_is_trained_and_asked_alone(examples, tmp_path, monkeypatch, capsys):
+def test_an_expert_is_trained_and_asked_alone(examples, home, monkeypatch, almanac):
     monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
-    home = str(tmp_path / "home")
-    assert main(["demo", "--expert", "--json", "--examples", str(examples), "--home", home]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    shown = almanac.json(home.path, "demo", "--expert", "--examples", str(examples))
     assert [answer["route"] for answer in shown["answers"][:3]] == ["text"] * 3
     assert shown["expert"]["expert"] == "moons"
     assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
@@ -40,12 +38,10 @@ def test_the_help_names_the_home_of_the_demo(capsys):
     assert f"of demo ./{demo.DEMO_HOME}" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_query_of_the_readme_finds_facts(tmp_path, capsys):
-    corpus, home = CHECKOUT / "examples" / "corpus", str(tmp_path / "home")
+def test_the_query_of_the_readme_finds_facts(home, almanac):
+    corpus = CHECKOUT / "examples" / "corpus"
     texts = [*corpus.glob("*/*-curie.md"), *corpus.glob("zh/*-furen.md"), corpus / "chemistry"]
-    assert main(["refresh", *map(str, texts), "--home", home, "--no-vectors", "--json"]) == 0
+    almanac.json(home.path, "refresh", *map(str, texts), "--no-vectors")
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     (query,) = re.findall(r'^almanac sql "(.*)"', readme, re.MULTILINE)
-    capsys.readouterr()
-    assert main(["sql", query, "--home", home, "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) > 3
+    assert len(almanac.rows(home.path, query)) > 3

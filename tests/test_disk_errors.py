@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from flows.__main__ import main
+from tests.command_line import CommandLine
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -111,12 +112,17 @@ def is_plain(err: str) -> bool:
     return "Something unexpected" not in err and "Traceback" not in err and "Errno" not in err
 
 
+def check_reading(home: Path, almanac: CommandLine) -> None:
+    """All commands that only read work; the doctor tells what is wrong with the disk."""
+    for arguments in READING:
+        code, out, err = almanac(home, *arguments)
+        assert code == int(arguments == ["doctor"]) and is_plain(out + err), err
+
+
 def test_ask_answers_from_a_disk_for_reading_only(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home) as home:
         subprocess.run(["mount", "-o", "remount,ro", str(home.parent)], check=True)
-        for arguments in READING:
-            code, out, err = almanac(home, *arguments)
-            assert code == int(arguments == ["doctor"]) and is_plain(out + err), err
+        check_reading(home, almanac)
         code, out, err = almanac(home, "ask", QUESTION, "--json")
         assert code == 0 and json.loads(out)["answer"] == "London"
         assert err.startswith("Warning: the answer was not recorded.") and "reading only" in err
@@ -128,9 +134,7 @@ def test_ask_answers_from_a_disk_for_reading_only(small_home, tmp_path, almanac)
 def test_ask_answers_on_a_full_disk(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home) as home:
         fill(home.parent)
-        for arguments in READING:
-            code, out, err = almanac(home, *arguments)
-            assert code == int(arguments == ["doctor"]) and is_plain(out + err), err
+        check_reading(home, almanac)
         code, out, err = almanac(home, "ask", QUESTION)
         assert code == 0 and out.startswith("London  (sure to ")
         assert "not recorded" in err and "is full" in err

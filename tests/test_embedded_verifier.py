@@ -1,5 +1,7 @@
 """The embedded verifier tells support, refutation and silence apart, on claims of our own."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from tasks.experts.filters.alignment import (
     features,
     words_in,
 )
-from tasks.experts.filters.embedded_verifier import EmbeddedVerifier, telling_part
+from tasks.experts.filters.embedded_verifier import EmbeddedVerifier, telling_part, weigh
 from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN
 
 EVIDENCE = (
@@ -115,8 +117,6 @@ def test_training_fits_what_the_features_show():
     width = len(WORD_FEATURES) + len(SOFT_FEATURES)
     rows = random.normal(size=(2000, width))
     truth = np.where(rows[:, 0] > 0.3, 0, np.where(rows[:, 1] > 0, 1, 2))
-    from tasks.experts.filters.embedded_verifier import weigh
-
     weights = fit(rows, truth, np.full(2000, 1 / 2000), seed=1)
     verdicts = weigh(rows, {name: array.astype(float) for name, array in weights.items()})
     assert (verdicts.argmax(axis=1) == truth).mean() > 0.8
@@ -125,15 +125,8 @@ def test_training_fits_what_the_features_show():
 
 
 def test_made_claims_keep_their_form():
-    assert [form(a) for a in ("1911", "12 km", "Mira Castell", "steel", "old steel")] == [
-        "year",
-        "number",
-        "name2",
-        "word",
-        "words",
-    ]
-    from random import Random
-
+    made = [form(a) for a in ("1911", "12 km", "Mira Castell", "steel", "old steel")]
+    assert made == ["year", "number", "name2", "word", "words"]
     assert negated("The bridge runs.", Random(0)) is None
     assert "bridge is" in (negated("The bridge is old.", Random(0)) or "")
     assert 0.4 < np.mean([in_reported_half(str(n)) for n in range(500)]) < 0.6

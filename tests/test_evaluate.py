@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, ModelSettings, Settings
@@ -21,6 +20,7 @@ from tasks.evaluate.systems import TextAnswerer, system_for
 from tasks.import_graph import list_graphs
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
+from tests.current_edition import current
 from tests.mock_endpoint import running
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -193,28 +193,28 @@ def test_the_gold_path_is_among_the_plans_that_were_learned(towns, tmp_path):
     assert "gold_path@1" not in found["baselines"][0]["metrics"]
 
 
-def test_evaluate_at_the_command_line(towns, tmp_path, capsys):
-    home = str(tmp_path / "home")
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
-    call = ["evaluate", str(towns), "--format", "metaqa", "--home", home, "--baselines", "bm25"]
-    assert main([*call, "--json", "--limit", "5"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_evaluate_at_the_command_line(towns, tmp_path, almanac):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text('[engine]\nencoder = "none"\n')
+    call = ["evaluate", str(towns), "--baselines", "bm25", "--format", "metaqa"]
+    found = almanac.json(home, *call, "--limit", "5")
     assert (found["dataset"], found["items"]) == ("metaqa", 5)
     assert {"hits@1", "hits@1_low", "hits@1_high", "f1", "em"} <= set(found["metrics"])
-    assert main([*call]) == 0
-    assert "bm25" in capsys.readouterr().out
-    assert main([*call[:3], "nothing", "--home", home]) == 2
-    assert main([*call[:-1], "nobody"]) == 2
-    assert main([*call, "--route", "nowhere"]) == 2
-    assert main([*call, "--graph", "nowhere"]) == 2
-    assert main([*call, "--out", str(tmp_path / "no" / "a.jsonl")]) == 2
+    assert "bm25" in almanac.shown(home, *call)
+    for option, value in (
+        ("--format", "nothing"),
+        ("--baselines", "nobody"),
+        ("--route", "nowhere"),
+        ("--graph", "nowhere"),
+        ("--out", str(tmp_path / "no" / "a.jsonl")),
+    ):
+        assert almanac(home, *call, option, value)[0] == 2, option
 
 
 @pytest.mark.parametrize("choices", [("Paris", "London", "Vienna"), ("Paris", "Warsaw", "Vienna")])
 def test_programs_choose_on_the_corpus_as_ask_does(own_home, choices):
-    edition = Home(own_home).editions.current()
-    assert edition is not None
+    edition = current(own_home)
     text = "Where was Ada Lovelace born?"
     question = BenchmarkQuestion("q", text, ("London",), graph="corpus", choices=choices)
     with Asker(Home(own_home), edition, SETTINGS, AskOptions("programs", "corpus")) as asker:
@@ -227,8 +227,7 @@ def test_programs_choose_on_the_corpus_as_ask_does(own_home, choices):
 def test_with_a_model_its_own_programs_are_measured(own_home, tmp_path, monkeypatch, route):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     home = Home(own_home)
-    edition = home.editions.current()
-    assert edition is not None
+    edition = current(home)
     question = BenchmarkQuestion("q", "Who was Ada Lovelace?", ("a mathematician",), graph="corpus")
     with running(tmp_path / "calls.jsonl") as endpoint:
         model = ModelSettings(name=f"m-{route}", base_url=endpoint.base_url)
@@ -240,7 +239,7 @@ def test_with_a_model_its_own_programs_are_measured(own_home, tmp_path, monkeypa
     assert {"program", "answer"} <= purposes and "mathematician" in prediction.answers[0]
 
 
-def test_answer_writes_an_object_a_line(own_home, tmp_path, capsys):
+def test_answer_writes_an_object_a_line(own_home, tmp_path, almanac):
     questions, out = tmp_path / "q.jsonl", tmp_path / "answers.jsonl"
     rows = [
         {"id": "a", "question": "Where was Ada Lovelace born?"},
@@ -248,9 +247,8 @@ def test_answer_writes_an_object_a_line(own_home, tmp_path, capsys):
     ]
     questions.write_text("\n".join(map(json.dumps, rows)))
     before = len(Home(own_home).live.table(AnswerRecord))
-    call = ["answer", str(questions), "--out", str(out), "--home", str(own_home)]
-    assert main([*call, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["questions"] == 2
+    call = ["answer", str(questions), "--out", str(out)]
+    assert almanac.json(own_home, *call)["questions"] == 2
     found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [row["id"] for row in found] == ["a", "q/2"]
     assert found[0]["answer"] == "London"
@@ -258,5 +256,5 @@ def test_answer_writes_an_object_a_line(own_home, tmp_path, capsys):
     assert len(Home(own_home).live.table(AnswerRecord)) == before + 2
     shutil.rmtree(own_home / "editions")
     out.unlink()
-    assert main(call) == 1
+    assert almanac(own_home, *call)[0] == 1
     assert not list(tmp_path.glob("*answers*"))

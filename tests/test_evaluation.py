@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from tasks.evaluate.answerer import Prediction, without_gold
-from tasks.evaluate.baselines.bm25 import BM25Answerer
 from tasks.evaluate.metrics import score, summarise, summarise_classes
 from tasks.evaluate.report import Measured, figures
-from tasks.graphs.graph import Graph
 from tasks.questions.formats.metaqa import read_metaqa
 from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.questions.question import Benchmark, BenchmarkQuestion
@@ -138,17 +136,6 @@ def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from():
 def test_questions_that_share_an_entity_share_their_key():
     keyed = keyed_by_component([question(())] * 4, [["a", "b"], ["c"], ["b", "d"], []])
     assert [q.split_key for q in keyed] == ["a", "c", "a", ""]
-
-
-def test_bm25_answers_from_the_entity_document_hop_by_hop(films):
-    answerer = BM25Answerer(Graph.of("films", FILMS))
-    one, _, two = answerer.answer_all([without_gold(q) for q in read_metaqa(films).questions])
-    assert one.answers == ["Max Oster"]
-    assert set(two.answers) == {"1931", "1934"}
-    assert one.retrieved is not None
-    assert "Una Reed" in one.retrieved
-    nothing = answerer.answer_all([question((), hops=1)])
-    assert nothing[0].answers == []
 
 
 def test_a_system_sees_no_gold():

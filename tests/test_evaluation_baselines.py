@@ -54,7 +54,7 @@ def test_bm25_follows_relations_of_the_found_document(graph):
         ask("???"),
     ]
     one, two, nothing = BM25Answerer(graph).answer_all(questions)
-    assert one.answers == ["Max Oster"]
+    assert one.answers == ["Max Oster"] and "Una Reed" in (one.retrieved or ())
     assert set(two.answers) == {"1931", "1934"}
     assert (nothing.answers, nothing.retrieved) == ([], ())
 
@@ -69,9 +69,8 @@ def test_bm25_cuts_documents_by_triples_not_words(monkeypatch):
 
 def test_embedding_answers_with_the_end_that_was_not_named(graph):
     answerer = EmbeddingAnswerer(graph, Letters())
-    forward, backward = answerer.answer_all(
-        [ask("Green Hill directed by"), ask("directed by Max Oster")]
-    )
+    questions = [ask("Green Hill directed by"), ask("directed by Max Oster")]
+    forward, backward = answerer.answer_all(questions)
     assert forward.answers == ["Max Oster"]
     assert backward.answers == ["Green Hill"]
     assert forward.retrieved == ("Green Hill", "Max Oster")

@@ -99,22 +99,16 @@ def test_documents_have_the_length_of_an_encyclopedia_entry(documents):
 
 def test_every_format_is_there():
     """The demo shows each kind of input that needs no extra data."""
-    suffixes = Counter(path.suffix for path in _files(CORPUS))
-    assert suffixes.keys() == {
-        *(".md", ".txt", ".html", ".jsonl", ".csv", ".docx", ".pdf", ".gz"),
-    }
+    suffixes = {path.suffix for path in _files(CORPUS)}
+    assert suffixes == {".md", ".txt", ".html", ".jsonl", ".csv", ".docx", ".pdf", ".gz"}
 
 
 def test_questions_are_complete_and_balanced(questions):
     """Forty questions of four kinds, each with what the form asks for."""
     assert len({question["id"] for question in questions}) == len(questions) == 40
     assert len({question["question"] for question in questions}) == 40
-    assert Counter(question["task"] for question in questions) == {
-        "one_hop": 16,
-        "two_hop": 10,
-        "comparison": 6,
-        "unanswerable": 8,
-    }
+    tasks = {"one_hop": 16, "two_hop": 10, "comparison": 6, "unanswerable": 8}
+    assert Counter(question["task"] for question in questions) == tasks
     for question in questions:
         is_chinese = bool(HAN.search(question["question"]))
         assert question["language"] == ("zh" if is_chinese else "en")

@@ -74,8 +74,7 @@ def test_flow_publishes_and_leaves_an_artifact(server, tiny_corpus, tmp_path):
     heard: list[tuple[str, int, int]] = []
     job = RefreshKnowledge(sources=[str(tiny_corpus)], home=tmp_path / "home", settings=SETTINGS)
     report = run_as_flow(job, Runner(lambda *progress: heard.append(progress), pytest.fail))
-    assert report["published"]
-    assert json.loads(json.dumps(report)) == report
+    assert report["published"] and json.loads(json.dumps(report)) == report
     assert ("read", 10, 10) in heard
     assert {"read", "split", "extract", "build"} <= {stage for stage, _, _ in heard}
     assert Home(tmp_path / "home").editions.current()
@@ -100,9 +99,8 @@ def test_evaluation_is_a_flow_with_its_figures(server, own_home, tmp_path):
         {"question": "What is the name of Mallory's parrot?", "answers": []},
     ]
     questions.write_text("\n".join(map(json.dumps, rows)))
-    found = evaluate_answers(
-        questions=str(questions), format="jsonl", home=str(own_home), route="text"
-    )
+    how = {"format": "jsonl", "route": "text"}
+    found = evaluate_answers(questions=str(questions), home=str(own_home), **how)
     assert found["metrics"]["right"] == 1
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
@@ -122,27 +120,16 @@ def test_training_is_a_flow_with_its_pictures(server, own_home):
 
 def test_measuring_gates_is_a_flow(server, tmp_path):
     questions, picture = tmp_path / "mirage.jsonl", tmp_path / "curves.svg"
+    same = {"dataset": "medqa", "options": {"A": "this", "B": "that"}, "answer": "A"}
     rows = [
-        {
-            "dataset": "medqa",
-            "id": str(n),
-            "question": f"Which of these is number {n}?",
-            "options": {"A": "this", "B": "that"},
-            "answer": "A",
-            "pred": {"cot_m": "AB"[n % 2], "rag32_m": "AB"[n % 3 // 2]},
-        }
+        {**same, "id": str(n), "question": f"Which of these is number {n}?",
+         "pred": {"cot_m": "AB"[n % 2], "rag32_m": "AB"[n % 3 // 2]}}
         for n in range(40)
-    ]
+    ]  # fmt: skip
     questions.write_text("\n".join(map(json.dumps, rows)))
-    found = evaluate_gates(
-        questions=str(questions),
-        format="mirage",
-        gates=["never", "random"],
-        home=str(tmp_path / "home"),
-        draws=2,
-        picture=str(picture),
-        settings=SETTINGS,
-    )
+    how: dict[str, Any] = {"gates": ["never", "random"], "draws": 2, "settings": SETTINGS}
+    files = {"questions": str(questions), "picture": str(picture), "home": str(tmp_path / "home")}
+    found = evaluate_gates(format="mirage", **files, **how)
     assert (found["system"], found["items"]) == ("never", 20)
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
@@ -156,9 +143,8 @@ def test_learning_and_answering_are_flows(server, own_home, tmp_path):
     assert import_graph(source=str(films), name="films", **here)["published"]
     rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
     questions.write_text("\n".join(map(json.dumps, rows[:150])), encoding="utf-8")
-    planner, gate = learn_from_questions(
-        questions=str(questions), graph="films", gates=True, **here
-    )
+    how = {"graph": "films", "gates": True}
+    planner, gate = learn_from_questions(questions=str(questions), **how, **here)
     assert (planner["learned"], planner["explained"]) == ("planner", 150)
     assert (gate["learned"], gate["task"], gate["seeds"]) == ("gate", "q", 150)
     questions.write_text(json.dumps(rows[-1]), encoding="utf-8")
@@ -315,24 +301,19 @@ def test_server_that_dies_is_a_warning_and_the_edition_is_published(grown_corpus
 
 @pytest.mark.parametrize("missing", ["start", "server"])
 def test_work_is_done_plainly_where_no_server_can_be_had(tiny_corpus, own_home, missing):
-    home, options, environment = own_home, [], {}
+    options, environment = [str(tiny_corpus), "--home", str(own_home), "--no-vectors"], {}
     if missing == "start":
-        options, environment = ["--prefect"], {orchestration.START_TIMEOUT: "1"}
+        options, environment = [*options, "--prefect"], {orchestration.START_TIMEOUT: "1"}
     else:
         environment = {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
-    done = subprocess.run(
-        **command(
-            str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", *options, **environment
-        ),
-        capture_output=True,
-    )
+    done = subprocess.run(**command(*options, "--json", **environment), capture_output=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["published"]
     assert "Warning: " in done.stderr
     if missing == "start":
         assert orchestration.START_TIMEOUT in done.stderr
-        assert "starting on port" in (home / "prefect" / "server.log").read_text()
-    assert not list(servers_of(home))
+        assert "starting on port" in (own_home / "prefect" / "server.log").read_text()
+    assert not list(servers_of(own_home))
 
 
 def servers_of(home: Path) -> Iterator[psutil.Process]:

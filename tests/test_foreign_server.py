@@ -55,12 +55,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
             time.sleep(0.2)
         yield f"{url}/v1", str(model)
     finally:
-        server.terminate()
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        server.kill()
+        server.wait()
 
 
 def sent_request(text: str, room: int) -> Sent:
@@ -83,16 +79,13 @@ def test_a_foreign_server_is_talked_to(served, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     url, name = served
     settings = ModelSettings(name=name, base_url=url, deadline_seconds=60)
-    calls = [
-        sent_request("the cat", 8),
-        sent_request("Ada met Charles", 12),
-        sent_request("the cat", 8),
-    ]
+    asked = (("the cat", 8), ("Ada met Charles", 12), ("the cat", 8))
+    calls = [sent_request(text, room) for text, room in asked]
     first, second, again = replies(settings, *calls)
     assert first.text and first.text == again.text
     ours = load_model(name, "cpu")
-    assert first.tokens_in == len(ours.prompt(calls[0].messages))
-    assert second.tokens_in == len(ours.prompt(calls[1].messages))
+    for reply, call in zip((first, second), calls, strict=False):
+        assert reply.tokens_in == len(ours.prompt(call.messages))
     assert (first.tokens_out, second.tokens_out) == (8, 12)
     assert first.finish == "length"
     # This server takes no notice of the asked form; what comes is noise and told as such.

@@ -16,11 +16,14 @@ import psutil
 import pytest
 
 import schemas
+from schemas.operations import Rejection
 from schemas.settings import ReadSettings
 from tasks.refresh import RunReport, refresh
-from tests.hostile_home import SETTINGS, current, rows
+from tests.current_edition import SETTINGS, current, rows
+from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
+from warehouse.live import latest
 
 CANARY = "Zanzapalooza"
 GOOD = {
@@ -168,9 +171,8 @@ def test_every_input_ends_in_exactly_one_outcome(mixed):
     assert sum(inputs.get(name, 0) for name in ended) == mixed["entries"]
     documents = rows(mixed["edition"], schemas.Document)
     assert len(documents) == inputs["ingested"]
-    assert {d["uri"].partition("-")[0] for d in documents} == {"good", "odd"}, [
-        d["uri"] for d in documents
-    ]
+    uris = [d["uri"] for d in documents]
+    assert {uri.partition("-")[0] for uri in uris} == {"good", "odd"}, uris
     assert mixed["seconds"] < 60
     assert mixed["memory"] < 1.5 * (1 << 20)
 
@@ -215,9 +217,6 @@ def test_nothing_is_written_outside_the_home(mixed):
 
 
 def test_refusals_are_told_without_the_words_of_the_documents(mixed):
-    from schemas.operations import Rejection
-    from warehouse.live import latest
-
     refused = latest(mixed["home"].live, Rejection).to_pylist()
     assert len(refused) == mixed["run"].counts["inputs"]["refused"]
     for rejection in refused:
@@ -231,25 +230,17 @@ def test_a_second_look_at_hostile_files_changes_nothing(mixed):
     assert mixed["home"].editions.current().id == mixed["edition"].id
 
 
-@contextmanager
-def secret(monkeypatch: pytest.MonkeyPatch, value: str) -> Iterator[None]:
-    with monkeypatch.context() as patched:
-        patched.setenv("OPENAI_API_KEY", value)
-        yield
-
-
-def test_texts_that_give_orders_are_texts(almanac_data, tmp_path, monkeypatch):
+def test_texts_that_give_orders_are_texts(almanac_data, home, tmp_path, monkeypatch):
     listed = almanac_data / "hostile" / "prompt_injections.jsonl"
     if not listed.is_file():
         pytest.skip(f"no {listed}")
     attacks = [json.loads(line) for line in listed.read_text(encoding="utf-8").splitlines()]
-    (tmp_path / "corpus").mkdir()
-    for attack in attacks:
-        (tmp_path / "corpus" / f"{attack['id']}.txt").write_text(attack["text"], "utf-8")
-    with secret(monkeypatch, "sk-canary-4711"):
-        run = refresh(Home(tmp_path / "home"), [str(tmp_path / "corpus")], SETTINGS)
+    texts = {f"{attack['id']}.txt": attack["text"] for attack in attacks}
+    corpus = write_texts(tmp_path / "corpus", texts)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
+    run = refresh(home, [str(corpus)], SETTINGS)
     assert run.counts["inputs"]["ingested"] == len(attacks)
-    edition = current(tmp_path / "home")
+    edition = current(home)
     triples = rows(edition, schemas.Triple)
     facts = [f"{t['head']} {t['relation']} {t['tail']}" for t in triples]
     assert not any("1066" in fact for fact in facts)

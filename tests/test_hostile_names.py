@@ -19,7 +19,7 @@ from tasks.ingest.formats.cleaning import clean_line
 from tasks.reader.passage_reader import PassageReader
 from tasks.refresh import refresh
 from tasks.text.question import analyse
-from tests.hostile_home import SETTINGS, current, rows
+from tests.current_edition import SETTINGS, current, rows
 from warehouse import sql_worker
 from warehouse.editions import Edition
 from warehouse.home import Home

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import schemas
-from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from schemas.imports import ImportedTriple
 from schemas.operations import Rejection, Run
@@ -17,17 +16,13 @@ from schemas.settings import EngineSettings, Settings
 from tasks import import_graph as work
 from tasks.graphs.formats.batch import Batch
 from tasks.import_graph import import_graph, list_graphs, remove_graph
+from tests.current_edition import current
 from warehouse.home import Home
 from warehouse.live import latest
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
 KB = "Ada\tchild of\tByron\nAda\tfield\tmathematics\nByron\tfield\tverse\n"
 REPOSITORY = Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture
@@ -38,8 +33,7 @@ def kb(tmp_path: Path) -> Path:
 
 
 def triples(home: Home) -> set[tuple[str, str, str, str]]:
-    edition = home.editions.current()
-    assert edition is not None
+    edition = current(home)
     rows = edition.table(schemas.Triple).to_pylist()
     return {(row["graph"], row["head"], row["relation"], row["tail"]) for row in rows}
 
@@ -160,9 +154,7 @@ def test_congress_knows_who_was_elected(home, almanac_data):
     mapping = REPOSITORY / "examples" / "mappings" / "congress.yaml"
     import_graph(home, almanac_data / "congress", PLAIN, name="congress", mapping=mapping)
     elected = tails_by_head(home, "representative elected in 2022", "senator elected in 2022")
-    benchmark = json.loads(
-        (almanac_data / "midtermqa" / "openbook.json").read_text(encoding="utf-8")
-    )
+    benchmark = json.loads((almanac_data / "midtermqa" / "openbook.json").read_text("utf-8"))
     race = re.compile(r"Who won the (?:(.+ district) of|senate race of) (.+) in the 2022")
     races = [
         (f"{seat[2]}'s {seat[1]}" if seat[1] else seat[2], item["answer"])
@@ -196,20 +188,15 @@ def tails_by_head(home: Home, *relations: str, graph: str = "congress") -> dict[
     return tails
 
 
-def test_the_commands_import_list_and_remove(tmp_path, kb, capsys):
-    home = ["--home", str(tmp_path / "home")]
-    assert main(["graphs", "--json", *home]) == 0
-    assert json.loads(capsys.readouterr().out) == []
-    arguments = ["import-graph", str(kb), "--name", "poets", "--no-vectors", "--json", *home]
-    assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out)["published"]
-    assert main(["graphs", "--json", *home]) == 0
-    (graph,) = json.loads(capsys.readouterr().out)
+def test_the_commands_import_list_and_remove(home, kb, almanac):
+    assert almanac.json(home.path, "graphs") == []
+    call = ["import-graph", str(kb), "--name", "poets", "--no-vectors"]
+    assert almanac.json(home.path, *call)["published"]
+    (graph,) = almanac.json(home.path, "graphs")
     assert (graph["graph"], graph["triples"], graph["format"]) == ("poets", 3, "tsv")
-    assert main(["graphs", "remove", "poets", "--json", *home]) == 0
-    assert json.loads(capsys.readouterr().out)["published"]
-    assert main(["graphs", *home]) == 0
-    assert "No graph" in capsys.readouterr().err
+    assert almanac.json(home.path, "graphs", "remove", "poets")["published"]
+    code, _, err = almanac(home.path, "graphs")
+    assert code == 0 and "No graph" in err
 
 
 @pytest.mark.parametrize(
@@ -221,6 +208,5 @@ def test_the_commands_import_list_and_remove(tmp_path, kb, capsys):
         (["graphs", "remove", "absent"], "none was imported"),
     ],
 )
-def test_wrong_calls_are_told_in_words(tmp_path, capsys, arguments, words):
-    assert main([*arguments, "--home", str(tmp_path / "home")]) == 2
-    assert words in capsys.readouterr().err
+def test_wrong_calls_are_told_in_words(home, almanac, arguments, words):
+    assert words in almanac.refused(home.path, *arguments)

@@ -3,12 +3,8 @@
 from tasks.questions.question import BenchmarkQuestion
 from tests.question_measures import exact, seat_of
 
-SEATS = (
-    "Ohio",
-    "Ohio's 1st hill district",
-    "Ohio's 31st hill district",
-    "Iowa's 1st hill district",
-)
+DISTRICTS = ("Ohio's 1st hill district", "Ohio's 31st hill district", "Iowa's 1st hill district")
+SEATS = ("Ohio", *DISTRICTS)
 
 
 def question(text: str, answer: str = "Ann Lee", kind: str = "house") -> BenchmarkQuestion:

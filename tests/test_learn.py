@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from film_questions import ONE_HOP, TWO_HOPS, Templates, examples, graph, triples
 
-from flows.__main__ import main
 from schemas.errors import DamageError, UsageError
 from schemas.learning import TaskGate
 from schemas.settings import EngineSettings, Settings
@@ -19,6 +18,7 @@ from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.programs.planner.store import load_planner
 from tasks.text.question import analyse
+from tests.current_edition import current
 from warehouse.home import Home
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
@@ -57,8 +57,7 @@ def film_questions(folder: Path, number: int, **more: str) -> Path:
 
 
 def gates(home: Home) -> set[str]:
-    edition = home.editions.current()
-    assert edition is not None
+    edition = current(home)
     return set(edition.table(TaskGate)["task"].to_pylist())
 
 
@@ -101,21 +100,18 @@ def test_questions_that_no_graph_answers_teach_the_gate_alone(home, tmp_path):
             learn(home, [path], "jsonl", PLAIN, **refused)  # type: ignore[arg-type]
 
 
-def test_the_command_shows_both(home, tmp_path, capsys):
+def test_the_command_shows_both(home, tmp_path, almanac):
     path = str(film_questions(tmp_path, 100))
-    assert main(["--home", str(home.path), "learn", path, "--gate", "--json"]) == 0
-    learned = json.loads(capsys.readouterr().out)
+    learned = almanac.json(home.path, "learn", path, "--gate")
     assert [one["learned"] for one in learned] == ["planner", "gate"]
-    assert main(["--home", str(home.path), "learn", path]) == 0
-    shown = capsys.readouterr().out
+    shown = almanac.shown(home.path, "learn", path)
     assert "explained" in shown
     assert "thrust" not in shown
 
 
 def share_right(home: Home, templates: Templates) -> float:
     """Return the share of the templates' questions whose first answer is right."""
-    edition = home.editions.current()
-    assert edition is not None
+    edition = current(home)
     films = next(g for g in map(open_graph, graph_folders(edition)) if g.name == "films")
     planner = load_planner(home, films)
     assert planner is not None
@@ -128,15 +124,18 @@ def share_right(home: Home, templates: Templates) -> float:
     return float(np.mean(right))
 
 
-def questions_of(folder: Path, name: str, templates: Templates) -> Path:
-    path = folder / f"{name}.jsonl"
-    rows = [asdict(example) for example in examples(graph(), templates)]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
+@pytest.fixture
+def two_files(tmp_path: Path) -> list[Path]:
+    """Questions about films of one hop, and of two."""
+    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for path, templates in zip(paths, (ONE_HOP, TWO_HOPS), strict=True):
+        rows = [asdict(example) for example in examples(graph(), templates)]
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return paths
 
 
-def test_what_was_learned_before_is_kept(home, tmp_path):
-    one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
+def test_what_was_learned_before_is_kept(home, two_files):
+    one, two = two_files
     learn(home, [one], "jsonl", PLAIN)
     before = share_right(home, ONE_HOP)
     [learned] = learn(home, [two], "jsonl", PLAIN)
@@ -145,30 +144,28 @@ def test_what_was_learned_before_is_kept(home, tmp_path):
     assert 0 < learned["new"] < learned["questions"]
 
 
-def test_replace_forgets(home, tmp_path):
-    one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
+def test_replace_forgets(home, two_files):
+    one, two = two_files
     learn(home, [one], "jsonl", PLAIN)
     [learned] = learn(home, [two], "jsonl", PLAIN, replace=True)
     assert learned["new"] == learned["questions"]
     assert share_right(home, ONE_HOP) < 0.7
 
 
-def test_several_files_are_learned_at_once(home, tmp_path):
-    one, two = questions_of(tmp_path, "one", ONE_HOP), questions_of(tmp_path, "two", TWO_HOPS)
-    [learned] = learn(home, [one, two], "jsonl", PLAIN)
-    assert learned["questions"] == sum(len(p.read_text().splitlines()) for p in (one, two))
+def test_several_files_are_learned_at_once(home, two_files):
+    [learned] = learn(home, two_files, "jsonl", PLAIN)
+    assert learned["questions"] == sum(len(p.read_text().splitlines()) for p in two_files)
 
 
-def test_learning_again_from_the_same_questions_adds_nothing(home, tmp_path):
-    one = questions_of(tmp_path, "one", ONE_HOP)
+def test_learning_again_from_the_same_questions_adds_nothing(home, two_files):
+    one, _ = two_files
     [first] = learn(home, [one], "jsonl", PLAIN)
     [again] = learn(home, [one], "jsonl", PLAIN)
     assert again == {**first, "new": 0}
 
 
-def test_without_questions_kept_apart_nothing_is_said_of_them(home, tmp_path, capsys):
-    assert main(["--home", str(home.path), "learn", str(film_questions(tmp_path, 30))]) == 0
-    assert "tried" not in capsys.readouterr().out
+def test_without_questions_kept_apart_nothing_is_said_of_them(home, tmp_path, almanac):
+    assert "tried" not in almanac.shown(home.path, "learn", str(film_questions(tmp_path, 30)))
 
 
 def test_damaged_examples_are_noticed(home, tmp_path):

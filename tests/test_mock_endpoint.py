@@ -443,5 +443,5 @@ def test_programs_look_names_up_and_sources_are_chosen_by_words():
 
 
 def test_a_port_that_is_not_available_is_explained(tmp_path, almanac):
-    refusal = almanac.refused(tmp_path, "mock-endpoint", "--port", "99999")
-    assert "Port 99999 is not available" in refusal
+    code, _, refusal = almanac(tmp_path, "mock-endpoint", "--port", "99999")
+    assert code == 2 and "Port 99999 is not available" in refusal

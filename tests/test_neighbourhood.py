@@ -1,7 +1,5 @@
 """Programs for knowledge bases that lie elsewhere, planned in what is around a question's names."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from schemas.settings import EngineSettings, KnowledgeBaseSettings, Settings
@@ -10,17 +8,10 @@ from tasks.programs.knowledge_bases.protocol import EntityRef
 from tasks.programs.planner.writer import NeighbourhoodWriter
 from tasks.programs.search_program import Hint, ProgramSearch
 from tasks.text.question import analyse
-from tests import knowledge_server
+from tests.current_edition import current
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
-from tests.knowledge_server import World
 from warehouse.home import Home
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    with knowledge_server.running() as world:
-        yield world
 
 
 @pytest.mark.parametrize(
@@ -66,10 +57,7 @@ def test_only_a_few_names_are_looked_up():
 def test_remote_knowledge_bases_are_asked_by_the_language(world, own_home, question, answer, base):
     bases = KnowledgeBaseSettings(**world.settings(), languages={"en": (base,), "zh": (base,)})
     settings = Settings(engine=EngineSettings(encoder="none"), knowledge_bases=bases)
-    home = Home(own_home)
-    edition = home.editions.current()
-    assert edition is not None
-    with Asker(home, edition, settings) as asker:
+    with Asker(Home(own_home), current(own_home), settings) as asker:
         found = asker.answer(question)
     assert (found.answer, found.route) == (answer, "programs")
     assert found.evidence[0].graph == base

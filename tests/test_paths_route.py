@@ -336,8 +336,8 @@ def test_the_command_draws_the_paths_as_an_svg(home, tmp_path, almanac):
     assert answer["evidence"][0]["path"]["nodes"][0] == "Io"
     words = "".join(ElementTree.fromstring(picture.read_text()).itertext())
     assert "Galileo Galilei" in words and "born_in" in words
-    refusal = almanac.refused(home.path, "ask", *ASKED.split(), "--picture", "paths.txt")
-    assert "must end in .svg" in refusal
+    code, _, refusal = almanac(home.path, "ask", *ASKED.split(), "--picture", "paths.txt")
+    assert code == 2 and "must end in .svg" in refusal
 
 
 def test_equal_paths_give_equal_pictures_whatever_their_names_hold():

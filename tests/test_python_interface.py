@@ -17,6 +17,7 @@ import almanac
 from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from tasks.ask.asker import Asker
+from tests.documents import write_texts
 from warehouse.home import Home
 
 
@@ -30,13 +31,11 @@ def test_importing_is_light_and_typed():
 
 
 def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path):
-    (tmp_path / "texts").mkdir()
     text = "# Ada Lovelace\n\nAda Lovelace was an English mathematician, born in London in 1815.\n"
-    (tmp_path / "texts" / "ada.md").write_text(text, encoding="utf-8")
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
-    with almanac.open(tmp_path / "home") as kb:
-        assert kb.refresh([tmp_path / "texts"]).published
+    texts = write_texts(tmp_path / "texts", {"ada.md": text})
+    home = write_texts(tmp_path / "home", {"settings.toml": '[engine]\nencoder = "none"\n'})
+    with almanac.open(home) as kb:
+        assert kb.refresh([texts]).published
         answer = kb.ask("Where was Ada Lovelace born?")
         assert answer.answer == "London"
         assert kb.search("mathematician")[0]["uri"] == "ada.md"
@@ -77,9 +76,8 @@ def test_a_search_needs_words_and_a_limit(own_home, words, limit):
 
 @pytest.mark.parametrize("as_given", [str, Path, lambda folder: [folder]])
 def test_one_source_needs_no_list(own_home, tmp_path, as_given):
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", "utf-8")
-    report = almanac.open(own_home).refresh(as_given(tmp_path / "more"))
+    more = write_texts(tmp_path / "more", {"oslo.md": "# Oslo\n\nOslo lies in Norway.\n"})
+    report = almanac.open(own_home).refresh(as_given(more))
     assert report.counts["inputs"] == {"files": 1, "ingested": 1, "unchanged_files": 0}
 
 
@@ -103,12 +101,10 @@ def test_a_question_has_characters_but_not_too_many(small_home, question):
 
 
 def test_a_new_edition_is_noticed_between_questions(own_home, tmp_path):
-    (tmp_path / "more").mkdir()
-    text = "# Oslo\n\nOslo is the capital of Norway.\n"
     with almanac.open(own_home) as kb:
         before = kb.ask("What is the capital of Norway?")
-        (tmp_path / "more" / "oslo.md").write_text(text, encoding="utf-8")
-        kb.refresh([tmp_path / "more"])
+        text = "# Oslo\n\nOslo is the capital of Norway.\n"
+        kb.refresh([write_texts(tmp_path / "more", {"oslo.md": text})])
         after = kb.ask("What is the capital of Norway?")
     assert before.answer != "Oslo"
     assert after.answer == "Oslo"

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import schemas
+from tests.current_edition import current
 from warehouse.home import Home
 from warehouse.sql_session import live_parts, run_sql
 
@@ -20,31 +21,22 @@ def test_there_are_twelve():
 
 @pytest.mark.parametrize("title", QUERIES)
 def test_query_of_the_documentation(title, small_home):
-    home = Home(small_home)
-    edition = home.editions.current()
-    assert edition
-    live = live_parts(home.live, QUERIES[title])
-    result = run_sql(edition.database, live, QUERIES[title])
-    rows = list(result.rows())
-    assert rows
-    assert any(value is not None for value in rows[0])
+    live = live_parts(Home(small_home).live, QUERIES[title])
+    rows = list(run_sql(current(small_home).database, live, QUERIES[title]).rows())
+    assert rows and any(value is not None for value in rows[0])
 
 
 @pytest.mark.parametrize("title", [title for title in QUERIES if not title.startswith("9.")])
 def test_another_tool_runs_it_on_the_edition(title, small_home):
-    edition = Home(small_home).editions.current()
-    assert edition
-    with duckdb.connect(str(edition.database), read_only=True) as con:
+    with duckdb.connect(str(current(small_home).database), read_only=True) as con:
         assert con.sql(QUERIES[title]).fetchall()
 
 
 def test_the_picture_shows_tables_and_keys_as_they_are():
     """docs/tables.svg names every table of an edition, and bold columns are whole keys."""
     shown = re.findall(r'class="([tkc])">(\w+)<', PAGE.with_name("tables.svg").read_text())
-    tables = {
-        row.table: row
-        for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *schemas.LIVE_VIEWS)
-    }
+    known = (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *schemas.LIVE_VIEWS)
+    tables = {row.table: row for row in known}
     columns: dict[str, list[tuple[str, str]]] = {}
     for style, name in shown:
         if style == "t":

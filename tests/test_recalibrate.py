@@ -43,29 +43,18 @@ def test_a_known_line_is_found_again():
 
 def test_kinds_and_engines_have_lines_of_their_own():
     row = {
-        "fact": "Ada | born in | London",
-        "relation": "born in",
-        "source": "s",
-        "document_id": "d",
-        "span_start": 0,
-        "span_end": 9,
-        "sensitivity": "normal",
-        "engine_confidence": 0.9,
-        "audit_id": "a",
-        "scope": "",
-        "stratum": "",
-        "population": 100,
-        "edition": "1",
-        "judged_at": NOW,
-    }
+        "fact": "Ada | born in | London", "relation": "born in", "source": "s",
+        "document_id": "d", "span_start": 0, "span_end": 9, "sensitivity": "normal",
+        "engine_confidence": 0.9, "audit_id": "a", "scope": "", "stratum": "", "population": 100,
+        "edition": "1", "judged_at": NOW, "verdict": "wrong",
+    }  # fmt: skip
+    groups = {("triple", "rules"), ("triple", "openai"), ("alias", "rules")}
     table = Verdict.to_table(
-        row | {"fact_id": str(n), "fact_kind": kind, "engine": engine, "verdict": "wrong"}
-        for n, (kind, engine) in enumerate(
-            [("triple", "rules"), ("triple", "openai"), ("alias", "rules")] * 4
-        )
+        row | {"fact_id": str(n), "fact_kind": kind, "engine": engine}
+        for n, (kind, engine) in enumerate([*groups] * 4)
     )
     lines = {(row["fact_kind"], row["engine"]): row for row in recalibrations(table).to_pylist()}
-    assert set(lines) == {("triple", "rules"), ("triple", "openai"), ("alias", "rules")}
+    assert set(lines) == groups
     # Nothing is known beforehand of how right models are, so their verdicts weigh more.
     assert lines["triple", "openai"]["intercept"] < lines["triple", "rules"]["intercept"] < 0
     assert recalibrations(Verdict.to_table([])).num_rows == 0

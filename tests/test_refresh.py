@@ -1,5 +1,6 @@
 """The main job end to end: what a refresh reads, keeps, publishes, and leaves alone."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -14,11 +15,11 @@ from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.refresh import refresh
-from tests.documents import make_pdf
+from tests.documents import make_pdf, write_texts
 from warehouse.home import Home
 from warehouse.journal import Journal
 from warehouse.lease import lease
-from warehouse.live import latest
+from warehouse.live import latest, record
 from warehouse.overrides import make_override
 
 NO_ENCODER = EngineSettings(encoder="none")
@@ -52,27 +53,15 @@ ALL_MAY_GO = PublishSettings(max_delete=1.0)
 
 @pytest.fixture
 def source(tmp_path) -> Path:
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def home(tmp_path) -> Home:
-    return Home(tmp_path / "home")
+    return write_texts(tmp_path / "corpus", TEXTS)
 
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory) -> Path:
     """A home with one edition of the four texts, to be copied by tests that change it."""
-    folder = tmp_path_factory.mktemp("published")
-    (folder / "corpus").mkdir()
-    for name, text in TEXTS.items():
-        (folder / "corpus" / name).write_text(text, encoding="utf-8")
-    refresh(Home(folder / "home"), [str(folder / "corpus")], SETTINGS)
-    return folder
+    corpus = write_texts(tmp_path_factory.mktemp("published") / "corpus", TEXTS)
+    refresh(Home(corpus.parent / "home"), [str(corpus)], SETTINGS)
+    return corpus.parent
 
 
 @pytest.fixture
@@ -96,12 +85,8 @@ def triples(home: Home) -> set[tuple[str, str, str]]:
 def test_a_folder_becomes_a_published_edition(home, source):
     run = refresh(home, [str(source)], SETTINGS)
     assert (run.outcome, run.published) == ("done", True)
-    assert {d["title"] for d in rows(home, schemas.Document)} == {
-        "Marie Curie",
-        "Warsaw",
-        "Polonium",
-        "长江",
-    }
+    titles = {d["title"] for d in rows(home, schemas.Document)}
+    assert titles == {"Marie Curie", "Warsaw", "Polonium", "长江"}
     assert any(h == "Marie Curie" and "Warsaw" in t for h, _, t in triples(home))
     assert run.counts["inputs"]["ingested"] == 4
 
@@ -207,10 +192,8 @@ def test_an_incomplete_listing_deletes_nothing(again, monkeypatch):
 
 
 def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_path):
-    source = tmp_path / "many"
-    source.mkdir()
-    for n in range(15):
-        (source / f"{n}.txt").write_text(f"Town {n}\n\nTown {n} lies on river {n * 7}.\n")
+    towns = {f"{n}.txt": f"Town {n}\n\nTown {n} lies on river {n * 7}.\n" for n in range(15)}
+    source = write_texts(tmp_path / "many", towns)
     refresh(home, [str(source)], SETTINGS)
     for n in range(12):
         (source / f"{n}.txt").unlink()
@@ -242,9 +225,8 @@ def test_an_empty_folder_is_no_mistake_but_is_told(home, tmp_path):
 
 
 def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):
-    for name in ("towns", "rivers"):
-        (tmp_path / f"{name}.csv").write_text("name,length\nOsel,7\n")
-    (tmp_path / "empty.txt").write_bytes(b"")
+    table = "name,length\nOsel,7\n"
+    write_texts(tmp_path, {"towns.csv": table, "rivers.csv": table, "empty.txt": ""})
     run = refresh(home, [str(tmp_path / "*.csv"), str(tmp_path / "empty.txt")], SETTINGS)
     columns, empty, where = run.notes
     assert columns.startswith("2 refused as no_text_column, such as rivers.csv: It has no column")
@@ -281,18 +263,17 @@ def test_when_the_first_of_two_duplicates_goes_the_other_stands_in(home, source)
     (source / "a-copy.md").unlink()
     run = refresh(home, [str(source)], SETTINGS)
     assert run.counts["extraction"]["passages"] == 0
-    assert [d["uri"] for d in rows(home, schemas.Document) if d["title"] == "Warsaw"] == [
-        "warsaw.md"
-    ]
+    left = [d["uri"] for d in rows(home, schemas.Document) if d["title"] == "Warsaw"]
+    assert left == ["warsaw.md"]
 
 
 def test_files_of_the_same_bytes_are_one_document_whatever_their_names(home, tmp_path):
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    for name in ("warsaw.txt", "zz.txt"):
-        (folder / name).write_text("Warsaw is the capital of Poland. It lies on the Vistula.")
-    for name in ("people.jsonl", "same.jsonl"):
-        (folder / name).write_text('{"text": "Marie Curie was born in Warsaw."}\n' * 2)
+    town = "Warsaw is the capital of Poland. It lies on the Vistula."
+    lines = '{"text": "Marie Curie was born in Warsaw."}\n' * 2
+    folder = write_texts(
+        tmp_path / "corpus",
+        {"warsaw.txt": town, "zz.txt": town, "people.jsonl": lines, "same.jsonl": lines},
+    )
     run = refresh(home, [str(folder)], SETTINGS)
     assert run.counts["inputs"]["duplicate"] == 3
     stored = {d["uri"]: d for d in rows(home, schemas.Document)}
@@ -310,11 +291,9 @@ def test_files_of_the_same_bytes_are_one_document_whatever_their_names(home, tmp
 
 
 def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
-    folder = tmp_path / "corpus"
-    folder.mkdir()
+    folder = write_texts(tmp_path / "corpus", {"b.md": "Warsaw is the capital of Poland."})
     pages = [["Paris is the capital of France."], [], ["Marie Curie was born in Warsaw."]]
     (folder / "a.pdf").write_bytes(make_pdf(*pages))
-    (folder / "b.md").write_text("Warsaw is the capital of Poland.")
     refresh(home, [str(folder)], Settings(read=ReadSettings(passage_tokens=7), engine=NO_ENCODER))
     assert {p["text"]: p["page"] for p in rows(home, schemas.Passage)} == {
         "Paris is the capital of France.": 1,
@@ -327,12 +306,18 @@ def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
     assert "  — a.pdf, page 3" in answer_in_words(answer)
 
 
-def test_two_homes_fed_alike_give_the_same_ids(home, source, tmp_path):
-    other = Home(tmp_path / "other")
-    for each in (home, other):
-        refresh(each, [str(source)], SETTINGS)
-    for row, key in ((schemas.Entity, "entity_id"), (schemas.Triple, "triple_id")):
-        assert [r[key] for r in rows(home, row)] == [r[key] for r in rows(other, row)]
+@pytest.mark.parametrize("workers", [1, 2])
+def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(again, workers, tmp_path):
+    from tasks.extract.batches import PoolOfWorkers, worker_pool
+
+    home, source = again
+    other, settings = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": workers})
+    pool = PoolOfWorkers(lambda: worker_pool(workers), workers) if workers > 1 else None
+    refresh(other, [str(source)], settings, each=pool)
+    for row in (schemas.Triple, schemas.Description, schemas.Aspect, schemas.Alias):
+        assert rows(home, row) == rows(other, row)
+    ids = [[entity["entity_id"] for entity in rows(h, schemas.Entity)] for h in (home, other)]
+    assert ids[0] == ids[1]
 
 
 def test_what_is_refreshed_later_keeps_what_came_earlier(again, tmp_path):
@@ -349,10 +334,9 @@ def test_overrides_hold_in_every_later_edition(again):
     override = make_override(home, home.editions.current(), "reject", wrong, reason="not so")
     refresh(home, [str(source)], SETTINGS)
     assert wrong not in {t["triple_id"] for t in rows(home, schemas.Triple)}
-    changes = rows(home, schemas.Change)
-    assert [
-        (c["fact_id"], c["kind"], c["cause"]) for c in changes if c["fact_kind"] == "triple"
-    ] == [(wrong, "gone", "override")]
+    changes = [c for c in rows(home, schemas.Change) if c["fact_kind"] == "triple"]
+    told = [(c["fact_id"], c["kind"], c["cause"]) for c in changes]
+    assert told == [(wrong, "gone", "override")]
     make_override(home, home.editions.current(), "withdraw", override.override_id)
     refresh(home, [str(source)], SETTINGS)
     assert wrong in {t["triple_id"] for t in rows(home, schemas.Triple)}
@@ -397,12 +381,10 @@ def test_a_hold_keeps_the_next_refresh_from_publishing(again):
     assert home.editions.current().sequence > first.sequence
 
 
-def test_a_text_that_two_new_sources_hold_is_kept_once(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "note.md").write_text("# Ostwick\n\nOstwick is a harbour town.\n")
-    home = Home(tmp_path / "home")
-    inputs = refresh(home, [str(tmp_path / n) for n in ("one", "two")], SETTINGS).counts["inputs"]
+def test_a_text_that_two_new_sources_hold_is_kept_once(home, tmp_path):
+    note = {"note.md": "# Ostwick\n\nOstwick is a harbour town.\n"}
+    folders = [str(write_texts(tmp_path / name, note)) for name in ("one", "two")]
+    inputs = refresh(home, folders, SETTINGS).counts["inputs"]
     assert (inputs["ingested"], inputs["duplicate"]) == (1, 1)
     assert len(home.journal.table(Content)) == 1
 
@@ -475,24 +457,10 @@ def test_a_refresh_reads_no_row_of_a_run_but_the_last(again, monkeypatch):
 
 def test_a_run_that_died_is_closed_by_the_next(again):
     home, source = again
-    import orjson
-
-    from warehouse.live import record
-
     dead = {**latest(home.live, Run).to_pylist()[0], "run_id": "dead", "outcome": "running"}
     record(home.live, Run(**dead))
     refresh(home, [str(source)], SETTINGS)
     outcomes = {r["run_id"]: r["outcome"] for r in latest(home.live, Run).to_pylist()}
     assert outcomes.pop("dead") == "died"
     assert set(outcomes.values()) == {"done", "unchanged"}
-    assert orjson.loads(dead["counts"])["inputs"]["ingested"] == 4
-
-
-def test_the_result_does_not_depend_on_where_extraction_runs(home, source, tmp_path):
-    other, few = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": 2})
-    from tasks.extract.batches import PoolOfWorkers, worker_pool
-
-    refresh(home, [str(source)], SETTINGS)
-    refresh(other, [str(source)], few, each=PoolOfWorkers(lambda: worker_pool(2), 2))
-    for row in (schemas.Triple, schemas.Description, schemas.Aspect, schemas.Alias):
-        assert rows(home, row) == rows(other, row)
+    assert json.loads(dead["counts"])["inputs"]["ingested"] == 4

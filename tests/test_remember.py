@@ -1,44 +1,35 @@
 """What the user says is kept once, known at once, and asked at once."""
 
-import json
 import shutil
-from pathlib import Path
 
 import pytest
 
-from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.refresh import refresh
 from tasks.remember import keep_file, keep_text, looks_like_a_path, remember
 from tasks.sources import remove_source
+from tests.documents import write_texts
 from warehouse.home import Home
 
 SAID = "Mira Holm is a Norwegian botanist. Mira Holm was born in Bodø in 1931."
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    home = Home(tmp_path / "home")
-    home.path.mkdir()
-    text = 'workers = 1\n\n[engine]\nencoder = "none"\n'
-    (home.path / "settings.toml").write_text(text, encoding="utf-8")
+def home(home: Home) -> Home:
+    write_texts(home.path, {"settings.toml": 'workers = 1\n\n[engine]\nencoder = "none"\n'})
     return home
 
 
-def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, capsys):
-    where = ["--home", str(home.path), "--json"]
-    assert main([*where, "remember", SAID]) == 0
-    first = json.loads(capsys.readouterr().out)
+def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
+    first = almanac.json(home.path, "remember", SAID)
     assert first["new"] and first["source"] == "remember" and first["outcome"] == "done"
-    assert {"head": "Mira Holm", "relation": "born in", "tail": "Bodø"}.items() <= {
-        **next(f for f in first["facts"] if f["tail"] == "Bodø")
-    }.items()
-    assert main([*where, "ask", "Where was Mira Holm born?"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    facts = [(fact["head"], fact["relation"], fact["tail"]) for fact in first["facts"]]
+    assert ("Mira Holm", "born in", "Bodø") in facts
+    answer = almanac.json(home.path, "ask", "Where was Mira Holm born?")
     assert answer["answer"] == "Bodø"
     assert answer["evidence"][0]["document_id"] == first["document_id"]
-    assert main([*where, "remember", f"  {SAID.replace('. ', '.  ')} \n"]) == 0
-    again = json.loads(capsys.readouterr().out)
+    again = almanac.json(home.path, "remember", f"  {SAID.replace('. ', '.  ')} \n")
     assert not again["new"] and again["outcome"] == "unchanged"
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
 
@@ -73,16 +64,16 @@ def test_plain_text_in_a_file_is_what_was_said(home, tmp_path):
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "!?…", "\x00\x07"])
-def test_nothing_is_not_remembered(home, nothing, capsys):
+def test_nothing_is_not_remembered(home, nothing, almanac):
     with pytest.raises(UsageError, match="nothing to remember"):
         keep_text(home, nothing, load_settings(home.path))
-    assert main(["--home", str(home.path), "remember", nothing.replace("\0", "")]) == 2
-    assert "nothing to remember" in capsys.readouterr().err
+    error = almanac.refused(home.path, "remember", nothing.replace("\0", ""))
+    assert "nothing to remember" in error
     assert not (home.path / "remember").exists()
 
 
-def test_a_text_may_begin_like_the_home_of_a_user_that_is_not_there(home):
-    assert main(["--home", str(home.path), "remember", "~Ada Marsh met Carl Holt."]) == 0
+def test_a_text_may_begin_like_the_home_of_a_user_that_is_not_there(home, almanac):
+    almanac.shown(home.path, "remember", "~Ada Marsh met Carl Holt.")
 
 
 def test_what_cannot_be_read_is_refused_in_plain_words(home, tmp_path):
@@ -95,28 +86,24 @@ def test_what_cannot_be_read_is_refused_in_plain_words(home, tmp_path):
         keep_file(home, tmp_path, settings)
 
 
-def test_a_broken_file_is_not_kept(home, tmp_path, capsys):
+def test_a_broken_file_is_not_kept(home, tmp_path, almanac):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
-    assert main(["--home", str(home.path), "remember", str(tmp_path / "broken.pdf")]) == 1
-    assert "not remembered" in capsys.readouterr().err
+    code, _, err = almanac(home.path, "remember", str(tmp_path / "broken.pdf"))
+    assert code == 1 and "not remembered" in err
     assert not list((home.path / "remember").rglob("*.pdf"))
 
 
-def test_a_mistyped_file_is_no_text(home, capsys):
-    assert main(["--home", str(home.path), "remember", "notes/today.md"]) == 2
-    assert "There is no file" in capsys.readouterr().err
+def test_a_mistyped_file_is_no_text(home, almanac):
+    assert "There is no file" in almanac.refused(home.path, "remember", "notes/today.md")
     assert not looks_like_a_path("李白/杜甫是诗人。")
     assert not looks_like_a_path("Ada met Charles.")
 
 
 def test_notes_stay_when_a_folder_is_refreshed(home, tmp_path):
-    from tasks.refresh import refresh
-
     settings = load_settings(home.path)
     outcome = remember(home, keep_text(home, SAID, settings), settings)
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "a.md").write_text("# Oslo\n\nOslo is a city.\n", encoding="utf-8")
-    refresh(home, [str(tmp_path / "corpus")], settings)
+    corpus = write_texts(tmp_path / "corpus", {"a.md": "# Oslo\n\nOslo is a city.\n"})
+    refresh(home, [str(corpus)], settings)
     assert remember(home, outcome.note, settings).document_id == outcome.document_id
 
 

@@ -58,9 +58,8 @@ def test_the_walk_finds_what_the_words_do_not(searcher):
 
 
 def test_names_are_linked_longest_first(searcher):
-    linked = searcher.link(
-        analyse("Who composed The Glass Harbour, and where did Lindvall's family live?")
-    )
+    question = "Who composed The Glass Harbour, and where did Lindvall's family live?"
+    linked = searcher.link(analyse(question))
     assert [name.text for name in linked] == ["The Glass Harbour", "Lindvall's"]
 
 

@@ -29,6 +29,7 @@ from schemas.operations import Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ingest import ingest
 from tasks.refresh import refresh
+from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -171,9 +172,8 @@ class Almanac(RuleBasedStateMachine):
 
     @rule()
     def another_process_writes_live_rows(self) -> None:
-        writer = SERVER.Process(
-            target=append_live_row, args=(str(self.home.path), str(self.appended))
-        )
+        given = (str(self.home.path), str(self.appended))
+        writer = SERVER.Process(target=append_live_row, args=given)
         writer.start()
         writer.join()
         assert writer.exitcode == 0
@@ -220,10 +220,8 @@ class Almanac(RuleBasedStateMachine):
         for entity in edition.table(schemas.Entity).to_pylist():
             assert entity["name"] not in ids, "one town became two"
             ids[entity["name"]] = entity["entity_id"]
-        moved = {
-            r["old_entity_id"]: r["entity_id"]
-            for r in edition.table(schemas.EntityRedirect).to_pylist()
-        }
+        redirects = edition.table(schemas.EntityRedirect).to_pylist()
+        moved = {row["old_entity_id"]: row["entity_id"] for row in redirects}
         for town in TOWNS:
             if town in ids:
                 known = self.seen_ids.setdefault(town, ids[town])
@@ -301,11 +299,9 @@ def race(home: Path, source: Path, waits: list[float]) -> list[tuple[int, str, A
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    for town, river in zip(TOWNS, RIVERS, strict=False):
-        (folder / f"{town}.md").write_text(text_of(town, river))
-    return folder
+    pairs = zip(TOWNS, RIVERS, strict=False)
+    texts = {f"{town}.md": text_of(town, river) for town, river in pairs}
+    return write_texts(tmp_path / "corpus", texts)
 
 
 def test_of_refreshes_at_once_one_works_and_the_others_say_who(source, tmp_path):

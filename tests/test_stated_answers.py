@@ -15,25 +15,23 @@ from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.refresh import refresh
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.question import analyse
+from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 TEXTS = {
-    "field": "Nora Field is a British engineer. She joined the Harbour Trust in 1998 after a long "
-    "journey. She did not found the Swan Company. John Moss said that Nora Field bought the Grey "
-    "Mill. The audit team meets in the Lantern Room.",
-    "lan": "李兰是中国工程师。她于1998年加入海港公司。她没有创办天鹅公司。",
+    "field.txt": "Nora Field is a British engineer. She joined the Harbour Trust in 1998 after a "
+    "long journey. She did not found the Swan Company. John Moss said that Nora Field bought the "
+    "Grey Mill. The audit team meets in the Lantern Room.",
+    "lan.txt": "李兰是中国工程师。她于1998年加入海港公司。她没有创办天鹅公司。",
 }
 
 
 @pytest.fixture(scope="module")
 def edition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edition]:
-    folder = tmp_path_factory.mktemp("stated")
-    (folder / "texts").mkdir()
-    for name, text in TEXTS.items():
-        (folder / "texts" / f"{name}.txt").write_text(text, encoding="utf-8")
-    home = Home(folder / "home")
-    refresh(home, [str(folder / "texts")], Settings(engine=EngineSettings(encoder="none")))
+    source = write_texts(tmp_path_factory.mktemp("stated") / "texts", TEXTS)
+    home = Home(source.parent / "home")
+    refresh(home, [str(source)], Settings(engine=EngineSettings(encoder="none")))
     with home.editions.reading() as opened:
         yield opened
 
@@ -93,9 +91,8 @@ def test_questions_are_answered_from_statements(reader, question, answer):
 
 def test_what_a_passage_states_is_found_by_its_row(edition):
     searcher = Searcher(edition.path, None)
-    [passage] = [
-        hit for hit in searcher.alike(analyse("Nora Field")) if "Nora" in hit.fields["text"]
-    ]
+    hits = searcher.alike(analyse("Nora Field"))
+    [passage] = [hit for hit in hits if "Nora" in hit.fields["text"]]
     stated = {row["statement_id"] for row in searcher.stated(passage.row)}
     table = edition.table(Statement).to_pylist()
     own = [row for row in table if row["passage_id"] == passage.fields["passage_id"]]

@@ -30,9 +30,9 @@ ROWS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    (tmp_path / "home").mkdir()
-    return Home(tmp_path / "home")
+def home(home: Home) -> Home:
+    home.path.mkdir()
+    return home
 
 
 def questions_file(folder: Path, rows: Sequence[dict[str, Any]] = ROWS) -> Path:

@@ -19,6 +19,7 @@ from tasks.models.encoders.load import Encoder
 from tasks.programs.planner.topics import topics_in
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import analyse
+from tests.current_edition import current
 from warehouse.home import Home
 
 FILMS = Graph.of(
@@ -216,13 +217,11 @@ def test_a_graph_without_names_knows_nobody():
 
 
 def test_the_corpus_counts_mentions(small_home):
-    edition = Home(small_home).editions.current()
-    assert edition is not None
+    edition = current(small_home)
     rows = edition.table(Entity).to_pylist()
     known = {row["name"]: row["mentions"] for row in rows}
-    found = open_popularity(edition, "corpus").of(
-        [analyse("Who was Ada Lovelace?"), analyse("Who was Zxy Qwv?")]
-    )
+    questions = [analyse("Who was Ada Lovelace?"), analyse("Who was Zxy Qwv?")]
+    found = open_popularity(edition, "corpus").of(questions)
     assert found[0] == known["Ada Lovelace"] and np.isnan(found[1])
 
 
@@ -239,17 +238,12 @@ def test_questions_take_over_what_a_graph_tells(small_home):
 
 def test_gates_are_measured_with_what_a_graph_tells(own_home, tmp_path):
     subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
+    same = {"dataset": "medqa", "options": {"A": "this", "B": "that"}, "answer": "A"}
     rows = [
-        {
-            "dataset": "medqa",
-            "id": str(n),
-            "question": f"What did {subjects[n % 3]} say of {n}?",
-            "options": {"A": "this", "B": "that"},
-            "answer": "A",
-            "pred": {"cot_m": "AAB"[n % 3], "rag32_m": "A"},
-        }
+        {**same, "id": str(n), "question": f"What did {subjects[n % 3]} say of {n}?",
+         "pred": {"cot_m": "AAB"[n % 3], "rag32_m": "A"}}
         for n in range(60)
-    ]
+    ]  # fmt: skip
     file = tmp_path / "mirage.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     how = GateMeasurement(
@@ -260,9 +254,8 @@ def test_gates_are_measured_with_what_a_graph_tells(own_home, tmp_path):
     # The model does not know whom the corpus does not know.
     assert found["metrics"]["share_of_perfect"] == pytest.approx(1)
     with pytest.raises(UsageError, match="--popularity-of GRAPH"):
-        evaluate_gates(
-            Home(own_home), file, "mirage", _no_encoder, replace(how, popularity_of=None)
-        )
+        how = replace(how, popularity_of=None)
+        evaluate_gates(Home(own_home), file, "mirage", _no_encoder, how)
 
 
 def _no_encoder() -> Encoder:

@@ -9,15 +9,8 @@ ENGINE = RulesEngine()
 
 
 def read(text: str, language: str = "en", headings: str = "") -> Extracted:
-    row = {
-        "passage_id": "p",
-        "text": text,
-        "title": "",
-        "subject": "",
-        "headings": headings,
-        "language": language,
-    }
-    return next(ENGINE.extract([row]))
+    row = {"passage_id": "p", "title": "", "subject": "", "headings": headings}
+    return next(ENGINE.extract([row | {"text": text, "language": language}]))
 
 
 def modality_of(extracted: Extracted, subject: str) -> str:

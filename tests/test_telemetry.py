@@ -15,6 +15,7 @@ from film_questions import ONE_HOP, examples, graph, triples
 
 from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, parser_pool, read_item, scan
+from tests.documents import write_texts
 
 # The work of a day in one process: with the packaged encoder, and thereby with ONNX Runtime.
 DAY = """
@@ -62,16 +63,12 @@ DNS_PORT = re.compile(r"htons\(53\)")
 @pytest.fixture(scope="module")
 def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("materials")
-    (folder / "corpus").mkdir()
     text = "# Ada Lovelace\n\nAda Lovelace was born in London in 1815.\n"
-    (folder / "corpus" / "ada.md").write_text(text, encoding="utf-8")
     page = "<html><body><p>Charles Babbage was born in London in 1791.</p></body></html>"
-    (folder / "corpus" / "babbage.html").write_text(page, encoding="utf-8")
+    write_texts(folder / "corpus", {"ada.md": text, "babbage.html": page})
     rows = "".join("\t".join(row) + "\n" for row in triples())
-    (folder / "films.tsv").write_text(rows, encoding="utf-8")
     questions = [json.dumps(asdict(example)) for example in examples(graph(), ONE_HOP)[:60]]
-    (folder / "q.jsonl").write_text("\n".join(questions), encoding="utf-8")
-    return folder
+    return write_texts(folder, {"films.tsv": rows, "q.jsonl": "\n".join(questions)})
 
 
 def work(program: str, materials: Path, folder: Path, *before: str) -> None:

@@ -1,10 +1,10 @@
 """How unsure a model is of its own answer: a model here, and endpoints that tell more or less."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from schemas.errors import UsageError
@@ -21,18 +21,8 @@ from tests.mock_endpoint import running
 from warehouse.home import Home
 from warehouse.live import latest
 
-QUESTIONS = [
-    "Who wrote the book?",
-    "Where is Ada?",
-    "Who wrote the book?",
-    "",
-    "What is a cat? " * 9,
-]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
+BOOK = "Who wrote the book?"
+QUESTIONS = [BOOK, "Where is Ada?", BOOK, "", "What is a cat? " * 9]
 
 
 def engine(base_url: str, **said: Any) -> EngineSettings:
@@ -140,8 +130,6 @@ def test_answers_are_kept_for_people_to_read(home, tmp_path):
     with running(tmp_path / "ledger") as endpoint:
         answer_uncertainty(QUESTIONS[:1], engine(endpoint.base_url), home, "run")
     (part,) = home.journal.parts(ModelReply)
-    import pyarrow.parquet as pq
-
     (reply,) = pq.read_table(home.journal.path(part))["reply"].to_pylist()
     assert "entropy" in reply
 

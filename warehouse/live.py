@@ -15,7 +15,10 @@ FIRST_PARTS = 16  # read at once; the number is doubled with each further read
 
 def record(live: Journal, *rows: Row) -> None:
     """Write rows durably, those of each table in one part."""
-    record_all(live, {type(row): [r for r in rows if type(r) is type(row)] for row in rows})
+    by_table: dict[type[Row], list[Row]] = {}
+    for row in rows:
+        by_table.setdefault(type(row), []).append(row)
+    record_all(live, by_table)
 
 
 def record_all(live: Journal, rows: Mapping[type[Row], Iterable[Row | Mapping[str, Any]]]) -> None:

@@ -68,7 +68,8 @@ class LearnFromQuestions(Job):
         for kind, (columns, changes) in TABLES.items():
             items = [item for item in result if item["learned"] == kind]
             if items:
-                yield rows_of(columns, items)
+                known = [name for name in columns if any(item[name] is not None for item in items)]
+                yield rows_of(known, items)
                 yield changes
         for item in result:
             if item["learned"] == "policy":

@@ -10,6 +10,7 @@ from tasks.questions.normalise import bare_words, contains, same_name, set_f1, t
 from tasks.questions.question import BenchmarkQuestion
 
 RESAMPLES = 1000
+DRAWS_AT_ONCE = 10_000  # for small samples, a call for each resample is what costs
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
 SEED = 7
 
@@ -80,7 +81,8 @@ def summarise_classes(
     tables = np.zeros((size, other, other + 1))  # per cluster: right class, chosen class
     places = ([classes[name] for name in gold], [classes.get(name, other) for name in chosen])
     np.add.at(tables, (cluster, np.array(places[0]), np.array(places[1])), 1.0)
-    drawn = np.array([_of_classes(np.tensordot(counts, tables, 1)) for counts in _resamples(size)])
+    tables_drawn = (table for drawn in _resamples(size) for table in np.tensordot(drawn, tables, 1))
+    drawn = np.array([_of_classes(table) for table in tables_drawn])
     return _with_intervals(("balanced_accuracy", "macro_f1"), _of_classes(tables.sum(0)), drawn)
 
 
@@ -100,10 +102,13 @@ def _numbered(clusters: Sequence[str]) -> tuple[np.ndarray, int]:
 
 
 def _resamples(clusters: int) -> Iterator[np.ndarray]:
-    """Yield how often each cluster is drawn, int64 (clusters,), for each resample."""
+    """Yield how often each cluster is drawn, float64 (some resamples, clusters), until all are."""
     rng = np.random.default_rng(SEED)
-    for _ in range(RESAMPLES):
-        yield np.bincount(rng.integers(clusters, size=clusters), minlength=clusters)
+    at_once = max(1, DRAWS_AT_ONCE // clusters)
+    for first in range(0, RESAMPLES, at_once):
+        rows = min(at_once, RESAMPLES - first)
+        drawn = rng.integers(clusters, size=(rows, clusters)) + clusters * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
 
 def _with_intervals(names: Sequence[str], means: Sequence[float], drawn: np.ndarray) -> Scores:
@@ -119,11 +124,12 @@ def _with_intervals(names: Sequence[str], means: Sequence[float], drawn: np.ndar
 
 def _resampled(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return resampled means (resamples, metrics) of the sums and counts of clusters."""
-    means = np.full((RESAMPLES, sums.shape[1]), np.nan)
-    for row, weights in zip(means, _resamples(len(sums)), strict=True):
+    means = []
+    for weights in _resamples(len(sums)):
         total = weights @ counts
-        np.divide(weights @ sums, total, out=row, where=total > 0)
-    return means
+        unknown = np.full(total.shape, np.nan)
+        means.append(np.divide(weights @ sums, total, out=unknown, where=total > 0))
+    return np.concatenate(means)
 
 
 def _around(gold: Sequence[str], prediction: Prediction) -> Scores:

@@ -1,4 +1,4 @@
-"""Reading the tables of homes whose names and documents are hostile."""
+"""Reading the tables of a home's current edition, and the settings of the plainest engine."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from warehouse.home import Home
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)
 
 
-def current(home: Path) -> Edition:
-    edition = Home(home).editions.current()
+def current(home: Home | Path) -> Edition:
+    edition = (home if isinstance(home, Home) else Home(home)).editions.current()
     assert edition is not None
     return edition
 
