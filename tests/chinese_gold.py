@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.extract.rules.chinese.read import read_passage
+from tests.passages import passage
 
 GOLD = Path(__file__).with_name("chinese_gold.json")
 
@@ -28,11 +29,11 @@ def score(items: list[dict[str, Any]], *, show: bool) -> dict[str, Any]:
     right = judged = met = wanted = 0
     patterns: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for item in items:
-        passage = read_passage(passage_row(item["title"], "", item["text"]))
-        found = [(t["head"], t["relation"], t["tail"]) for t in passage.extracted.triples]
+        reading = read_passage(passage_row(item["title"], "", item["text"]))
+        found = [(t["head"], t["relation"], t["tail"]) for t in reading.extracted.triples]
         gold = [(h, r, t) for h, r, t in item["triples"]]
         also = [(h, r, t) for h, r, t in item.get("also", [])]
-        for triple, pattern in zip(found, passage.patterns, strict=True):
+        for triple, pattern in zip(found, reading.patterns, strict=True):
             good = any(matches(triple, other) for other in (*gold, *also))
             patterns[pattern][0] += good
             patterns[pattern][1] += 1
@@ -60,12 +61,4 @@ def score(items: list[dict[str, Any]], *, show: bool) -> dict[str, Any]:
 
 def passage_row(title: str, heading: str, text: str) -> dict[str, Any]:
     """Return a passage row with the columns that the rules read."""
-    headings = f"{title} > {heading}" if heading else title
-    return {
-        "passage_id": "",
-        "title": title,
-        "subject": title,
-        "headings": headings,
-        "text": text,
-        "language": "zh",
-    }
+    return passage(text, title, f"{title} > {heading}" if heading else title, "zh")

@@ -53,17 +53,11 @@ def make_edition(
     return Edition(folder, {"edition": "test", "sequence": 1, "tables": {}, "files": {}})
 
 
-def indexed_edition(
-    folder: Path,
-    texts: dict[str, str],
-    entities: dict[str, tuple[str, list[str]]],
-    facts: Sequence[tuple[str, str, str, str]] = (),
-    descriptions: Mapping[str, str] | None = None,
-) -> Edition:
-    """Write an edition as `make_edition` does, with an index that search needs."""
+def indexed_edition(folder: Path, *tables: Any) -> Edition:
+    """Write an edition as `make_edition` does, with the index that a search needs."""
     from tasks.retrieval.index import build_index
 
-    edition = make_edition(folder, texts, entities, facts, descriptions)
+    edition = make_edition(folder, *tables)
     build_index(folder, None)
     return edition
 

@@ -1,8 +1,9 @@
 """Every stated alias has the places that state it, and no other alias's."""
 
-from pathlib import Path
+import pytest
 
 from flows.__main__ import main
+from warehouse.editions import Edition
 from warehouse.home import Home
 
 TEXT = """# Hollow Creek Water Board
@@ -14,11 +15,19 @@ The board pays Repairs and Drainage Aid (RDA) to towns.
 """
 
 
-def test_an_alias_leads_to_the_words_that_state_it(tmp_path: Path) -> None:
-    (tmp_path / "board.md").write_text(TEXT)
-    assert main(["refresh", str(tmp_path / "board.md"), "--home", str(tmp_path / "home")]) == 0
-    edition = Home(tmp_path / "home").editions.current()
-    assert edition is not None
+@pytest.fixture(scope="module")
+def edition(tmp_path_factory: pytest.TempPathFactory) -> Edition:
+    folder = tmp_path_factory.mktemp("aliases")
+    (folder / "board.md").write_text(TEXT)
+    (folder / "aid.md").write_text("Towns ask for repairs and drainage aid (RDA) in spring.\n")
+    home = folder / "home"
+    assert main(["refresh", str(folder / "*.md"), "--home", str(home)]) == 0
+    made = Home(home).editions.current()
+    assert made is not None
+    return made
+
+
+def test_an_alias_leads_to_the_words_that_state_it(edition: Edition) -> None:
     with edition.connect() as database:
         rows = database.execute("""
         select alias, left(d.text[m.span_start - d.span_start + 1 :], 45) from aliases a
@@ -34,12 +43,7 @@ def test_an_alias_leads_to_the_words_that_state_it(tmp_path: Path) -> None:
     }
 
 
-def test_every_document_of_an_entity_has_a_passage_that_mentions_it(tmp_path: Path) -> None:
-    (tmp_path / "board.md").write_text(TEXT)
-    (tmp_path / "aid.md").write_text("Towns ask for repairs and drainage aid (RDA) in spring.\n")
-    assert main(["refresh", str(tmp_path / "*.md"), "--home", str(tmp_path / "home")]) == 0
-    edition = Home(tmp_path / "home").editions.current()
-    assert edition is not None
+def test_every_document_of_an_entity_has_a_passage_that_mentions_it(edition: Edition) -> None:
     with edition.connect() as database:
         rows = database.execute("""
         select e.name, e.documents, count(distinct p.document_id) as with_passage

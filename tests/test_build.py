@@ -54,19 +54,9 @@ def state(
     identity = likeness.content_id(title, text)
     stamp = {"passage_id": f"passage-{title}", "engine": "rules", "prompt_sha": prompt}
     mentions = [
-        {
-            **stamp,
-            "ordinal": n,
-            "head": head,
-            "head_kind": "person",
-            "relation": relation,
-            "tail": tail,
-            "tail_kind": "",
-            "span_start": n,
-            "span_end": n + 5,
-            "confidence": 0.5,
-            **more,
-        }
+        stamp
+        | {"ordinal": n, "head": head, "head_kind": "person", "relation": relation, "tail": tail}
+        | {"tail_kind": "", "span_start": n, "span_end": n + 5, "confidence": 0.5, **more}
         for n, (head, relation, tail, more) in enumerate(stated)
     ]
     named = [
@@ -74,51 +64,28 @@ def state(
         for n, name in enumerate(names)
     ]
     read = {
-        "source": "corpus",
-        "uri": f"{title}.txt",
-        "container": f"{title}.txt",
-        "version": "",
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "content_id": identity,
-        "outcome": "ingested",
-        "sensitivity": "normal",
-        "run_id": "run",
-        "scan_id": "scan",
-        "read_at": NOW,
-    }
-    content = {
-        "content_id": identity,
-        "title": title,
-        "language": "en",
-        "text": text,
-        "words": 9,
-        "minhash": likeness.minhash(likeness.tokens_of(text)),
-    }
-    passage = {
-        "content_id": identity,
-        "splitter": "s",
-        "passage_id": f"passage-{title}",
-        "span_start": 0,
-        "span_end": len(text),
-        "text": text,
-        "title": title,
-        "subject": "",
-        "headings": "",
-        "blocks": [],
-        "language": "en",
-    }
+        "source": "corpus", "uri": f"{title}.txt", "container": f"{title}.txt", "version": "",
+        "sha256": hashlib.sha256(text.encode()).hexdigest(), "content_id": identity,
+        "outcome": "ingested", "sensitivity": "normal",
+        "run_id": "run", "scan_id": "scan", "read_at": NOW,
+    }  # fmt: skip
+    shared = {"content_id": identity, "title": title, "language": "en", "text": text}
+    content = shared | {"words": 9, "minhash": likeness.minhash(likeness.tokens_of(text))}
+    passage = shared | {
+        "splitter": "s", "passage_id": f"passage-{title}", "span_start": 0, "span_end": len(text),
+        "subject": "", "headings": "", "blocks": [],
+    }  # fmt: skip
     counts = dict.fromkeys(("triples", "descriptions", "aspects", "aliases", "names"), 0)
     tried = {**stamp, **counts, "outcome": "complete", "run_id": "run", "extracted_at": NOW}
-    home.journal.append(
-        {
-            Read: Read.to_table([read]),
-            Content: Content.to_table([content]),
-            SplitPassage: SplitPassage.to_table([passage]),
-            Extraction: Extraction.to_table([tried]),
-            TripleMention: TripleMention.to_table(mentions),
-            NameMention: NameMention.to_table(named),
-        }
-    )
+    rows: dict[type[schemas.Row], list[dict[str, Any]]] = {
+        Read: [read],
+        Content: [content],
+        SplitPassage: [passage],
+        Extraction: [tried],
+        TripleMention: mentions,
+        NameMention: named,
+    }
+    home.journal.append({row: row.to_table(made) for row, made in rows.items()})
 
 
 @pytest.fixture
@@ -137,6 +104,10 @@ def triples(edition: Any) -> list[dict[str, Any]]:
     return edition.table(schemas.Triple).to_pylist()
 
 
+def entities_of(edition: Any) -> list[dict[str, Any]]:
+    return edition.table(schemas.Entity).to_pylist()
+
+
 def conflicts(edition: Any) -> set[tuple[str, str]]:
     with duckdb.connect(str(edition.database), read_only=True) as con:
         return set(con.execute("select head, tail from conflicts").fetchall())
@@ -152,14 +123,14 @@ def test_a_fact_stated_by_two_documents_is_one_triple_with_support_two(home):
 
 def test_facts_of_a_title_are_no_mentions_of_its_name(home):
     state(home, "a", born("Ada", "London"), born("Ada", "Paris"), names=("London", "London"))
-    entities = built(home).table(schemas.Entity).to_pylist()
+    entities = entities_of(built(home))
     assert {row["name"]: row["mentions"] for row in entities} == {"Ada": 1, "London": 2, "Paris": 1}
 
 
 def test_an_entity_is_mentioned_at_least_once_in_each_of_its_documents(home):
     state(home, "a", born("Ada", "London"), text="She was born.", names=("London", "London"))
     state(home, "b", born("Ada", "Paris"), text="She was born later.")
-    entities = built(home).table(schemas.Entity).to_pylist()
+    entities = entities_of(built(home))
     counted = {row["name"]: (row["mentions"], row["documents"]) for row in entities}
     assert counted == {"Ada": (2, 2), "London": (2, 1), "Paris": (1, 1)}
 
@@ -167,7 +138,7 @@ def test_an_entity_is_mentioned_at_least_once_in_each_of_its_documents(home):
 def test_a_word_that_its_document_writes_without_a_capital_is_no_name(home):
     text = "Open Contacts to see your contacts, and the contacts of Grafana. Relay is on."
     state(home, "Tabs", text=text, names=("Contacts", "Grafana", "Relay"))
-    entities = built(home).table(schemas.Entity).to_pylist()
+    entities = entities_of(built(home))
     assert {entity["name"] for entity in entities} == {"Grafana", "Relay"}
 
 
@@ -183,17 +154,9 @@ def test_near_duplicates_support_a_fact_once(home):
 
 
 def test_quantities_are_one_fact_by_number_and_unit_however_written(home):
-    state(
-        home,
-        "one",
-        (
-            "Danube",
-            "length",
-            "2,850 km",
-            {"value_type": "quantity", "number": 2850.0, "unit": "km"},
-        ),
-    )
-    state(home, "two", counted("Danube", "length", 2850, "km"))
+    _, _, _, typed = length = counted("Danube", "length", 2850, "km")
+    state(home, "one", ("Danube", "length", "2,850 km", typed))
+    state(home, "two", length)
     [triple] = triples(built(home))
     assert (triple["number"], triple["unit"], triple["tail_id"]) == (2850.0, "km", None)
 
@@ -221,19 +184,14 @@ def test_the_newest_complete_extraction_of_the_chosen_prompt_counts(home):
 def test_tails_that_cannot_both_be_true_are_a_conflict(home):
     state(home, "one", dated("Ada Lovelace", "born on", "1815-12-10"))
     state(home, "two", dated("Ada Lovelace", "born on", "1816-12-10"))
-    assert conflicts(built(home)) == {
-        ("Ada Lovelace", "1815-12-10"),
-        ("Ada Lovelace", "1816-12-10"),
-    }
+    assert conflicts(built(home)) == {("Ada Lovelace", f"{year}-12-10") for year in (1815, 1816)}
 
 
 def test_a_rougher_date_another_period_and_a_rounded_number_are_no_conflict(home):
-    early = {"valid_to": "1900"}
-    late = {"valid_from": "1950"}
     state(home, "one", dated("Ada Lovelace", "born on", "1815-12-10"))
     state(home, "two", dated("Ada Lovelace", "born on", "1815"))
-    state(home, "three", counted("Leeds", "population", 1000, "people", **early))
-    state(home, "four", counted("Leeds", "population", 9000, "people", **late))
+    state(home, "three", counted("Leeds", "population", 1000, "people", valid_to="1900"))
+    state(home, "four", counted("Leeds", "population", 9000, "people", valid_from="1950"))
     state(home, "five", counted("Danube", "length", 2850, "km"))
     state(home, "six", counted("Danube", "length", 2857, "km"))
     assert conflicts(built(home)) == set()

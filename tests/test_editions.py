@@ -22,14 +22,8 @@ def publish(editions: Editions, text: str = "a", **facts: str):
     building = editions.begin("0123456789abcdef", editions.current())
     for row in schemas.EDITION:
         pq.write_table(row.to_table([]), building.folder / f"{row.table}.parquet")
-    relation = {
-        "relation": text,
-        "graph": "corpus",
-        "triples": 1,
-        "single_valued": False,
-        "example": "",
-    }
-    table = schemas.Relation.to_table([relation])
+    relation = {"relation": text, "graph": "corpus", "triples": 1, "single_valued": False}
+    table = schemas.Relation.to_table([relation | {"example": ""}])
     pq.write_table(table, building.folder / "relations.parquet")
     build_database(building.folder)
     edition = editions.seal(building, facts)
@@ -37,13 +31,17 @@ def publish(editions: Editions, text: str = "a", **facts: str):
     return edition
 
 
-def test_before_the_first_there_is_no_current_edition(tmp_path):
-    assert Editions(tmp_path).current() is None
-    assert Editions(tmp_path).all() == []
+@pytest.fixture
+def editions(tmp_path: Path) -> Editions:
+    return Editions(tmp_path)
 
 
-def test_a_published_edition_is_current_and_knows_its_parent(tmp_path):
-    editions = Editions(tmp_path)
+def test_before_the_first_there_is_no_current_edition(editions):
+    assert editions.current() is None
+    assert editions.all() == []
+
+
+def test_a_published_edition_is_current_and_knows_its_parent(editions):
     first, second = publish(editions), publish(editions, "b")
     assert editions.current().id == second.id
     assert second.manifest["parent"] == first.id
@@ -64,8 +62,7 @@ def test_whoever_may_read_an_edition_may_read_all_its_files(tmp_path):
         assert path.stat().st_mode & 0o777 == 0o644
 
 
-def test_an_edition_is_opened_by_an_unambiguous_start_of_its_id(tmp_path):
-    editions = Editions(tmp_path)
+def test_an_edition_is_opened_by_an_unambiguous_start_of_its_id(editions):
     first = publish(editions)
     publish(editions)
     assert editions.open("000001").id == first.id
@@ -73,16 +70,14 @@ def test_an_edition_is_opened_by_an_unambiguous_start_of_its_id(tmp_path):
         editions.open("0000")
 
 
-def test_a_sealed_but_unpublished_edition_is_a_candidate(tmp_path):
-    editions = Editions(tmp_path)
+def test_a_sealed_but_unpublished_edition_is_a_candidate(editions):
     current = publish(editions)
     candidate = editions.seal(editions.begin("f" * 64), {})
     assert editions.current().id == current.id
     assert editions.state(candidate) == "candidate"
 
 
-def test_what_a_dead_builder_left_is_not_an_edition_and_is_removed(tmp_path):
-    editions = Editions(tmp_path)
+def test_what_a_dead_builder_left_is_not_an_edition_and_is_removed(editions, tmp_path):
     publish(editions)
     (tmp_path / ".building-4194305").mkdir()
     (tmp_path / ".building-4194305" / "triples.parquet").write_bytes(b"half")
@@ -102,8 +97,7 @@ def test_a_damaged_table_is_refused_before_a_row_is_served(tmp_path):
     assert edition.damaged() == [str(path)]
 
 
-def test_files_that_nobody_touched_are_not_read_again(tmp_path, monkeypatch):
-    editions = Editions(tmp_path)
+def test_files_that_nobody_touched_are_not_read_again(editions, monkeypatch):
     edition = publish(editions)
     read: list[Path] = []
     sha256_file = durable.sha256_file
@@ -124,8 +118,7 @@ def test_files_that_nobody_touched_are_not_read_again(tmp_path, monkeypatch):
     assert read == []
 
 
-def test_damage_that_a_reader_meets_is_noticed_by_the_next_build(tmp_path):
-    editions = Editions(tmp_path)
+def test_damage_that_a_reader_meets_is_noticed_by_the_next_build(editions):
     edition = publish(editions)
     path = edition.path / "relations.parquet"
     stat, data = path.stat(), bytearray(path.read_bytes())
@@ -137,8 +130,7 @@ def test_damage_that_a_reader_meets_is_noticed_by_the_next_build(tmp_path):
     assert editions.newest_whole() is None
 
 
-def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(tmp_path):
-    editions = Editions(tmp_path)
+def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(editions):
     first, second = publish(editions), publish(editions)
     editions.roll_back(first, hold="wrong names")
     assert editions.current().id == first.id
@@ -149,8 +141,7 @@ def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(tmp_pa
     assert editions.current().id == first.id
 
 
-def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_number(tmp_path):
-    editions = Editions(tmp_path)
+def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_number(editions):
     assert editions.one_before() is None
     first, second, third = (publish(editions) for _ in range(3))
     editions.seal(editions.begin("f" * 64), {})  # a candidate
@@ -162,8 +153,7 @@ def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_numbe
     assert editions.one_before() == second
 
 
-def test_the_edition_of_a_day_is_the_last_that_was_built_by_its_end(tmp_path):
-    editions = Editions(tmp_path)
+def test_the_edition_of_a_day_is_the_last_that_was_built_by_its_end(editions):
     assert editions.as_of(date(2026, 1, 10)) is None
     first = publish(editions, built_at="2026-01-10T23:59:59.999+00:00")
     second = publish(editions, built_at="2026-02-10T00:00:00.000+00:00")
@@ -176,8 +166,7 @@ def test_the_edition_of_a_day_is_the_last_that_was_built_by_its_end(tmp_path):
     assert editions.as_of(date(2026, 2, 10)) == second
 
 
-def test_a_candidate_or_a_pruned_edition_is_none_to_go_back_to(tmp_path):
-    editions = Editions(tmp_path)
+def test_a_candidate_or_a_pruned_edition_is_none_to_go_back_to(editions):
     first = publish(editions)
     editions.seal(editions.begin("f" * 64), {})
     third, _ = publish(editions), publish(editions)
@@ -187,15 +176,13 @@ def test_a_candidate_or_a_pruned_edition_is_none_to_go_back_to(tmp_path):
     assert editions.one_before() is None
 
 
-def test_one_goes_back_from_an_edition_without_its_manifest(tmp_path):
-    editions = Editions(tmp_path)
+def test_one_goes_back_from_an_edition_without_its_manifest(editions):
     first, second = publish(editions), publish(editions)
     (second.path / "manifest.json").unlink()
     assert editions.one_before() == first
 
 
-def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
-    editions = Editions(tmp_path)
+def test_pruning_keeps_the_current_the_last_ones_and_the_young(editions):
     made = [publish(editions) for _ in range(5)]
     editions.roll_back(made[0], hold=None)
     assert editions.prune(keep=2, days=1) == []
@@ -206,8 +193,7 @@ def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
     assert [e.sequence for e in editions.all()] == [1, 4, 5]
 
 
-def test_candidates_do_not_push_published_editions_out(tmp_path):
-    editions = Editions(tmp_path)
+def test_candidates_do_not_push_published_editions_out(editions):
     published = [publish(editions) for _ in range(3)]
     candidates = [editions.seal(editions.begin("f" * 64), {}) for _ in range(3)]
     assert editions.prune(keep=2, days=0) == [published[0], candidates[0]]
@@ -220,8 +206,7 @@ def _read_slowly(folder: str, edition_id: str, ready, go_on) -> None:
         assert edition.table(schemas.Relation).num_rows == 1
 
 
-def test_an_edition_that_somebody_reads_is_not_pruned(tmp_path):
-    editions = Editions(tmp_path)
+def test_an_edition_that_somebody_reads_is_not_pruned(editions, tmp_path):
     first, second = publish(editions), publish(editions)
     context = multiprocessing.get_context("spawn")
     ready, go_on = context.Event(), context.Event()
@@ -236,8 +221,7 @@ def test_an_edition_that_somebody_reads_is_not_pruned(tmp_path):
     assert editions.all() == [second]
 
 
-def test_editions_with_the_same_tables_are_known_as_such(tmp_path):
-    editions = Editions(tmp_path)
+def test_editions_with_the_same_tables_are_known_as_such(editions):
     one, two, three = publish(editions), publish(editions), publish(editions, "other")
     assert same_content(one.manifest["tables"], two.manifest["tables"])
     assert not same_content(two.manifest["tables"], three.manifest["tables"])

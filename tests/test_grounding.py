@@ -28,6 +28,7 @@ from tasks.extract.by_model.passages import (
     uncovered,
 )
 from tasks.models.prompts.replies import Extraction
+from tests.case_tables import cases
 
 ADA = (
     "Ada Lovelace (1815–1852), known as the “Enchantress of Numbers”, was an English "
@@ -45,6 +46,8 @@ def passage(text: str = ADA, **more: Any) -> PassageRow:
     }  # fmt: skip
 
 
+WITH = "She worked with Charles Babbage"
+WORKED = ["Ada Lovelace", "worked with", "Charles Babbage", WITH]
 CHINESE = passage(XUN, title="鲁迅", language="zh")
 
 
@@ -55,6 +58,11 @@ def reply(
 ) -> Extraction:
     content = {"entities": entities or [], "triples": triples or [], "aspects": aspects or []}
     return Extraction.model_validate(content)
+
+
+def grounded(*fact: str) -> Grounded:
+    """Ground one triple in the passage about Ada Lovelace."""
+    return ground(reply([list(fact)]), [passage()])
 
 
 def reasons(found: Grounded) -> list[str]:
@@ -77,8 +85,7 @@ QUOTES = [
 @pytest.mark.parametrize("quote", QUOTES)
 def test_a_quote_is_found_however_it_was_copied(quote: str) -> None:
     span = Searchable(ADA).find(quote)
-    assert span is not None
-    assert 0 <= span[0] < span[1] <= len(ADA)
+    assert span is not None and 0 <= span[0] < span[1] <= len(ADA)
 
 
 @pytest.mark.parametrize("quote", ["１９１８年他发表了", "1918 年 他 发表了", "发表了《狂人日记》"])
@@ -96,10 +103,9 @@ def test_what_does_not_stand_there_is_not_found(quote: str) -> None:
 
 
 def test_a_triple_is_stored_with_its_place_and_our_confidence() -> None:
-    fact = ["Ada Lovelace", "worked with", "Charles Babbage", "She worked with Charles Babbage"]
-    found = ground(reply([fact], entities=[["Charles Babbage", "person", "", ""]]), [passage()])
+    found = ground(reply([WORKED], entities=[["Charles Babbage", "person", "", ""]]), [passage()])
     [triple] = found.extracted[0].triples
-    assert ADA[triple["span_start"] : triple["span_end"]] == "She worked with Charles Babbage"
+    assert ADA[triple["span_start"] : triple["span_end"]] == WITH
     assert (triple["tail_kind"], triple["value_type"]) == ("person", "entity")
     assert 0 < triple["confidence"] < 1
     assert found.rejected == []
@@ -122,27 +128,34 @@ def test_tails_are_read_as_values(
     assert {name: triple[name] for name in columns} == columns
 
 
-def test_descriptions_aspects_and_aliases_are_stored() -> None:
+def test_descriptions_aspects_and_aliases_are_stored_as_rows_of_the_journal() -> None:
     answer = reply(
-        entities=[
-            ["Ada Lovelace", "person", "an English mathematician", "an English mathematician",
-             "Enchantress of Numbers"]
-        ],
-        aspects=[["Ada Lovelace", "work", "With whom did she work?",
-                  "She worked with Charles Babbage on the Analytical Engine."]],
+        [WORKED],
+        [["Ada Lovelace", "person", "an English mathematician", "was an English mathematician",
+          "Enchantress of Numbers"]],
+        [["Ada Lovelace", "work", "With whom did she work?",
+          "She worked with Charles Babbage on the Analytical Engine."]],
     )  # fmt: skip
     found = ground(answer, [passage()])
-    extracted = found.extracted[0]
+    [extracted] = found.extracted
     assert found.rejected == []
-    assert extracted.descriptions[0]["text"] == "an English mathematician"
-    assert extracted.aspects[0]["text"] == (
-        "She worked with Charles Babbage on the Analytical Engine"
-    )
-    alias = extracted.aliases[0]
+    [description], [aspect], [alias] = (
+        extracted.descriptions, extracted.aspects, extracted.aliases,
+    )  # fmt: skip
+    assert description["text"] == "an English mathematician"
+    assert aspect["text"] == "She worked with Charles Babbage on the Analytical Engine"
     assert ADA[alias["span_start"] : alias["span_end"]] == "Enchantress of Numbers"
-    assert {name["name"] for name in extracted.names} == {
-        "Ada Lovelace", "Enchantress of Numbers",
-    }  # fmt: skip
+    names = {name["name"] for name in extracted.names}
+    assert names == {"Ada Lovelace", "Enchantress of Numbers"}
+    stamp = {"passage_id": "p1", "engine": "openai", "prompt_sha": "x"}
+    for row, made in (
+        (NameMention, extracted.names),
+        (TripleMention, extracted.triples),
+        (DescriptionMention, [description]),
+        (AspectMention, [aspect]),
+        (AliasMention, [alias]),
+    ):
+        row.to_table([row(**{**fact, **stamp}) for fact in made])
 
 
 def test_chinese_facts_are_stored() -> None:
@@ -151,43 +164,19 @@ def test_chinese_facts_are_stored() -> None:
         entities=[["鲁迅", "person", "中国作家", "是中国作家", "周树人"]],
     )
     found = ground(answer, [CHINESE])
-    extracted = found.extracted[0]
+    [one] = found.extracted
     assert found.rejected == []
-    assert (len(extracted.triples), len(extracted.descriptions), len(extracted.aliases)) == (
-        1,
-        1,
-        1,
-    )
-
-
-def test_rows_fit_the_journal() -> None:
-    answer = reply(
-        [["Ada Lovelace", "worked with", "Charles Babbage", "She worked with Charles Babbage"]],
-        entities=[["Ada Lovelace", "person", "an English mathematician",
-                   "was an English mathematician", "Enchantress of Numbers"]],
-        aspects=[["Ada Lovelace", "notes", "How long?", "Her notes of 1843 cover 20 pages."]],
-    )  # fmt: skip
-    extracted = ground(answer, [passage()]).extracted[0]
-    stamp = {"passage_id": "p1", "engine": "openai", "prompt_sha": "x"}
-    for row, facts in (
-        (NameMention, extracted.names),
-        (TripleMention, extracted.triples),
-        (DescriptionMention, extracted.descriptions),
-        (AspectMention, extracted.aspects),
-        (AliasMention, extracted.aliases),
-    ):
-        assert facts
-        row.to_table([row(**{**fact, **stamp}) for fact in facts])
+    assert [len(rows) for rows in (one.triples, one.descriptions, one.aliases)] == [1, 1, 1]
 
 
 # --- what is not -------------------------------------------------------------------------
 
-WITH = "She worked with Charles Babbage"
+BABBAGE = ("worked with", "Charles Babbage")
 REJECTED = [
-    (["Ada Lovelace", "worked with", "Charles Babbage", "She flew to Mars"], "quote_not_found"),
-    (["Ada Lovelace", "worked with", "Charles Babbage", ""], "quote_not_found"),
-    (["Alan Turing", "worked with", "Charles Babbage", WITH], "head_not_found"),
-    (["She", "worked with", "Charles Babbage", WITH], "head_not_found"),
+    (["Ada Lovelace", *BABBAGE, "She flew to Mars"], "quote_not_found"),
+    (["Ada Lovelace", *BABBAGE, ""], "quote_not_found"),
+    (["Alan Turing", *BABBAGE, WITH], "head_not_found"),
+    (["She", *BABBAGE, WITH], "head_not_found"),
     (["Ada Lovelace", "worked with", "Alan Turing", WITH], "tail_not_found"),
     (["Ada Lovelace", "worked with", "CANARY-7Q", WITH], "tail_not_found"),
     (["Ada Lovelace", "wrote in", "1844", "Her notes of 1843 cover 20 pages"], "tail_not_found"),
@@ -200,26 +189,24 @@ REJECTED = [
 
 @pytest.mark.parametrize(("fact", "reason"), REJECTED)
 def test_a_triple_that_is_not_borne_out_is_rejected(fact: list[str], reason: str) -> None:
-    found = ground(reply([fact]), [passage()])
+    found = grounded(*fact)
     assert (found.extracted[0].triples, reasons(found)) == ([], [reason])
     assert found.rejected[0].form == "triple" and fact[2] in found.rejected[0].text
 
 
 @pytest.mark.parametrize(
-    ("entity", "reason"),
-    [
-        (["Alan Turing", "person", "an English mathematician", "an English mathematician"],
-         "head_not_found"),
-        (["Ada Lovelace", "person", "a French violinist of Paris", "an English mathematician"],
-         "words_not_found"),
-        (["Ada Lovelace", "person", "an English mathematician of 1999", "an English mathematician"],
-         "words_not_found"),
-        (["Ada Lovelace", "person", "an English mathematician", "not in the text"],
-         "quote_not_found"),
-    ],
-)  # fmt: skip
-def test_a_description_that_is_not_borne_out_is_rejected(entity: list[str], reason: str) -> None:
-    found = ground(reply(entities=[entity]), [passage()])
+    ("name", "description", "quote", "reason"),
+    cases("""
+Alan Turing | an English mathematician | an English mathematician | head_not_found
+Ada Lovelace | a French violinist of Paris | an English mathematician | words_not_found
+Ada Lovelace | an English mathematician of 1999 | an English mathematician | words_not_found
+Ada Lovelace | an English mathematician | not in the text | quote_not_found
+"""),
+)
+def test_a_description_that_is_not_borne_out_is_rejected(
+    name: str, description: str, quote: str, reason: str
+) -> None:
+    found = ground(reply(entities=[[name, "person", description, quote]]), [passage()])
     assert (found.extracted[0].descriptions, reasons(found)) == ([], [reason])
 
 
@@ -259,29 +246,20 @@ def test_what_is_stored_lies_in_the_passage(quote: str, head: str, tail: str) ->
 
 
 def test_a_fact_belongs_to_the_passage_that_holds_its_quote() -> None:
-    first, second = (
-        passage("Oslo lies in Norway."),
-        passage("Turku lies in Finland.", passage_id="p2"),
-    )
-    for place in (first, second):
-        place["title"] = "Towns"
-    found = ground(
-        reply([["Turku", "lies in", "Finland", "Turku lies in Finland"]]), [first, second]
-    )
+    oslo, turku = "Oslo lies in Norway.", "Turku lies in Finland."
+    texts = [passage(oslo, title="Towns"), passage(turku, title="Towns", passage_id="p2")]
+    found = ground(reply([["Turku", "lies in", "Finland", turku]]), texts)
     assert [len(one.triples) for one in found.extracted] == [0, 1]
-    crossed = ground(
-        reply([["Oslo", "lies in", "Finland", "Turku lies in Finland"]]), [first, second]
-    )
+    crossed = ground(reply([["Oslo", "lies in", "Finland", turku]]), texts)
     assert reasons(crossed) == ["head_not_found"]
 
 
 def test_a_fact_said_twice_is_stored_once_and_too_many_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fact = ["Ada Lovelace", "worked with", "Charles Babbage", WITH]
-    assert len(ground(reply([fact] * 3), [passage()]).extracted[0].triples) == 1
+    assert len(ground(reply([WORKED] * 3), [passage()]).extracted[0].triples) == 1
     monkeypatch.setattr(grounding, "MOST_FACTS", 1)
-    found = ground(reply([fact, ["Ada Lovelace", "knew", "Charles Babbage", WITH]]), [passage()])
+    found = ground(reply([WORKED, ["Ada Lovelace", "knew", "Charles Babbage", WITH]]), [passage()])
     assert reasons(found) == ["too_many"]
 
 
@@ -309,11 +287,8 @@ def test_an_ontology_spells_relations_turns_them_and_if_strict_allows_no_other()
 
 def test_hostile_sizes_end_soon() -> None:
     began = time.perf_counter()
-    long = passage("a " * 250_000)
-    ground(
-        reply([["a", "b", "c", "a " * 9_000 + "x"]] * 20, aspects=[["a", "s", "?", "…" * 9_000]]),
-        [long],
-    )
+    facts, notes = [["a", "b", "c", "a " * 9_000 + "x"]] * 20, [["a", "s", "?", "…" * 9_000]]
+    ground(reply(facts, aspects=notes), [passage("a " * 250_000)])
     Searchable("天 " * 100_000).find("天" * 5_000 + "地")
     Searchable("a b").find("a" + " " * 100_000 + "b…")
     assert time.perf_counter() - began < 5
@@ -337,12 +312,8 @@ def test_only_passages_of_one_text_share_a_call_up_to_a_budget() -> None:
 
 
 def test_a_message_can_be_read_back() -> None:
-    passages = [
-        passage("One.", headings="H"),
-        passage("Two.", headings="H"),
-        passage("Three.", headings="I"),
-    ]
-    values = render(passages)
+    texts = {"One.": "H", "Two.": "H", "Three.": "I"}
+    values = render([passage(text, headings=heading) for text, heading in texts.items()])
     title, passages = read_extraction_text(f"Title: {values['title']}\n\n{values['text']}")
     assert title == "Ada Lovelace"
     assert passages == ["## H\nOne.", "Two.", "## I\nThree."]
@@ -374,8 +345,7 @@ def test_passages_show_facts_by_names_and_numbers(text: str, language: str, show
 
 
 def test_a_second_look_is_for_sentences_that_nothing_covers() -> None:
-    fact = ["Ada Lovelace", "worked with", "Charles Babbage", WITH]
-    found = ground(reply([fact]), [passage()])
+    found = grounded(*WORKED)
     [left] = uncovered([passage()], found.extracted)
     assert "Enchantress" in left["text"] and left["passage_id"] == "p1"
     everything = ground(reply(aspects=[["Ada Lovelace", "all", "?", ADA]]), [passage()])

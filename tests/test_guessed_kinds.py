@@ -11,13 +11,8 @@ from tasks.publish.resolve.kinds import Believed, pooled_kinds
 from tests.test_find_names import extract_chinese, names
 
 
-def scores_in(text: str) -> dict[str, dict[str, float]]:
-    return {row["name"]: dict(zip(GUESSED, row["kind_scores"], strict=True)) for row in names(text)}
-
-
-def test_each_english_mention_has_a_probability_for_every_kind() -> None:
-    for scores in scores_in("Mara Voss moved to Lodgeton with Orvik Foundation.").values():
-        assert sum(map(math.exp, scores.values())) == pytest.approx(1, abs=0.05)
+def scores_of(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    return {row["name"]: dict(zip(GUESSED, row["kind_scores"], strict=True)) for row in rows}
 
 
 @pytest.mark.parametrize(
@@ -27,25 +22,15 @@ def test_each_english_mention_has_a_probability_for_every_kind() -> None:
         ("They settled in Lodgeton in 1843.", "Lodgeton", "place"),
         ("She was employed by the Orvik Foundation.", "Orvik Foundation", "organisation"),
         ("You can configure Plumbd with a YAML file.", "Plumbd", "thing"),
-    ],
-)
-def test_words_around_a_name_tell_its_kind(text: str, name: str, kind: str) -> None:
-    scores = scores_in(text)[name]
-    assert max(scores, key=scores.__getitem__) == kind
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "kind"),
-    [
         ("她嫁给了李文昭。", "李文昭", "person"),
         ("他们一家在1843年迁居广州。", "广州", "place"),
         ("他收购了中国银行的股份。", "中国银行", "organisation"),
         ("你可以用YAML文件配置它。", "YAML", "thing"),
     ],
 )
-def test_words_around_a_chinese_name_tell_its_kind(text: str, name: str, kind: str) -> None:
-    rows = {row["name"]: row["kind_scores"] for row in extract_chinese(text, "配置").names}
-    scores = dict(zip(GUESSED, rows[name], strict=True))
+def test_words_around_a_name_tell_its_kind(text: str, name: str, kind: str) -> None:
+    rows = names(text) if text.isascii() else extract_chinese(text, "配置").names
+    scores = scores_of(rows)[name]
     assert max(scores, key=scores.__getitem__) == kind
     assert sum(map(math.exp, scores.values())) == pytest.approx(1, abs=0.05)
 

@@ -11,7 +11,7 @@ from tasks.extract.ontology_facts import in_words, stated_kinds
 from tasks.extract.rules import RulesEngine
 from tasks.extract.rules.english import parsed, understand
 from tasks.extract.rules.tree import tree_of
-from tests.passages import passage
+from tests.passages import facts, passage, read
 
 FILMS = Ontology.model_validate(
     {
@@ -26,17 +26,12 @@ SENTENCE = "Winter Harbour is a 1987 Norwegian film directed by Hanna Virtanen."
 
 
 def triples(text: str, ontology: Ontology | None) -> list[dict[str, Any]]:
-    engine = RulesEngine(EngineSettings(ontology=ontology))
-    return next(engine.extract([passage(text)])).triples
+    return read(text, engine=RulesEngine(EngineSettings(ontology=ontology))).triples
 
 
 def of_ontology(text: str, ontology: Ontology = FILMS) -> set[tuple[str, str, str]]:
-    rows = triples(text, ontology)
-    return {
-        (row["head"], row["relation"], row["tail"])
-        for row in rows
-        if row["relation"] in ontology.relations
-    }
+    found = read(text, engine=RulesEngine(EngineSettings(ontology=ontology)))
+    return {fact for fact in facts(found) if fact[1] in ontology.relations}
 
 
 def test_a_relation_is_read_that_no_wording_names() -> None:
@@ -55,8 +50,8 @@ def test_a_fact_points_at_its_sentence_and_is_as_likely_as_such_answers_are_righ
 @pytest.mark.parametrize("tail", ["place", "date"])
 def test_an_end_of_another_kind_is_no_fact(tail: str) -> None:
     other = Ontology.model_validate({"relations": {"director": {"range": tail}}})
-    facts = of_ontology("Winter Harbour was directed by the woman Hanna Virtanen.", other)
-    assert ("Winter Harbour", "director", "Hanna Virtanen") not in facts
+    text = "Winter Harbour was directed by the woman Hanna Virtanen."
+    assert ("Winter Harbour", "director", "Hanna Virtanen") not in of_ontology(text, other)
 
 
 @pytest.mark.parametrize(
@@ -80,14 +75,11 @@ def test_a_passage_states_kinds_of_the_ontology_and_common_ones(
 
 
 def test_a_guessed_kind_excludes_nothing() -> None:
-    found = {
-        "domain": "asteroid",
-        "range": "place",
-        "description": "observatory that discovered it",
-    }
+    ends = {"domain": "asteroid", "range": "place"}
+    found = ends | {"description": "observatory that discovered it"}
     sites = Ontology.model_validate({"kinds": ["asteroid"], "relations": {"found at": found}})
-    facts = of_ontology("Lindtia was discovered in 1931 at Moore Observatory.", sites)
-    assert facts == {("Lindtia", "found at", "Moore Observatory")}
+    text = "Lindtia was discovered in 1931 at Moore Observatory."
+    assert of_ontology(text, sites) == {("Lindtia", "found at", "Moore Observatory")}
     assert not of_ontology("The poet Lindtia was discovered at Moore Observatory.", sites)
 
 

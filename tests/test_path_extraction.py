@@ -1,6 +1,7 @@
 """What strategies take out of a graph, by hand and beside plain references."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -29,9 +30,13 @@ def _vectors(graph: Graph, seed: int = 0) -> GraphVectors:
     nodes, relations = (
         rng.normal(size=(count, WIDTH)) for count in (graph.nodes, len(graph.relations))
     )
+    nodes, relations = (
+        (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+        for rows in (nodes, relations)
+    )
     return GraphVectors(
-        nodes=(nodes / np.linalg.norm(nodes, axis=1, keepdims=True)).astype(np.float16),
-        relations=(relations / np.linalg.norm(relations, axis=1, keepdims=True)).astype(np.float16),
+        nodes=nodes,
+        relations=relations,
         stem_keys=np.zeros(0, np.uint64),
         stem_nodes=NOTHING,
         neighbours=Neighbours.of(graph),
@@ -80,9 +85,8 @@ KITCHEN = [
 
 def test_a_subgraph_joins_what_is_named_by_common_neighbours() -> None:
     graph = Graph.of("small", KITCHEN)
-    [found] = SubgraphExtraction(graph, _vectors(graph)).extract(
-        [_by_name(graph, "ferret", "shop", "zoo")]
-    )
+    question = _by_name(graph, "ferret", "shop", "zoo")
+    [found] = SubgraphExtraction(graph, _vectors(graph)).extract([question])
     assert _names(graph, found) == {
         ("ferret", "AtLocation", "cage"),
         ("shop", "HasA", "cage"),
@@ -140,13 +144,8 @@ def test_the_relation_of_a_step_is_the_one_nearest_to_the_question() -> None:
     graph = Graph.of("two", [("a", "one", "b"), ("a", "two", "b"), ("b", "three", "a")])
     vectors = _vectors(graph)
     for place, relation in enumerate(graph.relations):
-        question = _by_name(graph, "a", "b")
-        question = GroundedQuestion(
-            "?",
-            vectors.relations[place].astype(np.float32),
-            question.sources,
-            question.targets,
-        )
+        likest = vectors.relations[place].astype(np.float32)
+        question = replace(_by_name(graph, "a", "b"), context=likest)
         [found] = ShortestPaths(graph, vectors).extract([question])
         [step] = found.paths[0].steps
         assert graph.relations[step.relation] == relation and step.inverse == (relation == "three")

@@ -42,16 +42,9 @@ def test_a_refresh_counts_for_each_source_the_sentences_that_gave_something(tmp_
     rows = home.editions.current().table(schemas.SourceYield).to_pylist()
     assert rows == run.yields
     by_source = {row["source"].rsplit("/", 1)[1]: row for row in rows}
-    assert by_source["good"] == {
-        "source": str(good),
-        "language": "en",
-        "documents": 1,
-        "sentences": 2,
-        "with_statement": 2,
-        "with_fact": 2,
-    }
-    assert by_source["empty"]["sentences"] == 2
-    assert by_source["empty"]["with_fact"] == 0
+    counts = {"documents": 1, "sentences": 2, "with_statement": 2, "with_fact": 2}
+    assert by_source["good"] == {"source": str(good), "language": "en", **counts}
+    assert (by_source["empty"]["sentences"], by_source["empty"]["with_fact"]) == (2, 0)
 
 
 @pytest.mark.parametrize(("ours", "advice"), [(4, 0), (6, 1)])
@@ -60,17 +53,12 @@ def test_a_corpus_that_says_we_gets_the_advice_to_name_its_speaker(ours: int, ad
     subjects = [words[n % 3] for n in range(ours)] + ["The shop"] * (60 - 2 * ours)
     notes = list(unnamed_speaker(pa.chunked_array([subjects, ["Webs"] * ours])))
     assert len(notes) == advice
-    assert all("--speaker" in note for note in notes)
+    assert all("--set engine.speaker=" in note for note in notes)
 
 
 def _row(sentences: int, stated: int, known: int) -> dict[str, Any]:
-    return {
-        "source": "handbook",
-        "language": "en",
-        "sentences": sentences,
-        "with_statement": stated,
-        "with_fact": known,
-    }
+    row: dict[str, Any] = {"source": "handbook", "language": "en", "sentences": sentences}
+    return row | {"with_statement": stated, "with_fact": known}
 
 
 @pytest.mark.parametrize(
