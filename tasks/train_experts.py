@@ -17,6 +17,7 @@ import orjson
 
 from schemas.errors import UsageError
 from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
+from schemas.extras import check_extra
 from schemas.knowledge import Relation
 from schemas.settings import Settings
 from tasks.experts.manifest import checked_manifest
@@ -111,6 +112,7 @@ def train_experts(
     expert's name. Returns the run and a summary of each expert. Raises UsageError, before anything
     is trained, if a name, the parent or the graph is wrong, or the plan would have no effect.
     """
+    check_extra("experts")
     plan, about = plan or TrainingPlan(), about or About()
     if plan.base == SCRATCH and plan.method == "lora":
         raise UsageError("LoRA adapts a trained model: name one with --base.")

@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 
 from schemas.errors import UsageError
+from schemas.extras import check_extra
 from schemas.paths import PolicyTraining
 from schemas.settings import Settings
 from tasks.paths.path import GroundedQuestion
@@ -66,6 +67,7 @@ def train_paths(
     if there is no such graph, or if no question that is not held out names a node of it and has an
     answer there.
     """
+    check_extra("paths")
     edition, before = home.require_edition(), RunReport(run_id="")
     with edition.pinned() as pinned:
         work = _PolicyRun(

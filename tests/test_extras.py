@@ -12,7 +12,7 @@ import pytest
 import almanac
 from flows.__main__ import main
 from flows.commands.doctor import examine
-from schemas.extras import EXTRAS, MINILM
+from schemas.extras import EXTRAS, INSTALL_MINILM, MINILM, pip_command
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from warehouse.home import Home
 
@@ -112,6 +112,32 @@ def test_a_command_names_the_extra_that_it_lacks(
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert f"`pip install 'almanac-kb[{extra}]'`" in said
     assert "Traceback" not in said and "unexpected" not in said
+
+
+@pytest.mark.parametrize(
+    ("library", "command", "advice"),
+    [
+        (MINILM, ["demo"], INSTALL_MINILM),
+        ("peft", ["demo", "--expert"], pip_command("experts")),
+        ("peft", ["train-experts", "moons"], pip_command("experts")),
+        ("networkx", ["train-paths", QUESTIONS, "--graph", "moons"], pip_command("paths")),
+        ("networkx", ["learn", QUESTIONS, "--paths", "--graph", "moons"], pip_command("paths")),
+        ("scipy", ["learn", QUESTIONS, "--graph", "moons"], pip_command("learn")),
+    ],
+)
+def test_what_is_missing_is_said_before_the_work(
+    library: str,
+    command: list[str],
+    advice: str,
+    hide: Hide,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hide(library)
+    assert main([*command, "--home", str(tmp_path)]) == 1  # nor is there an edition yet
+    [said] = capsys.readouterr().err.splitlines()
+    assert advice in said
+    assert Home(tmp_path).editions.current() is None
 
 
 def test_without_prefect_the_work_is_done_and_a_warning_names_the_extra(

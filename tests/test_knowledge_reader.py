@@ -17,8 +17,7 @@ from warehouse.scratch import Scratch
 # What follows "unsaid" stands in a passage, but nothing was extracted from it.
 TEXTS = {
     "Marie Curie": "Marie Curie was born in Warsaw on 7 November 1867 and discovered polonium "
-    "and radium. "
-    "She married Pierre Curie. Unsaid: Marie Curie died in Passy.",
+    "and radium. She married Pierre Curie. Unsaid: Marie Curie died in Passy.",
     "Lise Meitner": "Lise Meitner was born in Vienna on 7 November 1878.",
     "Warsaw": "Warsaw lies on the Vistula and is the capital of Poland.",
     "Vienna": "Vienna lies on the Danube in Austria.",
@@ -56,6 +55,9 @@ DESCRIPTIONS = {
 }  # fmt: skip
 
 
+weak = pytest.mark.xfail(reason="the reader's weights are too weak", strict=False)
+
+
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     folder: Path = tmp_path_factory.mktemp("edition")
@@ -78,8 +80,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
         ("On which river does the city lie where Marie Curie was born?", "Warsaw lies on Vistula"),
         pytest.param(
             "On which river lies the city where Marie Curie, who discovered polonium, was born?",
-            "Vistula",
-            marks=pytest.mark.xfail(reason="the reader's weights are too weak", strict=False),
+            "Vistula", marks=weak,
         ),
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),

@@ -1,8 +1,13 @@
-"""Names lead to the nodes they mean, however spelled, in both languages; none where none fits."""
+"""Names lead to the nodes they mean, however spelled, in both languages; none where none fits.
+
+A name that means nobody is refused, one that means somebody is not, and scores say how sure.
+"""
 
 import json
+import random
 import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph
+from tasks.graphs.linking.acceptance import EVIDENCE, Alike, gather
 from tasks.graphs.linking.context import Context
 from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.likeness import MEASURES, likenesses
@@ -196,3 +202,108 @@ def test_a_question_fits_a_node_by_any_of_its_many_neighbours() -> None:
     graph = Graph.of("lands", [*towns, ("Ruritania", "has wine", "Zendaberry")])
     context = Context("Which Zendaberry do they grow?", ["Ruritania"], graph, None)
     assert context.fit(int(graph.named("Ruritania")[0]))
+
+
+# -- who is unknown -------------------------------------------------------------------------------
+
+
+FIRST = ["Mira", "Tobias", "Leontine", "Hamid", "Oksana", "Piet", "Runa", "Gaspard", "Ines"]
+LAST = ["Holt", "Varga", "Brandsma", "Okafor", "Lindqvist", "Terzi", "Moreau", "Quint", "Salgado"]
+PERSONS = [f"{first} {last}" for first, last in product(FIRST, LAST)]
+PLACES = ["Port Elvering", "Elvering", "Lake Soraya", "University of Elvering", "Soraya Bridge"]
+CHINESE = ["青石大学", "青石师范学院", "白沙湖", "林秋月", "陈海峰", "红叶公园", "东岭火车站"]
+
+
+def linker_of(names: list[str], folder: Path) -> Linker:
+    return Linker(index_names(folder, [(name, node, 1.0) for node, name in enumerate(names)]))
+
+
+@pytest.fixture(scope="module")
+def known() -> list[str]:
+    return [*random.Random(5).sample(PERSONS, 50), *PLACES, *CHINESE]
+
+
+@pytest.fixture(scope="module")
+def registry(known: list[str], tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    return linker_of(known, tmp_path_factory.mktemp("names"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Sepp Holt", "Where was Sepp Holt born?"), ("Mira Castellan", ""),
+        ("Ministry of Fisheries", "Who leads the Ministry of Fisheries?"),
+        ("Elvering Savings Bank", ""), ("the second driver", "The second driver was not hurt."),
+        ("林海", ""), ("青山医院", "青山医院在哪里？"), ("黑沙河", ""),
+    ],
+)  # fmt: skip
+def test_a_name_that_means_nobody_is_refused(registry: Linker, name: str, text: str) -> None:
+    assert registry.link(text, [name]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Port Elverring", "Port Elvering"), ("Elvering University", "University of Elvering"),
+        ("Soraya Brigde", "Soraya Bridge"), ("青石师院", "青石师范学院"), ("紅葉公園", "红叶公园"),
+        ("东岭车站", "东岭火车站"),
+    ],
+)  # fmt: skip
+def test_another_spelling_is_not_refused(
+    registry: Linker, known: list[str], name: str, meant: str
+) -> None:
+    assert [known[link.node] for link in registry.link("", [name], 1)] == [meant]
+
+
+def test_a_shared_part_of_a_name_is_ambiguous_and_not_unknown(tmp_path: Path) -> None:
+    registry = linker_of(["Piet Varga", "Runa Varga", "Ines Quint"], tmp_path)
+    links = registry.link("", ["Varga"])
+    assert {link.node for link in links[:2]} == {0, 1}
+    assert links[0].score < registry.link("", ["Quint"])[0].score
+
+
+def test_namesakes_share_what_one_would_have(tmp_path: Path) -> None:
+    one = linker_of(["Piet Varga", "Ines Quint"], tmp_path / "one").link("", ["Piet Varga"])
+    many = linker_of(["Piet Varga"] * 8 + ["Ines Quint"], tmp_path / "many")
+    shares = [link.score for link in many.link("", ["Piet Varga"])]
+    assert sum(shares) == pytest.approx(one[0].score, abs=0.05)
+    assert max(shares) == pytest.approx(min(shares))
+
+
+def test_unknown_and_known_names_are_told_apart(registry: Linker, known: list[str]) -> None:
+    """The short form of `python -m benchmarks.linking`: both parts of an unknown name are known."""
+    unknown = [name for name in PERSONS if name not in known]
+    refused = [not registry.link("", [name]) for name in unknown]
+    initials = [f"{name[0]}. {name.split()[1]}" for name in known[:50]]
+    slips = [f"{name[:-2]}{name[-1]}{name[-2]}" for name in known[:50]]
+    found = [known[links[0].node] if (links := registry.link("", [s], 1)) else "" for s in slips]
+    assert np.mean(refused) >= 0.8
+    assert np.mean([name == right for name, right in zip(found, known, strict=False)]) >= 0.9
+    assert np.mean([bool(registry.link("", [name])) for name in initials]) >= 0.9
+
+
+LETTERED = st.text(alphabet="abcdefgh äéß'-青石白沙", min_size=1, max_size=20).filter(
+    lambda text: any(letter.isalpha() for letter in text)
+)
+
+
+@settings(max_examples=40)  # each makes an index, so that few have many names
+@given(st.lists(LETTERED, min_size=1, max_size=25, unique=True), LETTERED)
+def test_scores_are_shares_and_no_whole_name_is_refused(names: list[str], asked: str) -> None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        registry = linker_of(names, Path(folder))
+        for name in (*names, asked):
+            scores = [link.score for link in registry.link("", [name], 100)]
+            assert scores == sorted(scores, reverse=True)
+            assert all(0 < score <= 1 for score in scores) and sum(scores) <= 1.0001
+            assert scores or name not in names
+
+
+def test_the_evidence_says_how_the_likest_name_agrees() -> None:
+    names = [Alike("varga", "piet varga"), Alike("varga", "runa varga"), Alike("varga", "vargas")]
+    values, bearers = gather(names, np.array([2.0, 1.5, -1.0]), lambda word: 0.4)
+    assert bearers.tolist() == [True, True, False]
+    given = dict(zip(EVIDENCE, values.tolist(), strict=True))
+    assert given == pytest.approx(
+        {"odds": 2.0, "lead": 3.0, "same": 0.0, "lacking": 0.4, "several": np.log(2)}
+    )

@@ -156,7 +156,7 @@ def test_evidence_is_where_it_says(reader: PassageReader) -> None:
         assert 0 < evidence.score <= 1
 
 
-@given(question=st.text(max_size=60))
+@given(st.text(max_size=60))
 def test_any_question_gets_a_reply(reader: PassageReader, question: str) -> None:
     answer = reader.answer(analyse(question))
     assert answer.evidence or not answer.answers

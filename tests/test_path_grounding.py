@@ -109,14 +109,9 @@ def test_an_answer_in_the_question_is_no_source(grounder: Grounder) -> None:
 
 
 def test_a_name_stands_for_a_few_bearers(tmp_path: Path) -> None:
-    base = Graph.of("many", [(f"place {n}", "in", "land") for n in range(9)])
-    named = [(f"place {n}", "Springfield") for n in range(9)]
-    graph = Graph.of(
-        "many",
-        [(place, "in", "land") for place, _ in named],
-        [(name, place) for place, name in named],
-    )
-    assert base.nodes == graph.nodes
+    places = [f"place {n}" for n in range(9)]
+    facts = [(place, "in", "land") for place in places]
+    graph = Graph.of("many", facts, [("Springfield", place) for place in places])
     found = Grounder(graph, graph_vectors(graph, tmp_path, "static"))
     [grounded] = found.ground(["Where is Springfield?"], [["Springfield"]])
     assert len(grounded.targets[0]) == MOST_BEARERS
@@ -138,12 +133,8 @@ def test_any_text_names_only_nodes(grounder: Grounder, text: str) -> None:
     for nodes in (grounded.sources, *grounded.targets):
         assert nodes.dtype == np.int32 and len(set(nodes.tolist())) == len(nodes)
         assert ((nodes >= 0) & (nodes < grounder.graph.nodes)).all()
-    assert not set(grounded.sources.tolist()) & {
-        int(node)
-        for mention in grounder.mentions([text])[0]
-        if mention.whole
-        for node in mention.nodes
-    }
+    whole = (mention for mention in grounder.mentions([text])[0] if mention.whole)
+    assert not set(grounded.sources.tolist()) & {int(n) for one in whole for n in one.nodes}
 
 
 def test_a_text_grounds_alike_alone_and_among_others(grounder: Grounder) -> None:

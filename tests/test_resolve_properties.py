@@ -12,17 +12,7 @@ from hypothesis import strategies as st
 
 from schemas.observations import EntityAnchor, Override
 from tasks.publish.resolve.entities import resolve
-from tests.mention_tables import (
-    ALIASES,
-    LOCAL,
-    METAL,
-    PLANET,
-    alias,
-    ids,
-    journalled,
-    mention,
-    run,
-)
+from tests.mention_tables import ALIASES, LOCAL, METAL, PLANET, alias, ids, journalled, mention, run
 
 NAMES = ["Ann Lee", "Lee", "A. Lee", "Lee (singer)", "Lee Corp", "LC", "Ann", "李", "Dr Lee"]
 ROWS = st.lists(

@@ -235,21 +235,19 @@ def test_statements_and_how_triples_are_meant_are_journalled():
 
 
 def test_only_plain_triples_are_asserted():
+    blank = dict.fromkeys(schemas.Triple.arrow_schema().names) | {"head": "X"}
+    meant = {
+        "a": ("positive", "asserted"),
+        "b": ("negative", "asserted"),
+        "c": ("positive", "intended"),
+    }
+    rows = [
+        blank | {"triple_id": name, "polarity": polarity, "modality": modality}
+        for name, (polarity, modality) in meant.items()
+    ]
     with duckdb.connect() as con:
-        values = {"triple_id": ["a", "b", "c"], "head": ["X", "X", "X"]}
-        standing = {
-            "polarity": ["positive", "negative", "positive"],
-            "modality": ["asserted", "asserted", "intended"],
-        }
-        schema = schemas.Triple.arrow_schema()
-        rows = [
-            {**dict.fromkeys(schema.names), **dict(zip((*values, *standing), row, strict=True))}
-            for row in zip(*values.values(), *standing.values(), strict=True)
-        ]
-        con.register("triples", schemas.Triple.to_table(rows))
-        con.execute("create table plain as select * from triples")
-        con.unregister("triples")
-        con.execute("alter table plain rename to triples")
+        con.register("made", schemas.Triple.to_table(rows))
+        con.execute("create table triples as from made")
         create_asserted(con)
         assert con.sql("select triple_id from asserted_triples").fetchall() == [("a",)]
 

@@ -17,6 +17,7 @@ from flows.jobs import Call, Command, option, switch
 from flows.summary import run_in_words
 from flows.terminal import Shown, Table
 from schemas.errors import UsageError
+from schemas.extras import check_extra
 from tasks.experts.training.plan import TrainingPlan
 
 if TYPE_CHECKING:
@@ -66,7 +67,11 @@ class Demo(Command):
     def run(self, call: Call) -> int:
         """Refresh from the sample corpus, show parts of the tables and ask three questions."""
         from tasks.ask.route import AskOptions
+        from tasks.models.encoders.minilm import minilm_folder
 
+        minilm_folder()  # what is missing is said before the refresh, which takes a while
+        if self.expert:
+            check_extra("experts")
         examples, home = _examples(self.examples), self.place
         report = call.do(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
         questions = _questions(examples)

