@@ -11,7 +11,6 @@ from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import (
     BanditOptions,
     LinUCB,
-    confidence_factor,
     drawn,
     largest_chances,
 )
@@ -49,7 +48,7 @@ def test_the_worked_example_has_its_values():
     ("delta", "gamma"), [(0.1, 2.223873), (0.05, 2.3581), (0.5, 1.8326), (0.01, 2.6276)]
 )
 def test_the_confidence_factor_has_its_values(delta, gamma):
-    assert confidence_factor(delta) == pytest.approx(gamma, abs=5e-5)
+    assert BanditOptions(delta=delta).gamma == pytest.approx(gamma, abs=5e-5)
 
 
 @settings(max_examples=30, deadline=None)

@@ -5,7 +5,6 @@ settings; without one, vectors compare each choice, and the paths to it, with th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,15 +24,6 @@ ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
 WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
 NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
-
-
-@dataclass(frozen=True, eq=False)
-class PathReading:
-    """An answer, empty if there is none, the extracted part of the graph, and its wording."""
-
-    answer: str
-    extracted: Extracted
-    phrased: Phrased
 
 
 def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
@@ -134,24 +124,25 @@ class PathReader:
         choices: Sequence[str],
         conversation: Conversation | None,
         around: Extracted | None = None,
-    ) -> PathReading:
-        """Return a question's answer, one of its choices if there are any.
+    ) -> tuple[str, Extracted]:
+        """Return a question's answer and the extracted part of the graph.
 
-        `around` is the question's subgraph, if it is known.
+        The answer is one of the choices if there are any, and empty if there is none. `around` is
+        the question's subgraph, if it is known.
         """
         if around is None or not arm.startswith("subgraph+"):
             [extracted] = self.extract(arm, [grounded])
         else:
             extracted = around
-        phrased = self.phrase(arm, extracted)
-        known = [phrased.text] if phrased.text else []
+        words = self.phrase(arm, extracted).text
+        known = [words] if words else []
         if conversation is not None:
             answer = phrased_answer(
                 conversation, question, choices, known, self._encode, against_prior=True
             )
         else:
             answer = self.nearest(arm, grounded, choices, extracted)
-        return PathReading(answer, extracted, phrased)
+        return answer, extracted
 
 
 def nearest_choice(

@@ -11,7 +11,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, PathReading, reader_name
+from tasks.ask.path_reader import PathReader, reader_name
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.bandit import Bandit, open_bandit
@@ -58,14 +58,16 @@ class PathsRoute(AnswerRoute):
             arm, around = reader.usual_arm, None
             if is_read:
                 arm, around = self._arm(name, reader, grounded, state)
-        reading = reader.answer(arm, question, grounded, choices, state.conversation, around)
-        answers = [reading.answer] if reading.answer else []
+        answer, extracted = reader.answer(
+            arm, question, grounded, choices, state.conversation, around
+        )
+        answers = [answer] if answer else []
         if not is_read:
             answers = list(candidates)
         return RouteResult(
             "paths",
             answers,
-            _evidence(name, reader, reading, question.text),
+            _evidence(name, reader, extracted, question.text),
             (Attempt(f"{name}, {arm}"),),
         )
 
@@ -153,13 +155,12 @@ def _named(grounded: GroundedQuestion) -> tuple[int, int]:
     return sum(len(nodes) > 0 for nodes in grounded.targets), len(grounded.sources)
 
 
-def _evidence(name: str, reader: PathReader, reading: PathReading, question: str) -> list[Evidence]:
+def _evidence(name: str, reader: PathReader, extracted: Extracted, question: str) -> list[Evidence]:
     """Return the paths, best first; edges of a strategy that does not walk are paths of one edge.
 
     At most `MOST_EVIDENCE` are returned. Paths are scored by their relatedness or, without rewards,
     by the likeness of their words to the question.
     """
-    extracted = reading.extracted
     paths = extracted.paths or tuple(
         Path(head, (Step(relation, False, tail),))
         for head, relation, tail in extracted.edges[:MOST_EVIDENCE].tolist()

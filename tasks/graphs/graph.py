@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.graphs.name_keys import by_key, name_key, name_keys
+from tasks.graphs.name_keys import by_key, name_keys
 from tasks.text.names import other_genitive
 from warehouse.editions import Edition
 
@@ -156,7 +156,7 @@ class Graph:
         return nodes
 
     def _with_key(self, name: str) -> Nodes:
-        key = np.uint64(name_key(name))
+        [key] = name_keys([name])
         low = np.searchsorted(self.key_hashes, key, "left")
         high = np.searchsorted(self.key_hashes, key, "right")
         return self.key_nodes[low:high]

@@ -52,11 +52,6 @@ def keys_of(normals: Iterable[str]) -> np.ndarray:
     return np.frombuffer(b"".join(map(key_of, normals)), "<u8")
 
 
-def name_key(name: str) -> int:
-    """Return the key of a name's normal form as a number."""
-    return int.from_bytes(key_of(normal_form(name)), "little")
-
-
 def name_keys(names: Iterable[str]) -> np.ndarray:
     """Return the key of each name, uint64 (names,)."""
     return keys_of(map(normal_form, names))

@@ -222,8 +222,9 @@ class NameIndex:
 
     def _word_queries(self, normal: str) -> Iterator[Any]:
         """Yield queries for words and, where a word is rare, for similar spellings."""
-        frequency = self._searcher.doc_freq  # in how many distinct names a word occurs
-        counted = sorted((frequency("words", word), word) for word in set(normal.split()))
+        counted = sorted(
+            (self._searcher.doc_freq("words", word), word) for word in set(normal.split())
+        )
         for frequency, word in counted[:NEAR_WORDS]:
             if 0 < frequency < POSTINGS:
                 yield self._query.boost_query(self._term("words", word), 2.0)

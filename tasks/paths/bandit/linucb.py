@@ -51,13 +51,8 @@ class BanditOptions:
 
     @property
     def gamma(self) -> float:
-        """The factor of the confidence width (8)."""
-        return confidence_factor(self.delta)
-
-
-def confidence_factor(delta: float) -> float:
-    """Return γ of equation (8), 1 + sqrt(ln(2 / δ) / 2)."""
-    return 1 + sqrt(log(2 / delta) / 2)
+        """The factor of the confidence width (8): γ = 1 + sqrt(ln(2 / δ) / 2)."""
+        return 1 + sqrt(log(2 / self.delta) / 2)
 
 
 # In simulations (benchmarks/bandit.py) the printed width explores for thousands of questions, since

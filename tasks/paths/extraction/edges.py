@@ -24,7 +24,7 @@ class NodeSets:
         """Start with empty sets for a graph."""
         self._graph = graph
         self._bits = np.zeros(graph.nodes, np.uint64)
-        self._places = np.zeros(graph.nodes, np.int32)
+        self.places = np.zeros(graph.nodes, np.int32)  # of members of the sets in `nodes`
         self.nodes: Nodes = np.zeros(0, np.int32)
 
     def fill(self, places: np.ndarray, nodes: Nodes) -> None:
@@ -32,16 +32,12 @@ class NodeSets:
         self._bits[self.nodes] = 0
         np.bitwise_or.at(self._bits, nodes, np.uint64(1) << places.astype(np.uint64))
         self.nodes = distinct(nodes)  # in any set
-        self._places[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
+        self.places[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
 
     def has(self, places: np.ndarray, nodes: Nodes) -> np.ndarray:
         """Return whether the set at each place has the node, bool."""
         found: np.ndarray = (self._bits[nodes] >> places.astype(np.uint64)) & np.uint64(1) > 0
         return found
-
-    def places_of(self, nodes: Nodes) -> np.ndarray:
-        """Return the indices of members of the sets in `self.nodes`."""
-        return self._places[nodes]
 
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the edges with both ends in a common set: sorted numbers, and the sets' bit masks.
@@ -63,11 +59,11 @@ class NodeSets:
         # Hubs are looked up last, when few edges are left.
         kept = np.flatnonzero(shared)
         edges, shared = edges[kept], shared[kept]
-        from_hub = is_hub[self._places[graph.heads[edges]]]
+        from_hub = is_hub[self.places[graph.heads[edges]]]
         found.append((edges[from_hub], shared[from_hub]))
         if entered_often.any():
             edges, shared = self._common(*self._leaving(hubs))
-            to_hub = entered_often[self._places[graph.out_tails[edges]]]
+            to_hub = entered_often[self.places[graph.out_tails[edges]]]
             found.append((edges[to_hub], shared[to_hub]))
         edges, shared = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(edges)
@@ -133,7 +129,7 @@ class Likeness:
         `among` are the pairs: indices of contexts and of `edges`.
         """
         graph, vectors = self._graph, self._nodes[sets.nodes].astype(np.float32)
-        ends = [sets.places_of(nodes[edges]) for nodes in (graph.heads, graph.out_tails)]
+        ends = [sets.places[nodes[edges]] for nodes in (graph.heads, graph.out_tails)]
         kinds = graph.out_relations[edges]
         new = np.flatnonzero(self._lengths[edges] == 0)
         for start in range(0, len(new), _ROWS):
