@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.command import DATA, parser_of, report, run_command
+from benchmarks.command import data, parser_of, report, run_command
 from benchmarks.planned import planned_requests
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.passages import read_extraction_text
@@ -29,7 +29,7 @@ Count = Callable[[str], int]
 def write_documents(folder: Path, documents: int, tokens: int) -> None:
     """Write documents of about this many tokens each, paragraph by paragraph."""
     folder.mkdir(parents=True)
-    pages = sorted((DATA / "factbook").rglob("*.md"))
+    pages = sorted(data("factbook").rglob("*.md"))
     paragraphs = (p for page in pages for p in page.read_text(encoding="utf-8").split("\n\n"))
     text: list[str] = []
     made = used = 0
