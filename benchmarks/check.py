@@ -84,16 +84,16 @@ def in_a_process(words: list[str]) -> tuple[int, str, str]:
 
 def in_this_process(words: list[str]) -> tuple[int, str, str]:
     """The same for a command of this package, where others have loaded what it needs, too."""
-    said = io.StringIO()
+    output = io.StringIO()
     try:
         with (
             patch.object(sys, "argv", words),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(output),
         ):
             run_command(importlib.import_module(words[0]).main)
     except SystemExit as end:
-        return (1, str(end.code), "") if end.code else (0, "", said.getvalue())
+        return (1, str(end.code), "") if end.code else (0, "", output.getvalue())
     except Exception as error:
         return 1, traceback.format_exception_only(error)[-1].strip(), ""
 

@@ -109,7 +109,7 @@ def main() -> bool:
         tally, watch = measure(
             Path(work), kills=arguments.kills, documents=arguments.documents, seed=arguments.seed
         )
-    asked = {
+    call_counts = {
         "calls_in_flight": CONCURRENCY,
         "calls": watch.calls,
         "calls_for_what_was_answered": watch.asked_though_answered,
@@ -117,7 +117,7 @@ def main() -> bool:
         "most_calls_repeated_by_one_run": watch.most_asked_again_at_once,
         "calls_nobody_planned": watch.unknown,
     }
-    report("model-crash", {**figures_of(tally, arguments.documents), **asked})
+    report("model-crash", {**figures_of(tally, arguments.documents), **call_counts})
     too_many = watch.asked_again > CONCURRENCY * tally.kills
     return is_faulty(tally) or too_many or bool(watch.asked_though_answered)
 

@@ -141,6 +141,7 @@ class Command(BaseModel):
 
         A command that prints while it works has a `run` of its own instead.
         """
+        # Every command has this or a `run` of its own; a test checks it.
         raise NotImplementedError(type(self).__name__)
 
     def shown(self, result: Any) -> Iterator[terminal.Shown]:

@@ -49,8 +49,8 @@ class Entry:
     def help(self) -> str:
         """The field's description, with its default if it has one that tells something."""
         words, default = (self.field.description or "").removesuffix("."), self.field.default
-        told = isinstance(default, str | int | float) and default is not False and default != ""
-        if not told or (default is True and self.option):  # a switch that turns it off
+        is_shown = isinstance(default, str | int | float) and default is not False and default != ""
+        if not is_shown or (default is True and self.option):  # a switch that turns it off
             return words
         return f"{words} ({default})"
 
@@ -231,13 +231,13 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
             required=required,
             **how,
         )
-    said = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
+    notes = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
     if "settings" in model.model_fields:
-        said.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")
-    if said:
-        said.append("`--set help` explains them.")
-    said.append("`almanac --help` lists the options of every command, such as --home and --json.")
-    parser.epilog = " ".join(said)
+        notes.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")
+    if notes:
+        notes.append("`--set help` explains them.")
+    notes.append("`almanac --help` lists the options of every command, such as --home and --json.")
+    parser.epilog = " ".join(notes)
 
 
 def command_of(arguments: argparse.Namespace) -> "Command":

@@ -50,8 +50,8 @@ def rewritten(words: Sequence[str], writings: Callable[[str], Sequence[str]]) ->
             continue
         if sets[-1].endswith("="):
             sets[-1] += value if equals else next(waiting, "")
-        said = " ".join(f"--set {writing}" for writing in sets)
-        terminal.say(f"{option} is going: write {said} instead.")
+        new_writing = " ".join(f"--set {writing}" for writing in sets)
+        terminal.say(f"{option} is going: write {new_writing} instead.")
         new += [part for writing in sets for part in ("--set", writing)]
     return new
 

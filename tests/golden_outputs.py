@@ -255,6 +255,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="Store the outputs of today.")
     write = parser.parse_args().write
-    said = [golden.write() if write else golden.objection() for golden in GOLDENS]
-    print("\n".join(filter(None, said)) or "Nothing changed.")
-    sys.exit(not write and any(said))
+    messages = [golden.write() if write else golden.objection() for golden in GOLDENS]
+    print("\n".join(filter(None, messages)) or "Nothing changed.")
+    sys.exit(not write and any(messages))

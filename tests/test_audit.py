@@ -62,8 +62,8 @@ def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(refreshed, a
     kinds = ("triples", "descriptions", "notes", "statements", "aliases")
     plans = [Plan(limit=1, kinds=(kind,)) for kind in kinds]
     facts = [fact for plan in plans for fact in draw(home, current(refreshed), plan)]
-    told = [fact["fact_kind"] for fact in facts]
-    assert told == ["triple", "description", "aspect", "statement", "alias"]
+    fact_kinds = [fact["fact_kind"] for fact in facts]
+    assert fact_kinds == ["triple", "description", "aspect", "statement", "alias"]
     assert keep_verdicts(home, [(fact, "wrong") for fact in facts]) == (5, 5)
     built_again(refreshed)
     left = {row["fact_id"] for row in draw(home, current(refreshed), Plan(limit=1000))}

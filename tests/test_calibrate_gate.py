@@ -348,8 +348,8 @@ def test_commands_calibrate_list_and_remove(tmp_path, hashed, almanac):
     place, file = tmp_path / "home", str(questions_file(tmp_path))
     place.mkdir()
     (place / "settings.toml").write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
-    told = almanac.shown(place, "calibrate-gate", file, "--task", "years", "--seeds", "40")
-    assert "thrust" in told
+    printed = almanac.shown(place, "calibrate-gate", file, "--task", "years", "--seeds", "40")
+    assert "thrust" in printed
     (listed,) = almanac.json(place, "gates")
     assert listed["scarce"] < listed["medium"] < listed["abundant"]
     assert (listed["asked"], listed["fetched"], listed["drifted"]) == (0, None, False)

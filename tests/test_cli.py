@@ -309,8 +309,16 @@ def test_override_by_name_is_listed_and_withdrawn(own_home, almanac):
 def test_ask_prints_the_promised_json_and_keeps_a_record(own_home, almanac):
     answer = almanac.json(own_home, "ask", BORN)
     assert answer["answer"] == "London"
-    told = {"question_id", "answers", "answerable", "route", "thrust", "program", "evidence"}
-    assert told <= set(answer)
+    fields = {
+        "question_id",
+        "answers",
+        "answerable",
+        "route",
+        "thrust",
+        "program",
+        "evidence",
+    }
+    assert fields <= set(answer)
     place = {"text", "kind", "graph", "document_id", "uri", "span_start", "span_end", "score"}
     assert place <= set(answer["evidence"][0])
     assert almanac.shown(own_home, "ask", BORN, "--explain").startswith("London  (sure to ")

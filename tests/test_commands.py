@@ -11,6 +11,7 @@ import pytest
 
 from flows.__main__ import build_parser, main
 from flows.commands import COMMANDS
+from flows.jobs import Command
 from flows.parsing import CommandParser, command_of, entries, first_line
 from schemas.errors import UsageError
 
@@ -35,6 +36,11 @@ def options_of(parser: CommandParser) -> list[argparse.Action]:
     """Return the options that the help of a command lists."""
     shown = (a for a in parser._actions if a.option_strings and a.help != argparse.SUPPRESS)
     return [action for action in shown if action.dest != "help"]
+
+
+def test_every_command_does_its_work_or_runs_by_itself() -> None:
+    for model in {parser.model for parser in ALL if parser.model}:
+        assert model.work is not Command.work or model.run is not Command.run, model
 
 
 def test_the_help_is_short() -> None:

@@ -109,9 +109,9 @@ def test_a_command_names_the_extra_that_it_lacks(
     hide(library)
     arguments = [word.format(new=tmp_path / "new.md") for word in command]
     assert main([*arguments, "--home", str(moons)]) == 1
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert f"`pip install 'almanac-kb[{extra}]'`" in said
-    assert "Traceback" not in said and "unexpected" not in said
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert f"`pip install 'almanac-kb[{extra}]'`" in message
+    assert "Traceback" not in message and "unexpected" not in message
 
 
 @pytest.mark.parametrize(

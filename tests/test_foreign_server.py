@@ -79,8 +79,8 @@ def test_a_foreign_server_is_talked_to(served, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     url, name = served
     settings = ModelSettings(name=name, base_url=url, deadline_seconds=60)
-    asked = (("the cat", 8), ("Ada met Charles", 12), ("the cat", 8))
-    calls = [sent_request(text, room) for text, room in asked]
+    prompts = (("the cat", 8), ("Ada met Charles", 12), ("the cat", 8))
+    calls = [sent_request(text, room) for text, room in prompts]
     first, second, again = replies(settings, *calls)
     assert first.text and first.text == again.text
     ours = load_model(name, "cpu")

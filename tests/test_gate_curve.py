@@ -33,12 +33,12 @@ def curve(scores: object, without: object, with_knowledge: object) -> tuple[floa
 
 
 def test_curve_by_hand():
-    asked = np.array([3.0, 1, 2, 4]), np.array([1.0, 0, 0, 1]), np.array([1.0, 1, 0, 0])
-    area, accuracies = curve(*asked)
+    points = np.array([3.0, 1, 2, 4]), np.array([1.0, 0, 0, 1]), np.array([1.0, 1, 0, 0])
+    area, accuracies = curve(*points)
     assert accuracies[::25].tolist() == [0.5, 0.75, 0.75, 0.75, 0.5]
     assert accuracies[10] == pytest.approx(0.6)  # straight between knots
     assert area == pytest.approx(0.1875)
-    assert auroc_of_help(*asked) == 1
+    assert auroc_of_help(*points) == 1
 
 
 def test_equal_scores_are_worth_the_mean_over_their_orders():

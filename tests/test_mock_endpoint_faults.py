@@ -177,8 +177,8 @@ def test_a_fault_comes_once_and_the_second_try_is_clean(faulty):
     assert faulty.response("h500")[0] == 500
     body = faulty.json("h500")
     assert body["choices"][0]["message"]["content"] == ANSWER
-    asked = [call for call in faulty.endpoint.calls if call.path.endswith("completions")]
-    first, second = asked[-2:]
+    completions = [call for call in faulty.endpoint.calls if call.path.endswith("completions")]
+    first, second = completions[-2:]
     assert (first.attempt, first.fault, first.status) == (1, "h500", 500)
     assert (first.tokens_in, first.tokens_out) == (0, 0)
     assert (second.attempt, second.fault, second.status) == (2, None, 200)

@@ -109,8 +109,8 @@ def test_each_of_two_things_may_be_described() -> None:
     question = "Which film has the director who is older, Low Water or High Fell?"
     comparison = find_comparison(analyse(question))
     assert comparison
-    asked = [f"When was the director of {film} born?" for film in ("Low Water", "High Fell")]
-    assert [part.text for part in comparison.parts] == asked
+    questions = [f"When was the director of {film} born?" for film in ("Low Water", "High Fell")]
+    assert [part.text for part in comparison.parts] == questions
 
 
 WORDS = ["the", "a", "of", "A", "B's", "who", "that", "is", "was", "C,", "in", "which", "born", '"']

@@ -229,9 +229,14 @@ def test_the_fallback_is_chosen_while_little_is_known(live):
 def test_feedback_reaches_the_decision_of_a_question_with_what_its_answer_took(live):
     bandit = make_bandit(live, "g", "m", plan(per_second=0.1), encoding())
     decide(bandit, "question a", "question b")
-    said = dict.fromkeys(("question", "route", "evidence", "edition"), "")
-    said |= {"answerable": True, "tokens": 5, "seconds": 2.0, "asked_at": "2026-01-01T00:00:00Z"}
-    record(live, AnswerRecord(**said, question_id="question a"))
+    columns = dict.fromkeys(("question", "route", "evidence", "edition"), "")
+    columns |= {
+        "answerable": True,
+        "tokens": 5,
+        "seconds": 2.0,
+        "asked_at": "2026-01-01T00:00:00Z",
+    }
+    record(live, AnswerRecord(**columns, question_id="question a"))
     assert give_feedback(live, "question a", 1.0) == "counted"
     assert give_feedback(live, "question a", 1.0) == "repeated"
     assert give_feedback(live, "question b", 0.0) == "counted"

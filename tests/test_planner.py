@@ -168,8 +168,8 @@ def test_how_far_it_is_is_told(films: Graph, questions: list[Example]) -> None:
 
 
 def test_a_question_fits_by_its_words(films: Graph, planner: Planner) -> None:
-    asked = ("who helmed", "list every release year:", "how many gulls nest near")
-    questions = [analyse(f"{words} The Lost Harbour 58") for words in asked]
+    wordings = ("who helmed", "list every release year:", "how many gulls nest near")
+    questions = [analyse(f"{words} The Lost Harbour 58") for words in wordings]
     taught, listing, foreign = planner.plan(questions)
     assert planner.fit(taught[0]) > 0.9
     assert planner.fit(foreign[0]) < 0.5

@@ -32,8 +32,10 @@ class People:
     older = EntityRef("People", "albert-1", "Albert")
     younger = EntityRef("People", "albert-2", "Albert")
     rainier = EntityRef("People", "rainier", "Rainier")
-    asked = "Where did Albert go to college?"
-    youth = Fact(younger, "youth", "He studied in Amherst.", kind="aspect", question=asked)
+    answered_by_youth = "Where did Albert go to college?"
+    youth = Fact(
+        younger, "youth", "He studied in Amherst.", kind="aspect", question=answered_by_youth
+    )
 
     def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
         self.linked.append(aliases)

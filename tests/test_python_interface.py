@@ -52,14 +52,14 @@ def test_the_page_about_python_works(repository: Path, tmp_path: Path) -> None:
     shutil.copy(repository / "examples" / "corpus" / "science" / "marie-curie.md", texts)
     (tmp_path / "almanac-home").mkdir()
     (tmp_path / "almanac-home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "\n".join(programs[:-1])],  # the last one names an edition,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(repository)},
         capture_output=True, text=True,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    assert "Warsaw" in told.stdout
-    assert "txt" in told.stdout
+    assert process.returncode == 0, process.stderr
+    assert "Warsaw" in process.stdout
+    assert "txt" in process.stdout
 
 
 def test_a_search_without_match_finds_nothing(own_home):

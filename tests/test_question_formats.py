@@ -274,8 +274,8 @@ def test_questions_are_read_from_each_form_of_a_data_set(
 
 def test_a_class_is_asked_for_in_words(tmp_path: Path) -> None:
     business, _ = read(tmp_path / "train.csv", "agnews", NEWS)
-    asked = 'Mills close. Two mills shut, the owners said "today".'
-    assert business.question.startswith(asked) and len(business.choices) == 4
+    article = 'Mills close. Two mills shut, the owners said "today".'
+    assert business.question.startswith(article) and len(business.choices) == 4
     rows = [{"text": "A cup was won &amp; lost.", "label": 1}]
     (sports,) = read(tmp_path / "test-0.parquet", "agnews", rows)
     assert sports.question.startswith("A cup was won & lost.")

@@ -349,8 +349,8 @@ def test_the_body_of_a_static_sites_page_is_read_as_html(tmp_path: Path) -> None
     assert page.title == "Orr Mill"
     assert page.text.startswith(SITE_PAGE[: SITE_PAGE.index("<figure")].rstrip())
     assert "<p" not in page.text and "## Its wheel" in page.text
-    told = [b.kind for b in blocks_of(page.text) if "1903" in page.text[b.start : b.end]]
-    assert set(told) == {BlockKind.PROSE}
+    kinds = [b.kind for b in blocks_of(page.text) if "1903" in page.text[b.start : b.end]]
+    assert set(kinds) == {BlockKind.PROSE}
 
 
 def test_markdown_below_a_picture_in_html_stays_markdown(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def words(count: int, seed: int) -> list[str]:
 
 
 def row(name: str, text: str) -> dict[str, object]:
-    told = {"content_id": name, "title": name, "language": "en", "text": text}
-    return told | {"words": len(text.split()), "minhash": minhash(tokens_of(text))}
+    content = {"content_id": name, "title": name, "language": "en", "text": text}
+    return content | {"words": len(text.split()), "minhash": minhash(tokens_of(text))}
 
 
 def test_minima_estimate_the_similarity() -> None:

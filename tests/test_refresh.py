@@ -335,8 +335,8 @@ def test_overrides_hold_in_every_later_edition(again):
     refresh(home, [str(source)], SETTINGS)
     assert wrong not in {t["triple_id"] for t in rows(home, schemas.Triple)}
     changes = [c for c in rows(home, schemas.Change) if c["fact_kind"] == "triple"]
-    told = [(c["fact_id"], c["kind"], c["cause"]) for c in changes]
-    assert told == [(wrong, "gone", "override")]
+    listed = [(c["fact_id"], c["kind"], c["cause"]) for c in changes]
+    assert listed == [(wrong, "gone", "override")]
     make_override(home, home.editions.current(), "withdraw", override.override_id)
     refresh(home, [str(source)], SETTINGS)
     assert wrong in {t["triple_id"] for t in rows(home, schemas.Triple)}

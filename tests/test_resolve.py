@@ -344,8 +344,8 @@ def test_name_kind_and_counts_of_an_entity() -> None:
     ]
     (entity,) = run(rows).entities.to_pylist()
     del entity["entity_id"]
-    said = {"mentions": 12, "documents": 2}
-    assert entity == {"name": "Marie Curie", "kind": "person", "language": "en", **said}
+    counts = {"mentions": 12, "documents": 2}
+    assert entity == {"name": "Marie Curie", "kind": "person", "language": "en", **counts}
 
 
 def test_the_language_of_a_name_is_not_that_of_its_document() -> None:

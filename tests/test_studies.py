@@ -92,8 +92,8 @@ def test_a_local_model_and_one_behind_an_endpoint_are_asked_with_and_without_kno
     path = questions_file(tmp_path, [*ROWS, ROWS[0], long])
     with running(tmp_path / "ledger") as endpoint:
         with_endpoint(home, endpoint.base_url)
-        asked = ["--models", "endpoint:mock-model", "--proxy", str(tiny), "--out", str(out)]
-        found = study_result("knowledge_gain", home, path, *asked)
+        options = ["--models", "endpoint:mock-model", "--proxy", str(tiny), "--out", str(out)]
+        found = study_result("knowledge_gain", home, path, *options)
     assert [found["system"], found["baselines"][0]["system"]] == ["mock-model", "tiny"]
     assert (found["items"], found["left_out"]) == (6, 1)
     assert found["agreement"][0]["proxy"] == "tiny"  # asked last, compared with the other
