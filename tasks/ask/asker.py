@@ -124,9 +124,7 @@ class Asker:
             questions, [QuestionState(hint) for hint in hints or [NO_HINTS] * len(questions)]
         )
 
-    def _answered(
-        self, questions: Sequence[str], states: Sequence[QuestionState]
-    ) -> list[Answer]:
+    def _answered(self, questions: Sequence[str], states: Sequence[QuestionState]) -> list[Answer]:
         queries = [
             Query(analyse(question), replace(state, conversation=self._conversation()))
             for question, state in zip(questions, states, strict=True)

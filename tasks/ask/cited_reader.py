@@ -20,7 +20,10 @@ NEW_SHARE = 0.6  # of the context's tokens that a second round may add
 CATALOGUE_TOKENS = 1_000
 MOST_DOCUMENTS = 80  # in a catalogue
 LONGEST_TURN = 600  # characters of an earlier answer
-_STYLES = {"short": "One sentence at most.", "full": "One to four sentences, no more than is asked."}
+_STYLES = {
+    "short": "One sentence at most.",
+    "full": "One to four sentences, no more than is asked.",
+}
 _MEMORY = ', but for what everybody knows: such a claim ends with "[memory]" instead of a number'
 
 # New items for searches, and for what has to be computed, that the first reply asked for.
@@ -58,8 +61,7 @@ class CitedReader:
         """Take the limits; `open_only` keeps titles of sensitive documents from the model."""
         self._documents, self._open_only = documents, open_only
         self._tokens, self._rounds = answer_tokens, rounds
-        self._fixed = {"style": _STYLES[style], "memory": _MEMORY if memory else ""}
-        self._memory = memory
+        self._style, self._memory = _STYLES[style], memory
         self._catalogue: str | None = None
 
     def context(self, items: Sequence[Item]) -> Context:
@@ -114,9 +116,7 @@ class CitedReader:
     def _verified(self, question: Question, reply: CitedAnswer, context: Context) -> Checked:
         return Verification(reply, context, question, memory=self._memory).checked()
 
-    def _more(
-        self, reading: Reading, reply: CitedAnswer, search: Search, compute: Compute
-    ) -> bool:
+    def _more(self, reading: Reading, reply: CitedAnswer, search: Search, compute: Compute) -> bool:
         """Append what the reply asks for; return whether anything is new."""
         if reply.found == "yes" and reply.compute == "no":
             return False
@@ -137,7 +137,11 @@ class CitedReader:
         if state.conversation is None:
             return None
         prompt = load_prompt(
-            "cited", question.language, catalogue=self._known_documents(), **self._fixed
+            "cited",
+            question.language,
+            style=self._style,
+            memory=_MEMORY if self._memory else "",
+            catalogue=self._known_documents(),
         )
         values = {
             "sources": context.shown() or "none",
@@ -155,7 +159,9 @@ class CitedReader:
 
     def _listed(self) -> str:
         titles = self._documents.titles(MOST_DOCUMENTS, open_only=self._open_only)
-        lines = [f"- {one_line(title)}{f' ({date[:10]})' if date else ''}" for title, date in titles]
+        lines = [
+            f"- {one_line(title)}{f' ({date[:10]})' if date else ''}" for title, date in titles
+        ]
         listed = "\n".join(["All documents:", *lines])
         return listed if lines and estimate_tokens(listed) <= CATALOGUE_TOKENS else ""
 

@@ -63,7 +63,9 @@ class Documents:
             return []
         columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
         facts = map(_facts, file.read(columns=columns).to_pylist())
-        named = {(one.title or one.uri, one.date) for one in facts if not (open_only and one.sensitive)}
+        named = {
+            (one.title or one.uri, one.date) for one in facts if not (open_only and one.sensitive)
+        }
         return sorted(named, key=lambda pair: (pair[1] or "", pair[0]))
 
     def completed(self, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -86,7 +88,7 @@ class Documents:
 def _facts(row: dict[str, Any]) -> DocumentFacts:
     metadata = orjson.loads(row.get("metadata") or "{}")
     return DocumentFacts(
-        row["uri"],
+        row.get("uri") or "",
         row.get("title") or "",
         metadata.get("modified") or metadata.get("date"),
         metadata.get("author"),

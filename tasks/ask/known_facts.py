@@ -27,7 +27,8 @@ MOST_CITED = 5  # of these values, with their places
 MOST_GROUPS = 400  # of one entity that are compared with the question
 CONNECTS = 1.0  # added for a fact between two entities of the question
 
-Group = tuple[EntityRef, str, bool]  # an entity, a relation, and whether the entity is its tail
+# An entity, a relation, and whether the entity is its tail; a fact that is no triple stands alone.
+Group = tuple[EntityRef, str, bool, str | None]
 
 
 def linked_entities(
@@ -82,18 +83,17 @@ def _groups(around: Mapping[EntityRef, Iterable[Fact]]) -> dict[Group, list[Fact
     for entity, facts in around.items():
         counted = 0
         for fact in facts:
-            group = (entity, fact.relation, fact.inverse)
+            alone = None if fact.kind == "triple" else fact.fact_id
+            group = (entity, fact.relation, fact.inverse, alone)
             if group in groups or counted < MOST_GROUPS:
                 counted += group not in groups
                 groups.setdefault(group, []).append(fact)
     return groups
 
 
-def _likeness(
-    question: Question, group: Group, facts: Sequence[Fact], named: set[str]
-) -> float:
+def _likeness(question: Question, group: Group, facts: Sequence[Fact], named: set[str]) -> float:
     """Return how well a relation matches the words of a question, more if both ends are named."""
-    entity, relation, _ = group
+    entity, relation, *_ = group
     asked = set(question.content_words.split()) - set(entity.name.split())
     words = max((similarity(word, relation) for word in asked), default=0.0)
     return words + CONNECTS * any(fact.text in named - {entity.name} for fact in facts)
@@ -101,7 +101,7 @@ def _likeness(
 
 def _item(graph: EditionGraph, group: Group, facts: Sequence[Fact]) -> Item:
     """Return an item; one with several values is cited by the places that state each."""
-    entity, relation, inverse = group
+    entity, relation, inverse, _ = group
     by_value = {one_line(fact.text): fact for fact in reversed(facts)}
     values = list(reversed(by_value))
     shown = "; ".join(values[:MOST_VALUES])

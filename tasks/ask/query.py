@@ -78,16 +78,12 @@ def _named(means: Means, query: Query) -> None:
     query.linked = _linked(means, query.question)
 
 
-def _linked(
-    means: Means, question: Question
-) -> "Sequence[tuple[EditionGraph, EntityRef]]":
+def _linked(means: Means, question: Question) -> "Sequence[tuple[EditionGraph, EntityRef]]":
     from tasks.ask.known_facts import linked_entities
 
     resources = means.resources
     named = resources.options.graph
-    graphs = {
-        name: graph for name, graph in resources.graphs.items() if named in (None, name)
-    }
+    graphs = {name: graph for name, graph in resources.graphs.items() if named in (None, name)}
     searcher = resources.searcher
     names = searcher.link(question) if searcher else []
     return linked_entities(question, graphs, searcher, names)
@@ -287,9 +283,7 @@ def answer_questions(means: Means, queries: Sequence[Query]) -> list[Answer]:
     return [query.answer for query in queries if query.answer is not None]
 
 
-def _each(
-    means: Means, queries: Sequence[Query], work: Callable[[Means, Query], None]
-) -> None:
+def _each(means: Means, queries: Sequence[Query], work: Callable[[Means, Query], None]) -> None:
     """Do a stage's work for each question, several at once if there is a model; count seconds."""
 
     def timed(query: Query) -> None:

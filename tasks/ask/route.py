@@ -92,9 +92,9 @@ class Turn:
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
-    `question_id` is that of its answer; `history` has the turns before it, the latest last;
-    `conversation` is the conversation with the model, if there is a model; `gating` is the gate's decision, and `own_answer` the model's own answer, if the
-    gate read it.
+    `question_id` is that of its answer; `history` has the turns before it, the latest last.
+    `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
+    decision, and `own_answer` the model's own answer, if the gate read it.
     """
 
     hints: QuestionHints = NO_HINTS

@@ -5,7 +5,7 @@ of the answer, counts if what it cites was quoted and has its numbers, dates and
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -264,4 +264,4 @@ def _marked(text: str) -> str:
     """Return a sentence with the mark of an unsupported claim before its final punctuation."""
     body = text.rstrip()
     stop = body[-1:] if body[-1:] in ".!?。！？" else ""
-    return f"{body[: len(body) - len(stop)]} {UNSUPPORTED}{stop}{text[len(body):]}"
+    return f"{body[: len(body) - len(stop)]} {UNSUPPORTED}{stop}{text[len(body) :]}"

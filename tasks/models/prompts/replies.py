@@ -220,7 +220,7 @@ class Quote(NamedTuple):
 
 
 class CitedAnswer(Reply):
-    """An answer from numbered sources with [n] behind its claims, after the quotes that bear it out.
+    """An answer from numbered sources, [n] behind each claim, after the quotes that bear it out.
 
     `values` are what answers the question in the fewest words, `search` what would have to be
     found, and `compute` says whether lists and graph facts have to be computed with.
