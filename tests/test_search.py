@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import schemas
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
-from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.search import Searcher, _best, _fused, _Vectors
 from tasks.retrieval.search_edition import search as search_texts
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
@@ -55,6 +57,42 @@ def test_the_walk_finds_what_the_words_do_not(searcher):
     assert set(titles(searcher, question, 2)) == {"The Glass Harbour", "Tomas Lindvall"}
     alike = [hit.fields["title"] for hit in searcher.alike(analyse(question), 2)]
     assert "Tomas Lindvall" not in alike
+
+
+def test_a_union_has_the_first_of_each_ranking_once(searcher):
+    question = analyse("Where did the composer of the film The Glass Harbour die?")
+    found = [hit.row for hit in searcher.union(question, 4)]
+    assert len(set(found)) == len(found) == 4
+    for ranking in (searcher.alike, searcher.passages):
+        assert ranking(question, 1)[0].row in found[:2]
+    assert searcher.union(analyse("xyzzy plugh")) == []
+
+
+def test_places_in_rankings_are_added_up():
+    by_words, by_vectors = np.array([9.0, 1, 0, 0]), np.array([0, 0.2, 0.1, 0])
+    fused = _fused([by_words, by_vectors])
+    assert fused.argmax() == 1 and fused[3] == 0
+    assert fused[0] > fused[2] > 0 and _fused([by_words])[0] == 1
+
+
+def test_neighbours_stand_beside_a_passage_in_its_document(tmp_path):
+    make_edition(tmp_path, {"Tides": "Ebb.", "Winds": "Gale."}, {})
+    words = [("d0", "Ebb."), ("d0", "---"), ("d0", "Neap."), ("d0", "Flood."), ("d1", "Gale.")]
+    rows = [
+        {"passage_id": f"p{n}", "document_id": document, "span_start": 10 * n,
+         "span_end": 10 * n + len(text), "text": text, "headings": ""}
+        for n, (document, text) in enumerate(words)
+    ]  # fmt: skip
+    pq.write_table(schemas.Passage.to_table(rows), tmp_path / "passages.parquet")
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+
+    def beside(word: str) -> list[str]:
+        [hit] = searcher.alike(analyse(word), 1)
+        return [neighbour.fields["text"] for neighbour in searcher.neighbours(hit)]
+
+    found = {word: beside(word) for word in ("ebb", "neap", "flood", "gale")}
+    assert found == {"ebb": [], "neap": ["Flood."], "flood": ["Neap."], "gale": []}
 
 
 def test_names_are_linked_longest_first(searcher):

@@ -24,6 +24,8 @@ WORD_SHARE = 0.5  # weight of word scores (at most 1) beside cosines (at most ab
 LEAST_ALIKE = 0.25  # cosine; below it a text that shares no word with the question is no match
 FAINT = 1e-9  # weight of likeness beside the walk: it orders the passages that no walk reaches
 CANDIDATES = 1000  # texts with the best word scores
+RANKED = 50  # first places of a ranking that count in a union
+RANK = 5  # makes the first places of a ranking more alike
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
@@ -139,10 +141,34 @@ class Searcher:
         `names` are the names in the question, if they are linked already.
         """
         scores = self._scores("passages", question)
-        start = self._start_entities(self.link(question) if names is None else names)
-        time = self._walker.walk(start, _start_passages(scores.likeness))
+        time = self._walked(question, scores, names)
         ranked = time + FAINT * scores.likeness if time.any() else scores.likeness
         return self._hits("passages", ranked, scores, k)
+
+    def union(
+        self, question: Question, k: int = 16, names: Sequence[LinkedName] | None = None
+    ) -> list[Hit]:
+        """Return the k passages that rank first by words, by vectors or by the walk, best first.
+
+        A place in a ranking counts 1 / (RANK + place), and the places of a passage are added
+        (reciprocal rank fusion; Cormack, Clarke, Büttcher 2009): no ranking alone fills the list.
+        """
+        scores = self._scores("passages", question)
+        rankings = [scores.by_words, scores.cosines, self._walked(question, scores, names)]
+        return self._hits("passages", _fused(rankings), scores, k)
+
+    def neighbours(self, hit: Hit) -> list[Hit]:
+        """Return the passages before and after a passage in its document that have words."""
+        texts = self._texts["passages"]
+        first = max(0, hit.row - 1)
+        rows = enumerate(texts.slice(first, 3 if hit.row else 2).to_pylist(), first)
+        return [
+            Hit(row, fields, hit.score)
+            for row, fields in rows
+            if row != hit.row
+            and fields["document_id"] == hit.fields["document_id"]
+            and fields["text"]
+        ]
 
     def alike(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k passages most similar to the question, without the graph."""
@@ -177,6 +203,13 @@ class Searcher:
                 row = int(titled[places[0], 1])
                 return Hit(row, self._texts["passages"].slice(row, 1).to_pylist()[0], 1.0)
         return None
+
+    def _walked(
+        self, question: Question, scores: _Scores, names: Sequence[LinkedName] | None
+    ) -> np.ndarray:
+        """Return the share of time that a walk from the question spends at each passage."""
+        start = self._start_entities(self.link(question) if names is None else names)
+        return self._walker.walk(start, _start_passages(scores.likeness))
 
     def _start_entities(self, names: Sequence[LinkedName]) -> dict[int, float]:
         """Return the starting weights of entities; those in fewer passages weigh more."""
@@ -233,6 +266,16 @@ def _start_passages(scores: np.ndarray) -> dict[int, float]:
     if total <= 0:
         return {}
     return {int(row): SEED_WEIGHT * value / total for row, value in zip(best, above, strict=True)}
+
+
+def _fused(rankings: Sequence[np.ndarray]) -> np.ndarray:
+    """Return scores that add up the places in rankings by scores; over 0 up to 1."""
+    fused = np.zeros(len(rankings[0]))
+    for scores in rankings:
+        rows = _best(scores, RANKED)
+        rows = rows[scores[rows] > 0]
+        fused[rows] += 1 / (RANK + 1 + np.arange(len(rows)))
+    return fused * (RANK + 1) / len(rankings)
 
 
 def _best(scores: np.ndarray, k: int) -> np.ndarray:
