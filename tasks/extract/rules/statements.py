@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.clauses import (
     FINITE,
-    NEGATIONS,
+    NARROWING,
     SUBJECTS,
     Clause,
     Complement,
@@ -21,6 +21,7 @@ from tasks.extract.rules.clauses import (
 )
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import TIME_WORDS, WHERE
 from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
@@ -35,28 +36,16 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, DAYS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import head_of, tells_when
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 from tasks.text.names import strip_titles
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
 
 ASIDE = frozenset(["oblique", "agent", "time"])
-TIMES = (
-    MONTHS.keys()
-    | CALENDAR_NOUNS
-    | DAYS
-    | word_set(
-        "today yesterday tomorrow tonight now then later afterwards recently soon currently "
-        "annually monthly weekly daily spring autumn fall weekend morning afternoon evening night "
-        "hour minute moment era period"
-    )
-)
+TIMES = MONTHS.keys() | CALENDAR_NOUNS | DAYS | TIME_WORDS
 WHEN = word_set("when before after until till since once during")
 PLACES = word_set("here there abroad worldwide nationwide overseas home")
-WHERE = word_set(
-    "in at on near from to into onto across through throughout around outside inside within over "
-    "under between along beside behind off toward towards"
-)
 CONTRACTED = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "'ll": "will"}
 LONGEST_TIME = 100
 READER = "you"
@@ -70,7 +59,6 @@ BRACKETS = re.compile(
     r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)",
     re.IGNORECASE,
 )
-NARROWING = ("nmod", "acl", "acl:relcl")
 
 
 @dataclass(slots=True)
@@ -222,7 +210,7 @@ def _bearer(tree: Tree, clause: Clause) -> int | None:
     It is X in "X is a film directed by Y".
     """
     noun = clause.subject
-    denied = any(tree.lower[child] in NEGATIONS for child in tree.children[noun])
+    denied = any(tree.lower[child] in NEGATORS for child in tree.children[noun])
     if clause.subject_from != "participle" or denied or tree.child(noun, "cop") is None:
         return None
     return tree.child(noun, "nsubj")

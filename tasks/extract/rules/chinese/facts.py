@@ -34,8 +34,8 @@ from tasks.extract.rules.chinese.standing import (
     without_time,
 )
 from tasks.extract.rules.chinese.statements import (
+    BELOW,
     NEXT,
-    POINTERS,
     Surroundings,
     add_measure,
     add_statement,
@@ -182,7 +182,7 @@ def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
     verb = next((i for i, token in enumerate(tokens) if i > first and token.text in verbs), 0)
     clauses, _ = split_clauses(tokens[first:verb])
     value = text_of(tokens[verb + 1 :])
-    listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], POINTERS)
+    listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], BELOW)
     if not verb or len(clauses) != 1 or listed:
         return False
     subject = [t for t in clauses[0] if t.text not in ("而", "则")]
