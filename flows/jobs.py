@@ -240,5 +240,5 @@ class Publication(Configured):
         yield from run_in_words(result)
 
 
-class Run(Publication, Job):
+class PublishingJob(Publication, Job):
     """A job that may publish an edition, and whose result is its run."""

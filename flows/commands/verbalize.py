@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from flows.jobs import MODEL, Run, Runner, finer, option, refuse_idle, switch
+from flows.jobs import MODEL, PublishingJob, Runner, finer, option, refuse_idle, switch
 from schemas.knowledge import CORPUS
 
 
-class Verbalize(Run):
+class Verbalize(PublishingJob):
     """Turn a graph into training texts and publish an edition with them."""
 
     flow_name = "verbalize"

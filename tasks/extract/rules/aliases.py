@@ -9,7 +9,8 @@ from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
-from tasks.extract.rules.kinds import LINKS, kind_of_noun
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
