@@ -65,9 +65,9 @@ class CitedReader:
         self._catalogue: str | None = None
 
     def context(self, items: Sequence[Item]) -> Context:
-        """Return a context with the passages first, and room for facts and notes after them."""
-        passages = [item for item in items if item.evidence.kind == "passage"]
-        others = [item for item in items if item.evidence.kind != "passage"]
+        """Return a context with themes and passages first, and room for facts and notes after."""
+        passages = [item for item in items if item.evidence.kind in ("theme", "passage")]
+        others = [item for item in items if item.evidence.kind not in ("theme", "passage")]
         context = Context()
         facts = min(sum(item.tokens for item in others), int(self._tokens * FACTS_SHARE))
         taken = context.add(passages, self._tokens - facts)
