@@ -106,6 +106,33 @@ def test_a_name_in_lower_case_counts_if_there_is_no_other(searcher):
     assert [n.text for n in searcher.link(analyse("Did Lindvall see brenholm?"))] == ["Lindvall"]
 
 
+@pytest.mark.parametrize(
+    "question", ["when do credit hours expire", "When do Credit Hours expire?"]
+)
+def test_a_name_that_is_a_usual_word_does_not_lead_astray(tmp_path, question):
+    texts = {
+        "Plans": "Credit hours never expire while the account is open.",
+        "Hours": "Hours is a magazine about watches. Ellen Marsh founded Hours in Geneva.",
+        "Bakery": "The bakery's opening hours are from 7 to 18. No hours on Sundays.",
+    }
+    make_edition(tmp_path, texts, {"Hours": ("work", []), "Ellen Marsh": ("person", [])})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    assert searcher.union(analyse(question))[0].fields["title"] == "Plans"
+    assert searcher.union(analyse("Who founded Hours?"))[0].fields["title"] == "Hours"
+
+
+def test_how_often_words_are_a_name_is_counted(tmp_path):
+    texts = {"Song": "Ida Field sang.", "Rye": "A field of rye.", "Gales": "Over Ida's fields."}
+    make_edition(tmp_path, texts, {"Ida Field": ("person", ["Field"])})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    shares = {n: searcher.share_as_name(searcher.names_in(n)[0]) for n in ("Field", "Ida Field")}
+    assert shares == {"Field": 1 / 3, "Ida Field": 1 / 2}
+    linked = [searcher.link(analyse(f"what of {name}")) for name in ("field", "ida field")]
+    assert [len(names) for names in linked] == [0, 1]
+
+
 def test_chinese_is_found_by_words(searcher):
     assert titles(searcher, "长江有多长？", 1) == ["长江"]
     assert set(titles(searcher, "中国的河流", 2)) == {"长江", "黄河"}

@@ -17,12 +17,13 @@ from tasks.retrieval.passage_graph import PassageGraph, Walker
 from tasks.retrieval.texts import OF_CORPUS
 from tasks.retrieval.words import EntityNameIndex, WordIndex
 from tasks.text.names import normalise_name
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, analyse, content_words
 from tasks.text.word_index import open_table
 
 WORD_SHARE = 0.5  # weight of word scores (at most 1) beside cosines (at most about 0.7)
 LEAST_ALIKE = 0.25  # cosine; below it a text that shares no word with the question is no match
 FAINT = 1e-9  # weight of likeness beside the walk: it orders the passages that no walk reaches
+USUAL = 0.5  # share of its uses as a name from which a name may be written in lower case
 CANDIDATES = 1000  # texts with the best word scores
 RANKED = 50  # first places of a ranking that count in a union
 RANK = 5  # makes the first places of a ranking more alike
@@ -119,8 +120,21 @@ class Searcher:
         return float(np.log(1 + passages / (1 + self._words["passages"].frequency(word))))
 
     def link(self, question: Question) -> list[LinkedName]:
-        """Return the names of entities in the question."""
-        return link_names(question, self.names)
+        """Return the names of entities in the question.
+
+        Words in lower case are a name only if texts mostly use them as one.
+        """
+        names = link_names(question, self.names)
+        return [n for n in names if not n.text.islower() or self.share_as_name(n) >= USUAL]
+
+    def share_as_name(self, name: LinkedName) -> float:
+        """Return in which share of the passages with its words a name is one, over 0 up to 1.
+
+        Mihalcea and Csomai 2007 call it "keyphraseness". A name that no passage has counts as 1.
+        """
+        having = self._words["passages"].having(content_words(name.text))
+        named = sum(int(self._walker.passages_of[bearer.entity]) for bearer in name.bearers)
+        return min(1.0, named / having) if having else 1.0
 
     def names_in(self, text: str) -> list[LinkedName]:
         """Return the names of entities in a text."""
@@ -212,12 +226,16 @@ class Searcher:
         return self._walker.walk(start, _start_passages(scores.likeness))
 
     def _start_entities(self, names: Sequence[LinkedName]) -> dict[int, float]:
-        """Return the starting weights of entities; those in fewer passages weigh more."""
+        """Return the starting weights of entities; those in fewer passages weigh more.
+
+        A name weighs less if its words mostly are no name ("hours", beside a magazine Hours).
+        """
         start: dict[int, float] = {}
         for name in names:
+            share = self.share_as_name(name)
             for bearer in name.bearers[:3]:
                 commonness = np.sqrt(max(1, self._walker.passages_of[bearer.entity]))
-                weight = bearer.weight / commonness / len(names)
+                weight = share * bearer.weight / commonness / len(names)
                 start[bearer.entity] = start.get(bearer.entity, 0.0) + weight
         return start
 

@@ -62,7 +62,7 @@ BRACKETS = re.compile(
 
 
 @dataclass(slots=True)
-class Statement:
+class StatedClause:
     """A clause as tokens: `arguments` are the subject, the object and further phrases.
 
     `implied` is a word that the sentence leaves out; `time` and `place` are among the arguments, or
@@ -83,7 +83,7 @@ def statement_rows(passage: ParsedPassage, clauses: list[Clause]) -> list[Mentio
     return [statement_row(passage, statement) for statement in find_statements(passage, clauses)]
 
 
-def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Statement]:
+def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[StatedClause]:
     """Yield the statements of a passage: first from its clauses, then from its noun phrases."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
@@ -101,7 +101,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
                 yield of_noun
 
 
-def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
+def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
     """Yield a statement once for each noun that is coordinated in its object.
 
     A statement whose object is not a plain coordination of nouns is yielded as it is.
@@ -125,13 +125,13 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
         )
 
 
-def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
+def statement_features(tree: Tree, statement: StatedClause) -> dict[str, float]:
     """Return the features from which a statement's confidence is computed."""
     length = len(statement.predicate)
     return features(tree, statement.clause, statement.rule, length, statement.arguments)
 
 
-def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
+def statement_row(passage: ParsedPassage, statement: StatedClause) -> Mention:
     """Return a statement as a row of StatementMention, without its ordinal."""
     tree = passage.tree
     subject, *others = statement.arguments
@@ -216,7 +216,7 @@ def _bearer(tree: Tree, clause: Clause) -> int | None:
     return tree.child(noun, "nsubj")
 
 
-def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> Statement:
+def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> StatedClause:
     tree = passage.tree
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
     if clause.kind == "existential":
@@ -259,7 +259,7 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         rule, predicate = "bare", verb
         arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else [], *limits]
     around = [c for c in clause.complements if c not in mains]
-    return Statement(
+    return StatedClause(
         rule,
         clause,
         predicate,
@@ -358,7 +358,7 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
     return [t for t in phrase_without(tree, head, OUTSIDE | remarks, after) if t not in own]
 
 
-def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:
+def _of_apposition(passage: ParsedPassage, first: int, second: int) -> StatedClause:
     tree = passage.tree
     inner = place_inside(passage, second)
     if inner is not None:
@@ -368,10 +368,10 @@ def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement
     else:
         left = phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"})
         arguments, implied = [left, phrase_without(tree, second)], "is"
-    return Statement("apposition", Clause("apposition", second, first), [], arguments, implied)
+    return StatedClause("apposition", Clause("apposition", second, first), [], arguments, implied)
 
 
-def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None:
+def _of_title(passage: ParsedPassage, name: int, title: int) -> StatedClause | None:
     """Return "X is a physicist" of "the physicist X"."""
     tree = passage.tree
     own = set(tree.subtree(title))
@@ -380,10 +380,10 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None
     address = tree.join(words)
     if len(address.rstrip(".")) <= LONGEST_ADDRESS and strip_titles(f"{address} X") == "X":
         return None
-    return Statement("title", Clause("apposition", title, name), [], [named, words], "is")
+    return StatedClause("title", Clause("apposition", title, name), [], [named, words], "is")
 
 
-def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement | None:
+def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> StatedClause | None:
     """Return "X has a moon" of "X's moon"."""
     tree = passage.tree
     if tree.pos[owner] == "PRON":
@@ -391,7 +391,7 @@ def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement 
     own = set(tree.subtree(owner))
     owned = [t for t in phrase_without(tree, thing, JOINED | SIDE_REMARKS) if t not in own]
     arguments = [phrase_without(tree, owner, OUTSIDE | SIDE_REMARKS), owned]
-    return Statement("possession", Clause("apposition", thing, owner), [], arguments, "has")
+    return StatedClause("possession", Clause("apposition", thing, owner), [], arguments, "has")
 
 
 OF_NOUNS = {"appos": _of_apposition, "nmod:desc": _of_title, "nmod:poss": _of_possession}

@@ -260,7 +260,7 @@ def is_coordination(part: list[Token]) -> bool:
 
 
 @dataclass(slots=True)
-class Statement:
+class ResolvedClause:
     """A clause whose subject is resolved.
 
     `heads` are the entities that are its subject or, with an `attribute`, its subject's possessors.
