@@ -127,28 +127,33 @@ class Almanac:
         min_score: float | None = None,
         as_of: "date | None" = None,
         edition: str | None = None,
+        style: str = "full",
+        memory: bool = False,
+        history: "Sequence[Answer]" = (),
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
-        With `choices`, at least two, it is one of these. `route`, `graph`, `min_score` and `as_of`,
-        a day, are the options of `almanac ask`. The answer is recorded in the table `answers`; if
+        Without a model, `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
+        With a model it is what the model wrote, and [1] in it is the first of `evidence`.
+        With `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
+        `memory` and `as_of`, a day, are the options of `almanac ask`. `history` are answers to
+        earlier questions, the latest last, so that a model understands what "it" is. The answer is recorded in the table `answers`; if
         the disk is full or read-only, a warning says that it was not. Raises UsageError if the
         route, the graph or an edition of that day does not exist, if another value cannot be, and
         if the question is empty or too long.
         """
         from flows.commands.ask import keep_answers
-        from tasks.ask.route import AskOptions
+        from tasks.ask.route import AskOptions, turn_of
         from tasks.text.question import checked_question
 
         question = checked_question(question)
         _check_options(choices, min_score, as_of, edition)
-        options = AskOptions(route, graph)
+        options = AskOptions(route, graph, style=style, memory=memory)
         if min_score is not None:
             options = replace(options, min_score=min_score)
         with self._in_words():
             asker = self._asker_of(self._edition(edition, as_of), options)
-            answer = asker.answer(question, choices)
+            answer = asker.answer(question, choices, [turn_of(one) for one in history])
             self._warnings = asker.warnings
             keep_answers(self.home, answer)
         return answer

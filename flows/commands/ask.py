@@ -13,14 +13,14 @@ from pydantic import field_validator, model_validator
 from flows import terminal
 from flows.jobs import MODEL, Call, Configured, finer, operand, option, switch
 from flows.terminal import Shown
-from schemas.answers import MIN_SCORE, Answer, Evidence, Gating
+from schemas.answers import MIN_SCORE, Answer, Evidence, Gating, Way
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
 
 if TYPE_CHECKING:
-    from tasks.ask.route import AskOptions
+    from tasks.ask.route import AskOptions, Turn
     from warehouse.editions import Edition
     from warehouse.home import Home
 
@@ -136,6 +136,7 @@ class Ask(Asking):
     def run(self, call: Call) -> int:
         """Answer the question and, with -i, every question that is typed; record the answers."""
         from flows.home import edition_of
+        from tasks.ask.route import turn_of
         from tasks.text.question import checked_question
 
         home = self.place
@@ -144,9 +145,11 @@ class Ask(Asking):
         edition = edition_of(home, self.edition, self.as_of)
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
         settings = _impatient(self.chosen_settings)
+        turns: list[Turn] = []
         with _asking(home, edition, settings, self.ask_options) as answer_of:
             for number, question in enumerate(chain(first, typed)):
-                answer = answer_of(question, self.choices)
+                answer = answer_of(question, self.choices, turns)
+                turns.append(turn_of(answer))
                 if self.picture:
                     _draw(answer, Path(self.picture))
                 if not call.json:
@@ -207,13 +210,13 @@ def ask(home: "Home", question: str, options: "AskOptions | None" = None) -> Ans
     from flows.home import edition_of, reading_settings_of
 
     with _asking(home, edition_of(home, None), reading_settings_of(home), options) as answer_of:
-        return answer_of(question, ())
+        return answer_of(question, (), ())
 
 
 @contextmanager
 def _asking(
     home: "Home", edition: "Edition", settings: Settings, options: "AskOptions | None"
-) -> Iterator[Callable[[str, Sequence[str]], Answer]]:
+) -> Iterator[Callable[[str, Sequence[str], Sequence["Turn"]], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
 
@@ -223,8 +226,8 @@ def _asking(
         Asker(home, pinned, settings, options) as asker,
     ):
 
-        def answer_of(question: str, choices: Sequence[str]) -> Answer:
-            answer = asker.answer(question, choices)
+        def answer_of(question: str, choices: Sequence[str], history: Sequence["Turn"]) -> Answer:
+            answer = asker.answer(question, choices, history)
             keep_answers(home, answer)
             return answer
 
@@ -250,17 +253,26 @@ def _impatient(settings: Settings) -> Settings:
 
 
 def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]:
-    """Yield the answer and its sources; `explain` adds other candidates, program and gate."""
+    """Yield the answer and its sources; `explain` adds other candidates, program and gate.
+
+    Sources that the answer cites have its numbers.
+    """
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
     yield _words(answer) + sure
     if answer.evidence and not answer.answer:
         yield "The nearest passages:"
-    shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
-    for evidence in shown:
-        yield f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
-        yield f"  — {place_of(evidence)}"
+    cited = answer.answer is not None and answer.found is not None
+    shown = answer.evidence if explain or cited else answer.evidence[:SHOWN_EVIDENCE]
+    for number, evidence in enumerate(shown, 1):
+        mark = f"[{number}] " if cited else ""
+        yield f"  {mark}“{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
+        yield f"  {' ' * len(mark)}— {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
         yield f"  … and {len(answer.evidence) - len(shown)} more places (--explain)."
+    if answer.unsupported:
+        yield "  [?] No quotation bears this out."
+    if answer.answer and answer.route == "none":
+        yield "  From the model's own memory, not from the almanac."
     if explain:
         yield from _explained(answer)
 
@@ -277,9 +289,30 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     yield from (f"  {expert_words(decision)}" for decision in answer.decisions)
     if answer.gating:
         yield f"  {gate_words(answer.gating)}"
+    if answer.way:
+        yield from (f"  {line}" for line in _way_words(answer.way))
+    usage = answer.usage
+    cost = f", cost {usage.cost:.6f}" if usage.cost else ""
     yield (
         f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
-        f"{answer.usage.calls} model calls, question {answer.question_id}"
+        f"{usage.calls} model calls, {usage.tokens_in} and {usage.tokens_out} tokens{cost}, "
+        f"question {answer.question_id}"
+    )
+
+
+def _way_words(way: Way) -> Iterator[str]:
+    """Yield how a model came to an answer, a line for each part of the way."""
+    items = ", ".join(f"{count} from {route}" for route, count in way.items.items())
+    out = ", ".join(f"{count} {reason}" for reason, count in way.left_out.items())
+    yield f"sources: {items or 'none'}" + (f"; left out: {out}" if out else "")
+    if way.searches:
+        yield f"searched further: {terminal.one_line('; '.join(way.searches))}"
+    if way.computed:
+        yield "a search program was asked for"
+    repaired = "; asked again for quotations" if way.repaired else ""
+    yield (
+        f"read {way.rounds} times; {way.located} of {way.quotations} quotations stand in their "
+        f"source, {way.claims} claims were checked{repaired}"
     )
 
 
@@ -289,8 +322,9 @@ def _words(answer: Answer) -> str:
         unknown = "".join(
             f" No entity is known by “{terminal.one_line(n)}”." for n in answer.unknown
         )
-        return f"The almanac does not know.{unknown}"
-    if not _is_set(answer):
+        remark = f" {terminal.one_line(answer.remark)}" if answer.remark else ""
+        return f"The almanac does not know.{remark}{unknown}"
+    if answer.found is not None or not _is_set(answer):
         return answer.answer
     more = len(answer.answers) - SHOWN_ANSWERS
     shown = "; ".join(answer.answers[:SHOWN_ANSWERS])

@@ -1,6 +1,7 @@
 """The protocol of routes to an answer, with their inputs and results."""
 
 import math
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
-from schemas.answers import MIN_SCORE, Evidence, Found, Gating, Route, Usage, Way
+from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
 from schemas.documents import Passage
 from schemas.knowledge import Entity
 from tasks.text.question import Question
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from warehouse.home import Home
 
 LONGEST_SEARCHED = 200  # characters of an earlier answer that are searched for
+
+SOURCE_MARK = re.compile(r"\s*\[(?:\d+|\?)\]")  # in the answer of a model
 
 RouteName = Literal["programs", "paths", "text", "experts", "none"]
 
@@ -86,6 +89,11 @@ class Turn:
     def words(self) -> str:
         """Both, as far as a search for what a later question means needs them."""
         return f"{self.question} {self.answer[:LONGEST_SEARCHED]}".strip()
+
+
+def turn_of(answer: Answer) -> Turn:
+    """Return a question and its answer as a turn of a conversation, without numbers of sources."""
+    return Turn(answer.question, SOURCE_MARK.sub("", answer.answer or ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,9 +209,16 @@ class _Known:
 
 def _same_value(one: Value, other: Value) -> bool:
     """Return whether two values are the same number, or dates that do not differ."""
-    if one.is_date and other.is_date and one.date and other.date:
-        return one.date == other.date or other.date.startswith(f"{one.date}-")
+    if one.date and other.date:
+        stated = _days(other)
+        return all(any(day == known or known.startswith(f"{day}-") for known in stated)
+                   for day in _days(one))  # fmt: skip
     return one.number is not None and one.number == other.number
+
+
+def _days(value: Value) -> set[str]:
+    """Return the dates of a value; an interval, such as `until 1911`, has one or two."""
+    return set((value.date or "").split("/")) - {"..", ""}
 
 
 def _bare(number: str) -> str:
