@@ -49,7 +49,17 @@ class Asking(Configured):
     )
     graph: str | None = option("NAME", "Ask this graph alone, by programs or paths (all).", None)
     expert: str | None = option("NAME", "Ask this expert alone (all).", None)
-    rounds: int = option("N", "Searches that a model may make per question, four at most.", 1, ge=1)
+    rounds: int | None = option(
+        "N",
+        "How often a model may search, four times at most (twice where it reads, once by "
+        "programs).",
+        None,
+        ge=1,
+    )
+    style: Literal["short", "full"] = option(
+        None, "How a model answers: in one sentence, or in a few.", "full"
+    )
+    memory: bool = switch("Let a model also say what it knows by itself, marked as such.")
     min_score: float = finer("Least probability of an answer from texts.", MIN_SCORE, ge=0, le=1)
     as_of: date | None = option(
         "DATE",
@@ -78,7 +88,15 @@ class Asking(Configured):
         """These options, as routes read them."""
         from tasks.ask.route import AskOptions
 
-        return AskOptions(self.route, self.graph, self.rounds, self.expert, self.min_score)
+        return AskOptions(
+            self.route,
+            self.graph,
+            self.rounds,
+            self.expert,
+            self.min_score,
+            self.style,
+            self.memory,
+        )
 
 
 class Ask(Asking):
