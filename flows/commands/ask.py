@@ -20,7 +20,7 @@ from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
 
 if TYPE_CHECKING:
-    from tasks.ask.route import AskOptions, Turn
+    from tasks.ask.route import AskOptions, Turn, Watcher
     from warehouse.editions import Edition
     from warehouse.home import Home
 
@@ -109,6 +109,7 @@ class Ask(Asking):
     choices: list[str] = option(
         "CHOICE", "One of the possible answers; may be repeated (any answer).", []
     )
+    stream: bool = switch("Show text while it is written, as on a terminal.")
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
     picture: str | None = option(
         "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
@@ -133,6 +134,9 @@ class Ask(Asking):
             raise ValueError("give --picture without -i: it shows the paths of one answer")
         return self
 
+    def _streams(self, call: Call) -> bool:
+        return not call.json and (self.stream or sys.stdout.isatty())
+
     def run(self, call: Call) -> int:
         """Answer the question and, with -i, every question that is typed; record the answers."""
         from flows.home import edition_of
@@ -148,20 +152,55 @@ class Ask(Asking):
         turns: list[Turn] = []
         with _asking(home, edition, settings, self.ask_options) as answer_of:
             for number, question in enumerate(chain(first, typed)):
-                answer = answer_of(question, self.choices, turns)
+                shown = _Screen() if self._streams(call) else None
+                watcher = shown.watcher if shown else None
+                answer = answer_of(question, self.choices, turns, watcher)
                 turns.append(turn_of(answer))
                 if self.picture:
                     _draw(answer, Path(self.picture))
                 if not call.json:
                     if unseen:
                         terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
-                    terminal.print_shown(answer_in_words(answer, explain=self.explain))
+                    words = answer_in_words(answer, explain=self.explain)
+                    terminal.print_shown(shown.rest_of(answer, words) if shown else words)
                     _show_other_values(home, answer)
                 elif self.interactive:  # one object per line
                     terminal.show(terminal.json_line(answer.model_dump_json()))
                 else:
                     terminal.show_json(answer.model_dump(mode="json"))
         return 0
+
+
+class _Screen:
+    """Shows an answer while a model writes it: where its sources are from, then its text."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        from tasks.ask.route import Watcher
+
+        self.watcher = Watcher(self._sources, self._text)
+        self._shown = ""
+
+    def _sources(self, places: Sequence[str]) -> None:
+        names = [terminal.one_line(place) for place in places[:SHOWN_EVIDENCE]]
+        more = f" and {len(places) - len(names)} more" if len(places) > len(names) else ""
+        if names:
+            terminal.say(f"Reading {', '.join(names)}{more} …")
+
+    def _text(self, piece: str) -> None:
+        self._shown += piece
+        terminal.show_piece(piece)
+
+    def rest_of(self, answer: Answer, words: Iterator[Shown]) -> Iterator[Shown]:
+        """Yield what of an answer is not on the screen; its text again if it changed since."""
+        if not self._shown:
+            yield from words
+            return
+        terminal.show("")
+        first = next(words)
+        if (answer.answer or "").replace(" [?]", "") != self._shown.strip():
+            yield f"Corrected: {first}"
+        yield from words
 
 
 def _show_other_values(home: "Home", answer: Answer) -> None:
@@ -210,13 +249,13 @@ def ask(home: "Home", question: str, options: "AskOptions | None" = None) -> Ans
     from flows.home import edition_of, reading_settings_of
 
     with _asking(home, edition_of(home, None), reading_settings_of(home), options) as answer_of:
-        return answer_of(question, (), ())
+        return answer_of(question, (), (), None)
 
 
 @contextmanager
 def _asking(
     home: "Home", edition: "Edition", settings: Settings, options: "AskOptions | None"
-) -> Iterator[Callable[[str, Sequence[str], Sequence["Turn"]], Answer]]:
+) -> Iterator[Callable[[str, Sequence[str], Sequence["Turn"], "Watcher | None"], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
 
@@ -226,8 +265,13 @@ def _asking(
         Asker(home, pinned, settings, options) as asker,
     ):
 
-        def answer_of(question: str, choices: Sequence[str], history: Sequence["Turn"]) -> Answer:
-            answer = asker.answer(question, choices, history)
+        def answer_of(
+            question: str,
+            choices: Sequence[str],
+            history: Sequence["Turn"],
+            watcher: "Watcher | None",
+        ) -> Answer:
+            answer = asker.answer(question, choices, history, watcher)
             keep_answers(home, answer)
             return answer
 

@@ -4,7 +4,7 @@ import math
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -97,12 +97,21 @@ def turn_of(answer: Answer) -> Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who watches a model read: told where its sources are from, then its answer piece by piece."""
+
+    sources: Callable[[Sequence[str]], None]
+    text: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
     `question_id` is that of its answer; `history` has the turns before it, the latest last.
     `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
-    decision, and `own_answer` the model's own answer, if the gate read it.
+    decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
+    answer while a model writes it.
     """
 
     hints: QuestionHints = NO_HINTS
@@ -111,6 +120,7 @@ class QuestionState:
     conversation: "Conversation | None" = None
     gating: Gating | None = None
     own_answer: "OwnAnswer | None" = None
+    watcher: Watcher | None = None
 
     @property
     def model_goes_first(self) -> bool:

@@ -1,4 +1,4 @@
-"""Passes an answer on while a model writes it: out of the JSON, with the numbers of its evidence."""
+"""Passes an answer on while a model writes it, with the numbers of its evidence."""
 
 import re
 from collections.abc import Callable

@@ -30,8 +30,8 @@ class Request:
     after the prompt exceeds that after `unasked` by the largest factor (Holtzman et al. 2021,
     equation 3), so that none wins by its common words. The ledger does not store a reply that is
     not `kept`, but the call is recorded. A `listener` is told the reply's text while it is written,
-    by endpoints that stream, at the first try. `doubt` returns why a valid reply is probably wrong; the
-    model is then asked once more, and the second reply counts.
+    by endpoints that stream, at the first try. `doubt` returns why a valid reply is probably wrong;
+    the model is then asked once more, and the second reply counts.
     """
 
     purpose: str
