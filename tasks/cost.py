@@ -52,7 +52,7 @@ FORMS = ("triple", "description", "aspect", "alias")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """The estimated cost of a refresh with a model, in dollars; None if the price is unknown."""
 
     model: str
@@ -91,7 +91,7 @@ class NoTransport:
         """Close nothing."""
 
 
-def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
+def estimate(home: Home, sources: list[str], settings: Settings) -> CostEstimate:
     """Return what a refresh of these sources would cost; without sources, the pending work."""
     if settings.engine.engine == "rules":
         raise UsageError("The embedded engine costs nothing; give --engine and --model.")
@@ -106,7 +106,7 @@ def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
         return _estimate(home, scratch, settings)
 
 
-def _estimate(home: Home, read: Home, settings: Settings) -> Estimate:
+def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
     pending = pending_work(read, settings).passages
     here, by_model = shared_out(pending, settings.engine)
     requests = list(requests_for(home, settings.engine, by_model))
@@ -130,7 +130,7 @@ def _of_requests(
     passages: pa.Table,
     here: int,
     made: int,
-) -> Estimate:
+) -> CostEstimate:
     model = settings.model
     tokens_in = sum(prompt_tokens(request) for request in requests)
     known = experience(home, model.name, {request.prompt_sha for request in requests})
@@ -148,7 +148,7 @@ def _of_requests(
         )
         if missing
     ]
-    return Estimate(
+    return CostEstimate(
         model=model.name,
         documents=len(set(passages["document_id"].to_pylist())),
         passages=len(passages),

@@ -39,7 +39,7 @@ class Verbalize(PublishingJob):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Verbalize and return the run."""
-        from tasks.experts.verbalize.texts import METHODS, Options
+        from tasks.experts.verbalize.texts import METHODS, TextOptions
         from tasks.verbalize import chosen_methods, verbalize
 
         run = verbalize(
@@ -47,7 +47,7 @@ class Verbalize(PublishingJob):
             self.chosen_settings,
             graph=self.graph,
             expert=self.expert,
-            options=Options(
+            options=TextOptions(
                 methods=chosen_methods(self.methods) or METHODS,
                 seed=self.seed,
                 evidence=self.evidence,

@@ -20,7 +20,7 @@ LONGEST_APPOSITION = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class DescriptionSpan:
     """A description of an entity, as a token range within one sentence."""
 
     rule: str
@@ -49,7 +49,7 @@ def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[
         yield row, description.rule
 
 
-def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Description]:
+def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[DescriptionSpan]:
     """Yield whole sentences of the form "X is a ..."."""
     tree = passage.tree
     for clause in clauses:
@@ -60,10 +60,10 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
         start, end = passage.sentence_of(clause.predicate)
         name = subject_name(passage, clause)
         if name is not None and is_whole_sentence(tree, start, end):
-            yield Description("definition", name, start, end)
+            yield DescriptionSpan("definition", name, start, end)
 
 
-def _opening(passage: ParsedPassage) -> Iterator[Description]:
+def _opening(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     """Yield the first sentence if it begins with the title and defines it, whatever its parse."""
     tree = passage.tree
     if not passage.title or not tree.sentences:
@@ -80,7 +80,7 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
         "one",
     )
     if defines and is_whole_sentence(tree, start, end):
-        yield Description("opening", name, start, end)
+        yield DescriptionSpan("opening", name, start, end)
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
@@ -97,7 +97,7 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
 
 
-def _appositions(passage: ParsedPassage) -> Iterator[Description]:
+def _appositions(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     """Yield appositions: "X, a river in Y"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
@@ -117,7 +117,7 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
         if SHORTEST <= last - name.first <= LONGEST_APPOSITION:
-            yield Description("apposition", name, name.first, last)
+            yield DescriptionSpan("apposition", name, name.first, last)
 
 
 LONGEST = 60
