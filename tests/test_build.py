@@ -179,6 +179,18 @@ def test_a_period_stated_once_is_kept(home):
     assert (triple["valid_from"], triple["valid_to"]) == ("1840", "1843")
 
 
+def test_a_second_period_is_a_fact_of_its_own(home):
+    for title, first, last in (
+        ("one", "1840", "1843"),
+        ("two", "1840-03", None),
+        ("three", "1850", None),
+    ):
+        period = {"value_type": "entity", "valid_from": first, "valid_to": last}
+        state(home, title, ("Ada Lovelace", "chair of", "Guild", period))
+    found = {(t["valid_from"][:4], t["support"]) for t in triples(built(home))}
+    assert found == {("1840", 2), ("1850", 1)}
+
+
 def test_the_newest_complete_extraction_of_the_chosen_prompt_counts(home):
     state(home, "one", born("Ada Lovelace", "Leeds"), prompt="p0")
     state(home, "one", born("Ada Lovelace", "London"), prompt="p1")
