@@ -27,20 +27,23 @@ _MAIN_THEMES = re.compile(
     "|主要的?(?:主题|话题|议题)",
     re.I,
 )
-_CHINESE_ASKING = re.compile("主题|话题|议题|概述|概括|概要|总结|综述|摘要|文档|文件|文章|资料|语料")
+_CHINESE_ASKING = re.compile(
+    "主题|话题|议题|概述|概括|概要|总结|综述|摘要|文档|文件|文章|资料|语料"
+)
 _CHINESE_BESIDE = re.compile(
     "这些|这批|所有|全部|整个|主要|内容|大致|简要|请|一下|给我|帮我|我|有|哪些|是|什么|讲|说|谈|涉及|"
     "包含|关于|的|了|都|吗|里面|里|中|库|一份|一个|做|在"
 )
 _LEFT, _RIGHT = r"(?P<left>\S.{0,120}?)", r"(?P<right>\S.{0,120}?)"
 _REST = r"(?P<rest> (?:in|on|as|with|regarding|when) [^?]{1,120})?\W*$"
-_HOW = "how (?:do|does|did|is|are|was|were)"
+_HOW = rf"\bhow (?:do|does|did|is|are|was|were) {_LEFT}"
+_DIFFERENCE = r"\b(?:differences?|similarit(?:y|ies)|comparison) (?:between|of)"
 _COMPARISONS = [
     re.compile(pattern, re.I)
     for pattern in (
-        rf"\b{_HOW} {_LEFT} (?:and|or) {_RIGHT} (?:differ|compare|different|similar|alike)\b{_REST}",
-        rf"\b{_HOW} {_LEFT} (?:differ(?:ent)? from|compare (?:to|with)|similar to) {_RIGHT}{_REST}",
-        rf"\b(?:differences?|similarit(?:y|ies)|comparison) (?:between|of) {_LEFT} and {_RIGHT}{_REST}",
+        rf"{_HOW} (?:and|or) {_RIGHT} (?:differ|compare|different|similar|alike)\b{_REST}",
+        rf"{_HOW} (?:differ(?:ent)? from|compare (?:to|with)|similar to) {_RIGHT}{_REST}",
+        rf"{_DIFFERENCE} {_LEFT} and {_RIGHT}{_REST}",
         rf"\bcompare {_LEFT} (?:and|with|to) {_RIGHT}{_REST}",
         "(?:比较|对比)(?:一下)?(?P<left>[^，。？]{1,30}?)[和与跟](?P<right>[^，。？的]{1,30})"
         r"(?P<rest>的[^，。？]{1,20})?\W*$",

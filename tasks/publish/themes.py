@@ -8,7 +8,7 @@ triples relate them to.
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import sqrt
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from schemas.knowledge import Theme
 from tasks.text.chinese_words import STOP_WORDS, nested_words
+from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN
 from tasks.text.sentences import on_one_line, sentences
 from tasks.text.stems import words_of
@@ -28,7 +29,7 @@ WORDS, NAMES = 3, 2  # in the name of a theme
 TITLES = 5  # of documents in a summary
 ENTITIES = 3
 SENTENCES = 2  # each from another document
-SENTENCE = range(25, 320)  # characters
+SENTENCE = range(25, 320)  # characters; a Chinese one counts twice
 _KINDS = ("word", "entity", "document")
 _ENDS = (".", "!", "。", "！")
 # How many documents, their titles, names, and what stands between names; in Chinese first.
@@ -40,6 +41,7 @@ _WORDS = {
 
 def find_themes(derivation: Derivation) -> pa.Table:
     """Return the rows of `themes`, for n documents at most 1.6 times the root of n."""
+    derivation.hand_over("function_words", pa.table({"word": sorted(FUNCTION_WORDS)}))
     derivation.hand_over("chinese_words", _chinese_words(derivation))
     derivation.step("theme_links")
     derivation.hand_over("theme_parts", _parts(derivation))
@@ -77,8 +79,8 @@ def _parts(derivation: Derivation) -> pa.Table:
     links = derivation.table("theme_links")
     one, other, weight = (links[name].to_numpy() for name in ("one", "other", "weight"))
     theme = np.arange(len(languages))  # what is linked with nothing is a theme of its own
-    for language in np.unique(languages):
-        first, end = np.searchsorted(languages, language), np.searchsorted(languages, language, "right")
+    starts = np.unique(languages, return_index=True)[1].tolist()
+    for first, end in pairwise([*starts, len(languages)]):
         own = slice(*np.searchsorted(one, [first, end]))
         parts = _clusters(one[own] - first, other[own] - first, weight[own], end - first)
         for node, part in parts.items():
@@ -86,9 +88,7 @@ def _parts(derivation: Derivation) -> pa.Table:
     return pa.table({"node": np.arange(len(theme)), "theme": theme})
 
 
-def _clusters(
-    one: np.ndarray, other: np.ndarray, weight: np.ndarray, nodes: int
-) -> dict[int, int]:
+def _clusters(one: np.ndarray, other: np.ndarray, weight: np.ndarray, nodes: int) -> dict[int, int]:
     """Return the cluster of each node, given the ends and weights of links, each listed once."""
     from graspologic_native import leiden_csr
 
@@ -209,7 +209,8 @@ def _sentences_of(block: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """Yield whole sentences with their first characters in the document."""
     for start, end in sentences(block["text"], block["language"]):
         words = block["text"][start:end]
-        if len(words) in SENTENCE and words.endswith(_ENDS):
+        width = len(words) * (2 if block["language"] == "zh" else 1)
+        if width in SENTENCE and words.endswith(_ENDS):
             yield block["start"] + start, words
 
 

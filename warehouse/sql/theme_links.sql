@@ -6,7 +6,7 @@ with used as (
     from entity_passage_facts group by all
     union all
     -- What has a capital is part of a name, or begins a sentence.
-    select document_id, 'word', word, times from plain_words
+    select document_id, 'word', word, times from plain_words anti join function_words using (word)
     where regexp_full_match(word, '\p{Ll}[\p{L}\p{M}]{3,}') and not regexp_matches(word, '\p{Han}')
     union all
     select document_id, 'word', word, times from chinese_words
@@ -19,8 +19,9 @@ spread as (
     select *, count(*) over (partition by language, kind, id) as having_it
     from used join first_documents using (document_id)
 ),
-weighed as (
-    select *, round(100 * ln((1 + all_documents) / having_it) * ln(1 + times))::bigint as weight
+weighed as (  -- what one document alone has goes with it, and links it with nothing
+    select *, round(if(having_it = 1, 1, 100 * ln((1 + all_documents) / having_it))
+                    * ln(1 + times))::bigint as weight
     from spread
 )
 select language, document_id, kind, id, sensitivity, weight from weighed

@@ -40,19 +40,25 @@ where m.is_open or not g.is_open
 qualify row_number() over (partition by m.theme, m.kind order by m.place) <= 8
 order by m.theme, m.kind, m.place;
 
--- The running text of the documents that are named.
+-- The running text of the most central of these documents.
 create table theme_texts as
-with blocks as (
+with chosen as (
+    select t.theme, t.place, p.document_id, p.passage_id, p.language, p.span_start, p.text
+    from theme_details t
+    join theme_groups g using (theme)
+    join passages p on p.document_id = t.id and (p.sensitivity = 'normal' or not g.is_open)
+    where t.kind = 'document'
+    qualify dense_rank() over (partition by t.theme order by t.place) <= 3
+),
+blocks as (
     select passage_id, unnest(any_value(blocks)) as block from j_pieces
-    where splitter = (select splitter from build_settings) group by passage_id
+    where splitter = (select splitter from build_settings)
+      and passage_id in (select passage_id from chosen)
+    group by passage_id
 )
-select t.theme, d.document_id, d.language, p.span_start + block.start as start,
-       substring(p.text, block.start + 1, block.end - block.start) as text
-from theme_details t
-join theme_groups g using (theme)
-join documents d on t.kind = 'document' and d.document_id = t.id
-join passages p on p.document_id = t.id and (p.sensitivity = 'normal' or not g.is_open)
-join blocks using (passage_id)
+select theme, document_id, language, span_start + block.start as start,
+       substring(text, block.start + 1, block.end - block.start) as text
+from chosen join blocks using (passage_id)
 where block.kind = 'prose'
-qualify row_number() over (partition by t.theme, d.document_id order by start) <= 30
-order by t.theme, t.place, start;
+qualify row_number() over (partition by theme, document_id order by start) <= 20
+order by theme, place, start;
