@@ -18,7 +18,7 @@ machine, whatever else it ran; processor seconds add up both cores.
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,9 @@ from typing import Any
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
-from tasks.evaluate.evaluate import Measurement, evaluate
+from tasks.evaluate.evaluate import Measurement, Sides, evaluate
 from tasks.evaluate.systems import system_for
-from tasks.questions.question import Benchmark, BenchmarkQuestion
+from tasks.questions.question import Benchmark
 from tasks.questions.splits import sample, split
 from tests.question_measures import FOLDS, split_by_relation
 from warehouse.home import Home
@@ -87,15 +87,17 @@ def measure(
 ) -> Figures:
     """Return the figures of the programs and of the systems they are compared with.
 
-    Programs measured `alone` are compared with nothing and learn from FEW questions.
+    Programs measured `alone` are compared with nothing and learn from FEW questions. With a `fold`,
+    no question that is learned from has a relation of it.
     """
     settings = Settings()
     how = Measurement(limit=limit, zero_shot=True, answers=answers)
-    if alone:
-        how = Measurement(limit=limit, baselines=(), divide=_few_to_learn_from)
     if fold is not None:
         divide = partial(split_by_relation, fold=fold)
         how = replace(how, divide=divide, baselines=("spe",))
+    if alone:
+        divide = partial(_few_to_learn_from, how.divide or split)
+        how = replace(how, divide=divide, baselines=(), zero_shot=False)
     began, worked = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory(prefix="almanac-answers-") as folder:
         home = Home(Path(folder))
@@ -111,10 +113,8 @@ def measure(
     }
 
 
-def _few_to_learn_from(
-    benchmark: Benchmark,
-) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
-    train, test = split(benchmark)
+def _few_to_learn_from(divide: Callable[[Benchmark], Sides], benchmark: Benchmark) -> Sides:
+    train, test = divide(benchmark)
     return sample(train, FEW), test
 
 
@@ -146,7 +146,7 @@ def _measures(metrics: dict[str, float]) -> Figures:
     return kept
 
 
-def unseen_relations(name: str, folds: Sequence[int], limit: int) -> Figures:
+def unseen_relations(name: str, folds: Sequence[int], limit: int, *, alone: bool) -> Figures:
     """Return the figures of questions whose relations were not learned, per run and fold.
 
     A data set of few relations has folds without questions, which are left out.
@@ -154,7 +154,7 @@ def unseen_relations(name: str, folds: Sequence[int], limit: int) -> Figures:
     runs: Figures = {}
     for run, place in RELATION_RUNS[name].items():
         for fold in folds:
-            figures = measure(DATA / place, name, limit, None, fold)
+            figures = measure(DATA / place, name, limit, None, fold, alone=alone)
             if figures["items"]:
                 runs.setdefault(run, {})[str(fold)] = figures
     means = {run: _means(list(by_fold.values())) for run, by_fold in runs.items()}
@@ -207,7 +207,9 @@ def main() -> None:
     if arguments.unseen_relations:
         if arguments.name not in RELATION_RUNS:
             parser.error(f"{arguments.name} is not split by relation.")
-        figures = unseen_relations(arguments.name, arguments.folds, arguments.limit)
+        figures = unseen_relations(
+            arguments.name, arguments.folds, arguments.limit, alone=arguments.alone
+        )
         report(f"answers-{arguments.name}-relations", figures)
         return
     runs: Figures = {}

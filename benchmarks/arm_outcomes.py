@@ -8,7 +8,7 @@ first ones, of each of which they are told the outcome of the arm that they chos
 best arm for each of the others. Intervals (95 %) are over questions, averaged over seeds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,13 @@ def show(done: int, total: int) -> None:
     print(f"{done} of {total}", flush=True)
 
 
-def learned(right: np.ndarray, contexts: np.ndarray, name: str, seed: int) -> dict[int, LinUCB]:
+def learned(
+    right: np.ndarray, contexts: np.ndarray, counts: Sequence[int], name: str, seed: int
+) -> dict[int, LinUCB]:
     """Return an option's bandit after each number of questions (questions, arms)."""
     chances, options = POLICIES[name]
     bandits, random = {}, np.random.default_rng(1_000 + seed)
-    for count in LEARNED:
+    for count in counts:
         bandit = LinUCB(right.shape[1], contexts.shape[1], options)
         for context, row in zip(contexts[:count], right[:count], strict=True):
             arm = drawn(chances(bandit, context, random), random)
@@ -70,17 +72,24 @@ def interval(values: np.ndarray) -> list[float]:
     return [round(float(means.mean() + sign * wide), 4) for sign in (0, -1, 1)]
 
 
-def compare(right: np.ndarray, vectors: np.ndarray, seeds: int) -> dict[str, Any]:
-    """Return what each option gains over arms chosen uniformly, and over the best fixed arm."""
+def compare(
+    right: np.ndarray, vectors: np.ndarray, counts: Sequence[int], seeds: int
+) -> dict[str, Any]:
+    """Return what each option gains over arms chosen uniformly, and over the best fixed arm.
+
+    Options learn from each number of questions in `counts`; those after the most are measured.
+    """
     gains: dict[str, list[np.ndarray]] = {}
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(right))
-        learning, measured = order[: max(LEARNED)], order[max(LEARNED) :]
+        learning, measured = order[: max(counts)], order[max(counts) :]
         encoding = ContextEncoding.fit("outcomes", vectors[learning[:300]])
         contexts = encoding.contexts([AskedQuestion("", vector) for vector in vectors])
-        bandits = {n: learned(right[learning], contexts[learning], n, seed) for n in POLICIES}
+        bandits = {
+            n: learned(right[learning], contexts[learning], counts, n, seed) for n in POLICIES
+        }
         uniform = right.mean(1)
-        for count in LEARNED:
+        for count in counts:
             best = right[:, right[learning[:count]].mean(0).argmax()]
             taken = {"best fixed arm": best}
             for name, by_count in bandits.items():
@@ -110,6 +119,7 @@ def main() -> None:
     parser.add_argument("--graph", default="conceptnet")
     parser.add_argument("--outcomes", type=Path, required=True, help="an .npz file")
     parser.add_argument("--questions", type=int, default=1_088)
+    parser.add_argument("--learned", type=int, nargs="+", default=LEARNED, metavar="N")
     parser.add_argument("--seeds", type=int, default=12)
     options = parser.parse_args()
     if not options.outcomes.exists():
@@ -117,11 +127,16 @@ def main() -> None:
         make_outcomes(options.data, home, options.graph, options.questions, options.outcomes)
     with np.load(options.outcomes, allow_pickle=False) as saved:
         right, vectors = saved["right"][:, 1:].astype(float), saved["contexts"]
+    if len(right) < max(options.learned) + 2:
+        parser.error(
+            f"{len(right)} questions are too few: options learn from {max(options.learned)} and "
+            "are measured on the others."
+        )
     figures = {
         "questions": len(right),
         "arms": right.mean(0).round(4).tolist(),
         "oracle": round(float(right.max(1).mean()), 4),
-        **compare(right, vectors, options.seeds),
+        **compare(right, vectors, options.learned, options.seeds),
     }
     report("arm-outcomes", figures)
 

@@ -34,8 +34,8 @@ from benchmarks.command import parser_of, report, run_command
 from benchmarks.retrieval import SETS, corpus, questions
 from benchmarks.startup import empty_file_cache, processor_seconds
 from schemas.settings import Settings
-from tasks.ask import answer
 from tasks.ask.asker import Asker
+from tasks.ask.documents import Documents
 from tasks.models.encoders.minilm import MiniLM
 from tasks.models.span_reader.reader import TrainedReader
 from tasks.reader import reading
@@ -67,7 +67,7 @@ STAGES: dict[str, tuple[Any, str]] = {
     "first texts": (PassageReader, "near"),
     "their statements": (PassageReader, "_stated"),
     "second texts": (reading, "_beyond"),
-    "sources": (answer, "with_documents"),
+    "sources": (Documents, "completed"),
 }
 assert all(hasattr(owner, name) for owner, name in STAGES.values())
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")

@@ -21,8 +21,8 @@ from benchmarks.command import parser_of, report, run_command
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB
 from tasks.paths.bandit.off_policy import (
-    Estimate,
     LoggedDecisions,
+    RewardEstimate,
     always,
     doubly_robust,
     importance_weights,
@@ -43,13 +43,13 @@ LOGGED = 2_000  # decisions in a log
 World = tuple[np.ndarray, np.ndarray]
 
 
-def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
+def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> RewardEstimate:
     """Return the inverse propensity estimate for a policy (Horvitz and Thompson 1952)."""
     weights = importance_weights(log, chances)
     return mean_of(weights * log.rewards, weights)
 
 
-def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
+def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> RewardEstimate:
     """Return the self-normalised estimate (Swaminathan and Joachims 2015).
 
     It is slightly biased but has less variance.

@@ -34,12 +34,18 @@ LONGEST = 600  # seconds of a short form
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a short form: what differs, or what it lacks; its seconds, and its figures."""
+    """What came of a short form: what differs, or what it lacks; its figures if it holds."""
 
     differs: list[str]
     lacking: str = ""
-    seconds: float = 0.0
     found: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return in words whether the figures hold, differ, or lack data."""
+        if self.lacking:
+            return f"lacks data: {self.lacking}"
+        return f"differs: {'; '.join(self.differs)}" if self.differs else f"holds: {self.found}"
 
 
 def short_forms() -> dict[str, dict[str, Any]]:
@@ -98,10 +104,14 @@ def in_this_process(words: list[str]) -> tuple[int, str, str]:
         return 1, traceback.format_exception_only(error)[-1].strip(), ""
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def checked(name: str, form: dict[str, Any], *, here: bool) -> Outcome:
     """Run a short form and compare its results with their bounds."""
-    run, began = in_this_process if here else in_a_process, time.monotonic()
-    printed = ""
+    run, printed = in_this_process if here else in_a_process, ""
     with tempfile.TemporaryDirectory(prefix="almanac-check-") as folder:
         results, work = Path(folder) / "results", Path(folder) / "work"
         work.mkdir()
@@ -116,13 +126,13 @@ def checked(name: str, form: dict[str, Any], *, here: bool) -> Outcome:
                 if MISSING in words:
                     return Outcome([], words)
                 if status:
-                    return Outcome([f"{command}: {words}"], "", time.monotonic() - began)
+                    return Outcome([f"{command}: {words}"])
         path = results / f"{name}.json"
         figures = orjson.loads(path.read_bytes() if path.exists() else printed)
     wrong = outside(figures, form["bounds"])
     found = {path: value_at(figures, path) for path in form["bounds"] if not wrong}
     words = ", ".join(f"{path} {value}" for path, value in found.items())
-    return Outcome(wrong, "", time.monotonic() - began, words)
+    return Outcome(wrong, found=words)
 
 
 def help_pages() -> list[str]:
@@ -155,9 +165,10 @@ def main() -> bool:
     for name, form in forms.items():
         if (chosen.names and name not in chosen.names) or (chosen.fast and not form.get("fast")):
             continue
+        began, worked = time.monotonic(), processor_seconds()
         outcome = checked(name, form, here=chosen.fast)
-        state = outcome.lacking or "; ".join(outcome.differs) or f"holds: {outcome.found}"
-        print(f"{name}: {state} ({outcome.seconds:.1f} s)", flush=True)
+        times = f"{time.monotonic() - began:.1f} s, {processor_seconds() - worked:.1f} s CPU"
+        print(f"{name}: {outcome.sentence} ({times})", flush=True)
         differing += bool(outcome.differs)
     return differing > 0
 

@@ -31,9 +31,9 @@ DRAWS = 40
 Corpus = tuple[np.ndarray, np.ndarray]  # probabilities, and 1 for useful
 
 
-def by_corpus(language: str) -> list[Corpus]:
-    """Return the triples of each corpus of a language, weighed without it."""
-    samples = judged_samples(judged_facts(language))
+def by_corpus(language: str, most: int | None) -> list[Corpus]:
+    """Return the triples of each corpus of a language, or of `most`, weighed without it."""
+    samples = judged_samples(judged_facts(language, most))
     _, x, _ = columns_of(samples, RARE[language])
     y = np.array([sample.verdict == "useful" for sample in samples], float)
     p = by_other_corpora(samples, x, y, RIDGE[language])
@@ -73,8 +73,10 @@ def distance(corpora: list[Corpus], verdicts: int) -> float:
 
 def main() -> None:
     """Measure and report."""
-    parser_of(__doc__).parse_args()
-    corpora = [corpus for language in ("en", "zh") for corpus in by_corpus(language)]
+    parser = parser_of(__doc__)
+    parser.add_argument("--corpora", type=int, metavar="N", help="of each language (all)")
+    most = parser.parse_args().corpora
+    corpora = [corpus for language in ("en", "zh") for corpus in by_corpus(language, most)]
     large = [corpus for corpus in corpora if len(corpus[0]) >= LEAST]
     figures: dict[str, Any] = {
         "corpora": len(corpora),

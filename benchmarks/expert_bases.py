@@ -27,7 +27,7 @@ from tasks.experts.training import loop, train
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.tokens import read_tokens
 from tasks.experts.training.train import train_expert
-from tasks.experts.verbalize.texts import Options
+from tasks.experts.verbalize.texts import TextOptions
 from tasks.questions.formats.midtermqa import read_midtermqa
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import split
@@ -61,7 +61,7 @@ def measure(path: Path, minutes: float, bases: list[str], folder: Path) -> dict[
     home = Home(folder / "home")
     if not text_set(home, GRAPH, None).rows:
         take_up(home, benchmark.graphs[0].source, CONGRESSES["after"])
-        verbalize(home, SETTINGS, graph=GRAPH, options=Options(held_out=HELD_OUT))
+        verbalize(home, SETTINGS, graph=GRAPH, options=TextOptions(held_out=HELD_OUT))
     ids, position = text_set(home, GRAPH, None).ids, home.journal.position
     texts = partial(journal_texts, home, ids, position, folder / "spill")
     figures = {}

@@ -31,7 +31,7 @@ from tasks.experts.training.loop import Training, precision, rate_at
 from tasks.experts.training.packing import Piece, packed_rows, part_of
 from tasks.experts.training.plan import BETAS, EPSILON, WEIGHT_DECAY, TrainingPlan
 from tasks.experts.training.start import Base, make_model, make_tokenizer
-from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
+from tasks.experts.training.tokens import TextTokenizer, Tokens, write_tokens
 from tasks.refresh import refresh
 from tasks.train_experts import journal_texts, text_set
 from tasks.verbalize import verbalize
@@ -161,7 +161,7 @@ def measure(texts: dict[str, list[str]], plan: TrainingPlan, rounds: int) -> dic
 
     with tempfile.TemporaryDirectory() as folder:
         tokenizer = make_tokenizer(SCRATCH, plan, texts["train"])
-        encode = Encoder.of(tokenizer)
+        encode = TextTokenizer.of(tokenizer)
         train = write_tokens(texts["train"], encode, Path(folder), "train")
         held_out = write_tokens(texts["validation"], encode, Path(folder), "validation")
         speeds: dict[str, list[float]] = {name: [] for name in LOOPS}

@@ -1,6 +1,6 @@
 """Gates on real outcomes: two models' answers to MIRAGE's questions without and with retrieval.
 
-    python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
+    python -m benchmarks.gate_curves [--draws N] [--limit N] [--layers FOLDER]
 
 What `almanac gates measure --gate all` does, with BM25 and Mahalanobis distance as further gates,
 in a home with a medical graph, from which the popularity of subjects is taken: once for the
@@ -123,6 +123,7 @@ def main() -> None:
     """Measure, draw, and write the results."""
     parser = parser_of(__doc__)
     parser.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="draws of the seeds")
+    parser.add_argument("--limit", type=int, metavar="N", help="questions (all)")
     parser.add_argument("--layers", metavar="FOLDER", help="a transformers model to look into")
     options = parser.parse_args()
     data("gate")
@@ -131,9 +132,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="almanac-gates-") as folder:
         home = Home(Path(folder))
         import_graph(home, DATA / "medkg", PLAIN, name=GRAPH, mapping=MAPPING)
-        gates = GateMeasurement(["all"], draws, popularity_of=GRAPH)
+        gates = GateMeasurement(["all"], draws, options.limit, popularity_of=GRAPH)
         alone, chosen = measure(home, gates), measure(home, replace(gates, choices=True))
-        ablations = measure(home, GateMeasurement(draws=draws, study="ablations"))
+        ablations = measure(home, replace(gates, popularity_of=None, study="ablations"))
         more: Figures = {"ablations": figures_of(ablations, draws)}
         if options.layers:
             layers = measure_layers(options.layers, draws)

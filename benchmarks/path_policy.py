@@ -226,7 +226,7 @@ def untrained(world: World) -> PolicyNetwork:
     return PolicyNetwork.untrained(NetworkShape(world.vectors.dimensions, PLAN.hidden), SEED)
 
 
-def measure_speed(world: World, rounds: int = 3) -> dict[str, Any]:
+def measure_speed(world: World, rounds: int) -> dict[str, Any]:
     """Return episodes per second of learning from rewards, taking turns in one run.
 
     The loop walks one episode at a time with the same network, rewards and optimizer, and learns
@@ -243,10 +243,9 @@ def measure_speed(world: World, rounds: int = 3) -> dict[str, Any]:
             first.append(time.perf_counter())
 
         train_policy(world.place, pairs, plan, report=report)
-        batches = len(first) - 1
-        return batches * plan.batch / (first[-1] - first[0])
+        return (len(part.keys) - plan.batch) / (first[-1] - first[0])  # after the first batch
 
-    few = part.rows(np.arange(LOOPED))
+    few = part.rows(np.arange(min(LOOPED, len(part.keys))))
     figures: dict[str, Any] = {"world": world.name}
     for hidden in ((128, 256), (512, 1_024)):
         sized = plan.model_copy(update={"hidden": hidden})
@@ -272,6 +271,7 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ",".join(PARTS))
     parser.add_argument("--encoder", default=ENCODER, help="static or minilm")
     parser.add_argument("--limit", type=int, default=MOST, help="pairs of each graph")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of speed (3)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -301,7 +301,7 @@ def measured(arguments: argparse.Namespace, cache: File) -> Iterator[tuple[str, 
         "reach": lambda: measure_reach([*path_worlds, *films()]),
         "gold": lambda: measure_gold(path_worlds),
         "transfer": lambda: measure_transfer([[path_worlds[1], films()[1]], bare()]),
-        "speed": lambda: measure_speed(path_worlds[1]),
+        "speed": lambda: measure_speed(path_worlds[1], arguments.rounds),
     }
     for part in arguments.parts.split(","):
         yield part, measures[part]()

@@ -1,11 +1,12 @@
 """SmolLM2 on this machine: how fast it reads and writes, and which choices it takes.
 
-    python -m benchmarks.smollm2 speed
+    python -m benchmarks.smollm2 speed [--precisions fp32 bf16]
     python -m benchmarks.smollm2 choices [--questions 400]
 
 `speed` takes turns between fp32 and bf16: reading 512 tokens; after a prompt of 32, writing 24
 tokens alone and writing 24 tokens in each of 8 rows; best of three rounds. Beside tokens per second
-stand tokens per second of processor time, which other processes disturb less.
+stand tokens per second of processor time, which other processes disturb less, and how many times as
+many of these a batch writes.
 
 `choices` measures CommonsenseQA dev by likelihood, with and without the prior of the choice, the
 question laid out as a conversation or as plain text; 95 % bootstrap intervals.
@@ -27,6 +28,8 @@ from tasks.models.loaded_model import LoadedModel, has_bfloat16, load_model
 from tasks.questions.formats import read_benchmark
 
 READ, WRITTEN, ROWS = 512, 24, 8
+ALONE, BATCHED = "write alone", f"write in batches of {ROWS}"
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
 
 
 def main() -> None:
@@ -35,13 +38,17 @@ def main() -> None:
     parser.add_argument("what", choices=["speed", "choices"])
     parser.add_argument("--questions", type=int, metavar="N", help="choices (all)")
     parser.add_argument("--rounds", type=int, default=3, help="speed (3)")
+    parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=list(PRECISIONS))
     arguments = parser.parse_args()
-    figures = speed(arguments.rounds) if arguments.what == "speed" else choices(arguments.questions)
+    if arguments.what == "speed":
+        figures = speed(arguments.rounds, arguments.precisions)
+    else:
+        figures = choices(arguments.questions)
     report(f"smollm2-{arguments.what}", figures)
 
 
-def speed(rounds: int) -> dict[str, Any]:
-    """Return tokens per second in both precisions, by the clock and by processor time."""
+def speed(rounds: int, precisions: Sequence[str]) -> dict[str, Any]:
+    """Return tokens per second in each precision, by the clock and by processor time."""
     import torch
 
     loaded = load_model("smollm2", "cpu")
@@ -49,18 +56,22 @@ def speed(rounds: int) -> dict[str, Any]:
     prompt = loaded.tokenizer(text)["input_ids"][:READ]
     best: dict[str, list[float]] = {}
     for _ in range(rounds):
-        for name, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
-            loaded.model.to(dtype)
+        for name in precisions:
+            loaded.model.to(getattr(torch, PRECISIONS[name]))
             for what, rows, tokens, written in [
                 ("read", 1, prompt, 0),
-                ("write alone", 1, prompt[:32], WRITTEN),
-                (f"write in batches of {ROWS}", ROWS, prompt[:32], WRITTEN),
+                (ALONE, 1, prompt[:32], WRITTEN),
+                (BATCHED, ROWS, prompt[:32], WRITTEN),
             ]:
                 rates = _tokens_per_second(loaded, [tokens] * rows, written)
                 key = f"{name}, {what}"
                 best[key] = [max(pair) for pair in zip(rates, best.get(key, rates), strict=True)]
     figures: dict[str, Any] = {"threads": torch.get_num_threads(), "load": os.getloadavg()[0]}
     figures["runs_in"] = "bf16" if has_bfloat16() else "fp32"
+    figures["times as many in batches"] = {
+        name: round(best[f"{name}, {BATCHED}"][1] / best[f"{name}, {ALONE}"][1], 2)
+        for name in precisions
+    }
     figures |= {
         key: {"per_second": round(wall, 1), "per_processor_second": round(processor, 1)}
         for key, (wall, processor) in best.items()

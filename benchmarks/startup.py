@@ -1,10 +1,11 @@
 """How long commands take from the shell on the sample corpus' edition.
 
-    python -m benchmarks.startup [--home demo-home]
+    python -m benchmarks.startup [--home demo-home] [--times N] [--warm]
 
 Without a home one is made. Each command is a process of its own; the first of each kind runs after
-the system's file cache was emptied, where that is allowed, and is reported as cold. Processor
-seconds are given, too: on a busy machine they say more.
+the system's file cache was emptied, where that is allowed, and is reported as cold; `--warm` leaves
+the cache, which all programs of the machine share, as it is. Processor seconds are given, too: on a
+busy machine they say more.
 """
 
 import os
@@ -20,7 +21,6 @@ from typing import Any
 from benchmarks.command import parser_of, report, run_command
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-TIMES = 7
 COMMANDS = {
     "sql": ["sql", "select kind, count(*) from entities group by all order by all"],
     "ask": ["ask", "Who founded Amazon?"],
@@ -54,32 +54,36 @@ def empty_file_cache() -> bool:
     return True
 
 
-def measure(home: Path) -> dict[str, Any]:
-    """Return cold and median warm seconds of each command, and the mean of the processor's."""
-    figures: dict[str, Any] = {}
-    for name, words in COMMANDS.items():
-        cold = empty_file_cache()
-        first = almanac(home, *words)
-        before = processor_seconds()
-        warm = [almanac(home, *words) for _ in range(TIMES)]
-        figures[name] = {
-            "cold_seconds" if cold else "first_seconds": round(first, 2),
-            "warm_seconds": round(statistics.median(warm), 2),
-            "processor_seconds": round((processor_seconds() - before) / TIMES, 2),
-        }
-    return figures
+def first_run(home: Path, words: list[str]) -> dict[str, float]:
+    """Return the seconds of a command after the file cache was emptied, if that is allowed."""
+    cold = empty_file_cache()
+    return {"cold_seconds" if cold else "first_seconds": round(almanac(home, *words), 2)}
+
+
+def warm_runs(home: Path, words: list[str], times: int) -> dict[str, float]:
+    """Return the median seconds of a command, and the mean of the processor's."""
+    before = processor_seconds()
+    seconds = [almanac(home, *words) for _ in range(times)]
+    return {
+        "warm_seconds": round(statistics.median(seconds), 2),
+        "processor_seconds": round((processor_seconds() - before) / times, 2),
+    }
 
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, times=7)
     parser.add_argument("--home", type=Path)
+    parser.add_argument("--warm", action="store_true", help="do not empty the file cache")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-startup-") as made:
         home = arguments.home or Path(made)
         if not arguments.home:
             almanac(home, "refresh", str(EXAMPLES / "corpus"))
-        figures = measure(home)
+        figures: dict[str, Any] = {}
+        for name, words in COMMANDS.items():
+            first = {} if arguments.warm else first_run(home, words)
+            figures[name] = first | warm_runs(home, words, arguments.times)
     report("startup", figures)
 
 

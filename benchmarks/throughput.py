@@ -5,7 +5,9 @@
 Each passage is a call of its own. The bound is calls x latency / concurrency; the time counts from
 the arrival of the first request to the answer of the last, by the ledger of a mock endpoint that
 was started before and whose answers were prepared. Calls, replies and facts are written durably
-meanwhile. Start-up, reading and the edition's build are reported separately.
+meanwhile. `share_in_flight` is how full the refresh keeps the endpoint: calls there at a time, as a
+share of the concurrency; unlike the bound it allows for an endpoint that a busy machine makes slow.
+Start-up, reading and the edition's build are reported separately.
 """
 
 import os
@@ -36,15 +38,15 @@ def measure(
     figures = model_run.finish(process, out)
     calls = endpoint.calls(seen)
     seconds, bound = span(calls), len(calls) * latency / concurrency
+    at_the_endpoint = sum((call.answered or call.arrived) - call.arrived for call in calls)
     return {
         "calls": len(calls),
         "bound_seconds": round(bound, 3),
         "asking_seconds": round(seconds, 3),
         "share_of_bound": round(bound / seconds, 4),
         "most_in_flight": most_in_flight(calls),
-        "mean_seconds_at_the_endpoint": round(
-            sum((call.answered or 0.0) - call.arrived for call in calls) / len(calls), 4
-        ),
+        "share_in_flight": round(at_the_endpoint / concurrency / seconds, 4),
+        "mean_seconds_at_the_endpoint": round(at_the_endpoint / len(calls), 4),
         "client_cpu_ms_per_call": round(
             1000 * figures["stages"]["extract"]["cpu_seconds"] / len(calls), 3
         ),

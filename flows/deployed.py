@@ -64,7 +64,7 @@ LOGGED_TIMES = 10  # progress lines per stage in Prefect's log
 
 def run_as_flow(job: Job, runner: Runner) -> Any:
     """Run a command's job as a flow run; even if Prefect fails, the job's own outcome counts."""
-    attempt = Attempt(partial(job.work, _in_prefect(job, runner)))
+    attempt = FlowAttempt(partial(job.work, _in_prefect(job, runner)))
     token = _commanded.set((attempt, runner.warn))
     try:
         parameters = {name: getattr(job, name) for name in type(job).model_fields}
@@ -99,7 +99,7 @@ def _run(job: Job) -> Any:
     if commanded is None:
         logger = get_run_logger()
         runner = Runner(_log_progress(logger.info), logger.warning)
-        attempt, warn = Attempt(partial(job.work, _in_prefect(job, runner))), runner.warn
+        attempt, warn = FlowAttempt(partial(job.work, _in_prefect(job, runner))), runner.warn
     else:
         attempt, warn = commanded
     result = attempt()
@@ -114,7 +114,7 @@ def _run(job: Job) -> Any:
     return result
 
 
-_commanded: ContextVar[tuple["Attempt", Warn] | None] = ContextVar("commanded", default=None)
+_commanded: ContextVar[tuple["FlowAttempt", Warn] | None] = ContextVar("commanded", default=None)
 
 FLOWS = {job: _flow(job) for job in JOBS}
 
@@ -158,7 +158,7 @@ def _log_progress(log: Callable[..., None]) -> Report:
 # -- work whose outcome does not depend on Prefect ------------------------------------------------
 
 
-class Attempt:
+class FlowAttempt:
     """Work that Prefect runs, and its result, which is kept even if Prefect fails."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -181,7 +181,7 @@ class Attempt:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as an empty attempt: Dask sends the task's context, but the work stays here."""
-        return Attempt, (str,)
+        return FlowAttempt, (str,)
 
     def outcome(self, run: Callable[[], Any], otherwise: Callable[[], Any], warn: Warn) -> Any:
         """Let Prefect run the work and return its result or raise its error.
@@ -230,7 +230,7 @@ def stages_as_tasks(retried: frozenset[str], warn: Warn) -> RunStage:
             retries=RETRIES if name in retried else 0,
             retry_delay_seconds=RETRY_SECONDS,
         )
-        attempt = Attempt(work)
+        attempt = FlowAttempt(work)
         attempt.outcome(lambda: step(quote(attempt)), work, warn)
 
     return run_stage

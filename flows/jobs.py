@@ -149,7 +149,7 @@ class Command(BaseModel):
         if result:
             yield terminal.Table(list(result[0]), [list(row.values()) for row in result])
         elif self.none_yet:
-            yield terminal.Aside(self.none_yet)
+            yield terminal.Remark(self.none_yet)
 
     def run(self, call: Call) -> int:
         """Do the work, print its result, and return the exit code."""
@@ -240,5 +240,5 @@ class Publication(Configured):
         yield from run_in_words(result)
 
 
-class Run(Publication, Job):
+class PublishingJob(Publication, Job):
     """A job that may publish an edition, and whose result is its run."""

@@ -44,7 +44,7 @@ class Picture:
     path: Path
 
 
-class Aside(str):
+class Remark(str):
     """A line about the result that is no part of it, such as that there is none."""
 
 
@@ -56,7 +56,7 @@ def print_shown(result: Iterable[Shown]) -> None:
     for part in result:
         if isinstance(part, Table):
             table(part.columns, part.rows)
-        elif isinstance(part, Aside):
+        elif isinstance(part, Remark):
             say(part)
         elif isinstance(part, str):
             show(part)
@@ -110,6 +110,11 @@ def say(text: str) -> None:
 def show(text: str = "") -> None:
     """Write a line to standard output."""
     print(harmless(text))
+
+
+def show_piece(text: str) -> None:
+    """Write a part of a line to standard output, to be seen at once."""
+    print(harmless(text), end="", flush=True)
 
 
 def show_json(value: Any) -> None:

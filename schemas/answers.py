@@ -9,6 +9,7 @@ from schemas.operations import ExpertDecision
 
 MIN_SCORE = 0.6  # least probability with which an answer is given
 Route = Literal["programs", "paths", "experts", "text", "none"]
+Found = Literal["yes", "partly", "no"]
 Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
 
 
@@ -67,6 +68,7 @@ class Usage(_Reply):
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    cost: float = Field(0.0, description="What they cost, as far as prices are known.")
 
 
 class Gating(_Reply):
@@ -91,19 +93,45 @@ class Gating(_Reply):
         return self.score if self.score is not None and isfinite(self.score) else None
 
 
+class Way(_Reply):
+    """How a model came to an answer from one numbered context."""
+
+    items: dict[str, int] = Field({}, description="Items of the context, by route.")
+    left_out: dict[str, int] = Field({}, description="Items that were left out, by reason.")
+    rounds: int = Field(0, description="How often the model read.")
+    searches: list[str] = Field([], description="What it asked to be searched.")
+    computed: bool = Field(False, description="Whether it asked for a search program.")
+    quotations: int = Field(0, description="Quotations that it gave.")
+    located: int = Field(0, description="Quotations that stand in their source.")
+    claims: int = Field(0, description="Claims of the answer that were checked.")
+    repaired: bool = Field(False, description="Whether it was asked again for quotations.")
+
+
 class Answer(_Reply):
     """A question and its answer; `answerable` is false if the almanac does not know."""
 
     question_id: str = Field(description="Unique.")
     question: str = Field(description="As asked.")
     answer: str | None = Field(
-        None, description="The first of `answers`, null if the almanac does not know."
+        None,
+        description="What a model wrote, in which [1] is the first of `evidence` and [?] marks a "
+        "claim that no quotation bears out; else the first of `answers`. Null if the almanac does "
+        "not know.",
     )
     answers: list[str] = Field(
-        description="The answer, then others: from a graph or a list the rest of a set, such as "
-        "the moons of a planet; from texts those that fit nearly as well."
+        description="What answers the question in the fewest words: a value, or all of a set, such "
+        "as the moons of a planet; from texts also those that fit nearly as well."
     )
     answerable: bool = Field(description="Whether an answer was given.")
+    found: Found | None = Field(
+        None, description="Whether a model found all, a part or nothing of what was asked."
+    )
+    remark: str | None = Field(
+        None, description="Without an answer, what a model found that comes near."
+    )
+    unsupported: list[str] = Field(
+        [], description="Claims of the answer that no quotation bears out."
+    )
     route: Route = Field(description="The route that answered; none if none did.")
     probability: float | None = Field(
         None, description="How likely the answer is right, if the route that answered says so."
@@ -115,6 +143,7 @@ class Answer(_Reply):
         [], description="Without an answer, names in the question by which no entity is known."
     )
     usage: Usage = Usage()
+    way: Way | None = Field(None, description="How a model came to the answer, if one read.")
     edition: str = Field(description="The edition that was read.")
     seconds: float = Field(description="Seconds from question to answer.")
     gating: Gating | None = Field(

@@ -129,6 +129,13 @@ class AnswerRecord(Row):
         description="score (below the threshold or not), current (asks for something current), "
         "unknown_task, no_score, or no_answer (the model had none by itself).",
     )
+    found: str | None = Field(
+        None, description="yes, partly or no: how much a model found of what was asked."
+    )
+    way: str | None = Field(
+        None, description="How a model came to the answer, a JSON object, if one read."
+    )
+    cost: float | None = Field(None, description="What model calls cost, as far as is known.")
     program: str | None = Field(None, description="The search program, if one was run.")
     evidence: str = Field(description="The evidence for the answer, a JSON array.")
     edition: str = Field(description="The edition that was read.")

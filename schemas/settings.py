@@ -180,6 +180,15 @@ class GateSettings(_Settings):
         return budget
 
 
+class AskSettings(_Settings):
+    """How a language model answers questions from what is known."""
+
+    answer_tokens: int = Field(
+        2500, ge=200, description="Tokens of the numbered sources that a model reads."
+    )
+    turns: int = Field(3, ge=0, le=20, description="Turns of a conversation that it is shown.")
+
+
 class ExpertSettings(_Settings):
     """How questions draw on experts (CooK): how many texts, and through which filters."""
 
@@ -311,6 +320,7 @@ class Settings(_Settings):
     read: ReadSettings = ReadSettings()
     engine: EngineSettings = Field(default_factory=EngineSettings)
     gate: GateSettings = GateSettings()
+    ask: AskSettings = AskSettings()
     experts: ExpertSettings = ExpertSettings()
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()

@@ -54,7 +54,7 @@ FORMS = ("triple", "description", "aspect", "alias")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """The estimated cost of a refresh with a model, in dollars; None if the price is unknown."""
 
     model: str
@@ -93,7 +93,7 @@ class NoTransport:
         """Close nothing."""
 
 
-def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
+def estimate(home: Home, sources: list[str], settings: Settings) -> CostEstimate:
     """Return what a refresh of these sources would cost; without sources, the pending work."""
     if settings.engine.engine == "rules":
         raise UsageError("The embedded engine costs nothing; give --engine and --model.")
@@ -108,7 +108,7 @@ def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
         return _estimate(home, scratch, settings)
 
 
-def _estimate(home: Home, read: Home, settings: Settings) -> Estimate:
+def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
     pending = pending_work(read, settings).passages
     here, by_model = shared_out(pending, settings.engine)
     requests = list(requests_for(home, settings.engine, by_model))
@@ -132,7 +132,7 @@ def _of_requests(
     passages: pa.Table,
     here: int,
     made: int,
-) -> Estimate:
+) -> CostEstimate:
     model = settings.model
     tokens_in = sum(prompt_tokens(request) for request in requests)
     fixed: dict[str, list[int]] = defaultdict(list)  # by prompt, which may be in two languages
@@ -154,7 +154,7 @@ def _of_requests(
         )
         if missing
     ]
-    return Estimate(
+    return CostEstimate(
         model=model.name,
         documents=len(set(passages["document_id"].to_pylist())),
         passages=len(passages),

@@ -22,7 +22,7 @@ from schemas.knowledge import CORPUS
 from schemas.operations import Rejection
 from schemas.row import Row
 from schemas.settings import Settings
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.formats import Reading, plan, read_file
 from tasks.graphs.imported import current_imports
 from tasks.progress import Report, RunStage, run_plainly, silent
@@ -157,7 +157,7 @@ class _Import(Work):
         )
         self.home.journal.append({GraphImport: GraphImport.to_table([row])})
 
-    def _take(self, batch: Batch, reading: Reading) -> None:
+    def _take(self, batch: GraphBatch, reading: Reading) -> None:
         if self._likely_language is None and batch.rows(ImportedTriple):
             self._likely_language = _language_of(batch.tables[ImportedTriple])
         for row, table in batch.tables.items():
@@ -181,7 +181,7 @@ class _Import(Work):
         ids = pa.repeat(pa.scalar(self._id), len(table))
         return table.add_column(0, "import_id", ids)
 
-    def _note_refusals(self, batch: Batch, reading: Reading) -> None:
+    def _note_refusals(self, batch: GraphBatch, reading: Reading) -> None:
         if batch.refused and not self._first_refusal:
             first = batch.refused[0]
             self._first_refusal = f"line {first.line} is refused as {first.reason}: {first.text}"

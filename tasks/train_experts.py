@@ -37,7 +37,7 @@ from tasks.experts.registry import (
 )
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
-from tasks.experts.verbalize.texts import METHODS, Options, Verbalizer
+from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
 from tasks.extract.batches import PoolOfWorkers, dask_pool, in_this_process, worker_pool
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
@@ -225,12 +225,12 @@ def _fresh_set(
     """Return the current training texts under a name; make them if missing or out of date."""
     texts, edition = text_set(home, name, graph), home.editions.current()
     old = {row["graph"]: row for row in texts.rows}
-    needed: dict[str, Options] = {} if old else {graph or name: Options()}
+    needed: dict[str, TextOptions] = {} if old else {graph or name: TextOptions()}
     for its_graph, row in old.items():
         if edition is None:
             break
         facts = orjson.loads(row["options"])
-        options = Options(**{**facts, "methods": tuple(facts.get("methods", METHODS))})
+        options = TextOptions(**{**facts, "methods": tuple(facts.get("methods", METHODS))})
         with Verbalizer(edition, its_graph, name, options) as verbalizer:
             if verbalizer.source_sha() != row["source_sha"]:
                 needed[its_graph] = options

@@ -25,8 +25,8 @@ from tasks.experts.registry import check_name
 from tasks.experts.verbalize.texts import (
     METHODS,
     Method,
-    Options,
     Text,
+    TextOptions,
     Verbalizer,
     says_all,
 )
@@ -52,7 +52,7 @@ def verbalize(
     *,
     graph: str = CORPUS,
     expert: str | None = None,
-    options: Options | None = None,
+    options: TextOptions | None = None,
     rewrite: bool = False,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
@@ -77,7 +77,7 @@ def verbalize(
             edition=edition,
             graph=graph,
             expert=name,
-            options=options or Options(),
+            options=options or TextOptions(),
             rewrite=rewrite,
         )
         run_stages(work, STAGES, run_stage)
@@ -145,7 +145,7 @@ class _Verbalizing(Work):
     edition: Edition | None = None
     graph: str = ""
     expert: str = ""
-    options: Options = field(default_factory=Options)
+    options: TextOptions = field(default_factory=TextOptions)
     rewrite: bool = False
 
     def __post_init__(self) -> None:

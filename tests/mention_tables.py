@@ -23,6 +23,8 @@ LOCAL = pa.schema(
         "as_title": pa.bool_(),
         "description": pa.string(),
         "context": pa.string(),
+        "born": pa.string(),
+        "died": pa.string(),
     }
 )
 ALIASES = pa.schema(
@@ -54,6 +56,7 @@ def alias(document: str, name: str, other: str, kind: str = "unknown") -> dict[s
     }
 
 
+DISTINCT = pa.schema(dict.fromkeys(("document_id", "name", "other"), pa.string()))
 MOVED = pa.schema([("document_id", pa.string()), ("earlier_document_id", pa.string())])
 
 
@@ -63,6 +66,7 @@ def run(
     anchors: list[dict[str, Any]] | None = None,
     overrides: list[dict[str, Any]] | None = None,
     moved: Mapping[str, str] | None = None,
+    distinct: list[tuple[str, str, str]] | None = None,
 ) -> Resolution:
     return resolve(
         pa.Table.from_pylist(rows, schema=LOCAL),
@@ -76,6 +80,10 @@ def run(
                 for new, old in (moved or {}).items()
             ],
             schema=MOVED,
+        ),
+        pa.Table.from_pylist(
+            [dict(zip(DISTINCT.names, pair, strict=True)) for pair in distinct or ()],
+            schema=DISTINCT,
         ),
     )
 

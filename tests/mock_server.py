@@ -24,8 +24,8 @@ from tasks.mock_endpoint.answers import Answer, Answers
 from tasks.mock_endpoint.batches import Batch, Batches, BatchLine, Results, result
 from tasks.mock_endpoint.chat import fraction
 from tasks.mock_endpoint.chat_request import ChatRequest
-from tasks.mock_endpoint.options import Options
-from tasks.mock_endpoint.replies import RefusedError
+from tasks.mock_endpoint.options import EndpointOptions
+from tasks.mock_endpoint.replies import ApiError
 from tasks.mock_endpoint.server import HOST, MockEndpoint, Routes, serve
 from tasks.models.tokens import estimate_tokens
 from tests.obedience import Obedience
@@ -35,7 +35,7 @@ from tests.schema_example import example_of
 def main() -> None:
     """Serve until a signal stops it; the first line says where."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, field in Options.model_fields.items():
+    for name, field in EndpointOptions.model_fields.items():
         switch = field.annotation is bool
         how: dict[str, Any] = {"action": "store_true"} if switch else {"default": field.default}
         parser.add_argument(f"--{name.replace('_', '-')}", help=field.description, **how)
@@ -46,7 +46,9 @@ def main() -> None:
     parser.add_argument("--tls-self-signed", action="store_true", help="a certificate of its own")
     parser.add_argument("--batch-faults", type=json.loads, default={}, help="a JSON object")
     given = parser.parse_args()
-    options = Options(**{name: getattr(given, name) for name in Options.model_fields})
+    options = EndpointOptions(
+        **{name: getattr(given, name) for name in EndpointOptions.model_fields}
+    )
     routes = partial(
         FaultyRoutes,
         answers=FaultyAnswers(given.answers, obey=given.obey),
@@ -110,7 +112,7 @@ class FaultyRoutes(Routes):
                 fields.pop(name, None)
             return super().read_chat(orjson.dumps(fields))
         if fields.get("top_logprobs") or (self._logprobs == "refused" and fields.get("logprobs")):
-            raise RefusedError(400, "logprobs are not supported here", param="logprobs")
+            raise ApiError(400, "logprobs are not supported here", param="logprobs")
         return super().read_chat(body)
 
 

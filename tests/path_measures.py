@@ -10,7 +10,7 @@ import numpy as np
 
 from tasks.ask.path_reader import ROOM
 from tasks.paths.extraction.walks import PolicyWalks
-from tasks.paths.path import Extraction, GroundedQuestion, Path, Step
+from tasks.paths.path import GroundedQuestion, Path, Step, Strategy
 from tasks.paths.path_graph import PathGraph
 from tasks.paths.policy.demonstrations import as_walks
 from tasks.paths.policy.episodes import Rules, VectorGraph, rewards_of
@@ -148,7 +148,7 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
     walks = replace(walks, fallbacks=())
     pairs = pairs_of(questions)
 
-    def firsts(strategy: Extraction) -> list[tuple[Path, ...]]:
+    def firsts(strategy: Strategy) -> list[tuple[Path, ...]]:
         return [extracted.paths[:1] for extracted in strategy.extract(pairs.questions)]
 
     found: dict[str, Sequence[Sequence[Path]]] = {

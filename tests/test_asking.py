@@ -215,12 +215,12 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]
 
 
 def test_a_model_writes_the_program_and_phrases_the_answer(home, model):
-    with asker(home, model) as open_asker:
+    with asker(home, model, route="programs") as open_asker:
         first, again = open_asker.answer_all(["Who was Ada Lovelace?"] * 2)
     assert "mathematician" in (first.answer or "") and first.route == "programs"
     assert "get_entity_info" in (first.program or "")
     assert first.usage.calls + again.usage.calls >= 2  # equal questions are asked once
-    with asker(home, model) as open_asker:
+    with asker(home, model, route="programs") as open_asker:
         later = open_asker.answer("Who was Ada Lovelace?")
     assert later.answer == first.answer
     assert (later.usage.calls, later.usage.tokens_in) == (0, 0)

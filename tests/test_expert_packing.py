@@ -13,7 +13,7 @@ from tasks.experts.knowledge import question_prompt
 from tasks.experts.training.packing import IGNORED, fit, packed_rows, part_of, texts_mix
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.start import find_base, make_tokenizer
-from tasks.experts.training.tokens import Encoder, Tokens, opening, read_tokens, write_tokens
+from tasks.experts.training.tokens import TextTokenizer, Tokens, opening, read_tokens, write_tokens
 from tests.expert_texts import people
 
 LENGTHS = st.lists(st.integers(2, 90), min_size=1, max_size=60)
@@ -110,7 +110,7 @@ def test_texts_become_tokens_and_back(folder, tmp_path):
 
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     texts = [*people()[:5], "She wrote <|end|> and 长江.", ""]
-    written = write_tokens(iter(texts), Encoder.of(tokenizer), tmp_path, "train")
+    written = write_tokens(iter(texts), TextTokenizer.of(tokenizer), tmp_path, "train")
     read = read_tokens(tmp_path, "train")
     assert isinstance(read.ids, np.memmap)
     assert len(read) == 7 and read.sha256 == written.sha256
@@ -133,7 +133,7 @@ def test_a_question_is_given_and_its_answer_predicted(folder, tmp_path):
         question_prompt("谁写的？", "zh") + answers[1],
         "Ada wrote it.",
     ]
-    tokens = write_tokens(texts, Encoder.of(tokenizer), tmp_path, "train")
+    tokens = write_tokens(texts, TextTokenizer.of(tokenizer), tmp_path, "train")
     for size in (1024, 8):  # whole, and cut in pieces
         labels = [[], [], []]  # type: list[list[int]]
         for row in packed_rows(tokens.lengths, size, 0, 0, alone=True):
@@ -150,7 +150,7 @@ def test_a_question_is_given_and_its_answer_predicted(folder, tmp_path):
 def test_no_texts_are_no_rows(folder, tmp_path):
     from transformers import PreTrainedTokenizerFast
 
-    encode = Encoder.of(PreTrainedTokenizerFast.from_pretrained(folder))
+    encode = TextTokenizer.of(PreTrainedTokenizerFast.from_pretrained(folder))
     nothing = write_tokens((), encode, tmp_path, "validation")
     assert len(nothing) == nothing.targets == 0
     assert not list(islice(packed_rows(nothing.lengths, 64, 0, 0), 1))

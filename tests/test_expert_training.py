@@ -15,7 +15,7 @@ from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.training.loop import Training, ends_in_its_head, precision, rate_at
 from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
 from tasks.experts.training.start import find_base, make_model, make_tokenizer
-from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
+from tasks.experts.training.tokens import TextTokenizer, Tokens, write_tokens
 from tasks.experts.training.train import TrainedExpert, _alone, forget_training, train_expert
 from tasks.models.weight_files import read_header
 from tests.expert_texts import people, texts, tiny_plan
@@ -139,7 +139,7 @@ def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(tmp
     for minutes in (None, 10.0):
         plan, folder = tiny_plan(minutes=minutes, epochs=8), tmp_path / str(minutes)
         tokenizer = make_tokenizer(find_base(plan.base), plan, texts("train"))
-        tokens = write_tokens(texts("train"), Encoder.of(tokenizer), folder, "train")
+        tokens = write_tokens(texts("train"), TextTokenizer.of(tokenizer), folder, "train")
         torch.manual_seed(1)
         model = make_model(find_base(plan.base), plan, tokenizer)
         loaded = time.monotonic() - 30.0  # a twentieth of the time is over before the first step

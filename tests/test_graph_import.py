@@ -19,7 +19,7 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.imports import ImportedAlias, ImportedEntity, ImportedTriple
 from schemas.row import Row
 from tasks.graphs.formats import lines as line_module
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.formats import guess_format, plan, read_file
 from tasks.text.plain_yaml import parse_yaml
 
@@ -27,7 +27,7 @@ from tasks.text.plain_yaml import parse_yaml
 class Read:
     """All that was read from a file."""
 
-    def __init__(self, batches: Sequence[Batch]) -> None:
+    def __init__(self, batches: Sequence[GraphBatch]) -> None:
         self.refused = [(r.line, r.reason) for batch in batches for r in batch.refused]
         self.left_out = sum(batch.left_out for batch in batches)
         triples = rows(batches, ImportedTriple)
@@ -39,7 +39,7 @@ class Read:
         self.aliases = {(a["entity"], a["alias"]) for a in rows(batches, ImportedAlias)}
 
 
-def rows(batches: Sequence[Batch], row: type[Row]) -> list[dict[str, Any]]:
+def rows(batches: Sequence[GraphBatch], row: type[Row]) -> list[dict[str, Any]]:
     return [r for batch in batches if row in batch.tables for r in batch.tables[row].to_pylist()]
 
 

@@ -14,7 +14,7 @@ from schemas.imports import ImportedTriple
 from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, Settings
 from tasks import import_graph as work
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.import_graph import import_graph, list_graphs, remove_graph
 from tests.current_edition import current
 from warehouse.home import Home
@@ -66,7 +66,7 @@ def test_a_killed_import_counts_for_nothing(home, kb, monkeypatch):
     before = triples(home)
     read = work.read_file
 
-    def killed(*arguments: Any) -> Iterator[Batch]:
+    def killed(*arguments: Any) -> Iterator[GraphBatch]:
         for batch in read(*arguments):
             yield batch
             raise KeyboardInterrupt

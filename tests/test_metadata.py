@@ -15,7 +15,7 @@ from flows.commands.ask import place_of
 from schemas.answers import Evidence
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
-from tasks.ask.answer import with_documents
+from tasks.ask.documents import Documents
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_text
@@ -275,6 +275,6 @@ def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path, old: bool
         Evidence.model_validate({**passage, "document_id": name, "uri": name})
         for name in ("d", "e", None)
     ]
-    found = with_documents(tmp_path, evidence)
+    found = Documents(tmp_path).completed(evidence)
     places = [place_of(place) for place in found]
     assert places == ["d, page 2", "e" if old else "e, Ada, 2020-01-05", "corpus"]

@@ -17,8 +17,8 @@ from tasks.mock_endpoint.answers import SIMPLE, Extractor
 from tasks.mock_endpoint.chat import cut_to
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
 from tasks.mock_endpoint.embeddings import unit_vector
-from tasks.mock_endpoint.options import Options
-from tasks.mock_endpoint.replies import RefusedError
+from tasks.mock_endpoint.options import EndpointOptions
+from tasks.mock_endpoint.replies import ApiError
 from tasks.mock_endpoint.server import RequestRate
 from tasks.models.prompts import PURPOSES, examples, load_prompt
 from tasks.models.prompts.replies import Extraction
@@ -166,8 +166,8 @@ def test_streams(client):
     ],
 )
 def test_what_asks_nothing_sensible_is_refused(body):
-    with pytest.raises(RefusedError):
-        read_chat(body, Options())
+    with pytest.raises(ApiError):
+        read_chat(body, EndpointOptions())
 
 
 def test_servers_that_know_fewer_forms_refuse_the_others():
@@ -176,11 +176,11 @@ def test_servers_that_know_fewer_forms_refuse_the_others():
         request["response_format"] = {"type": form, "json_schema": {"schema": {}}}
         return json.dumps(request).encode()
 
-    with pytest.raises(RefusedError, match="response_format"):
-        read_chat(body("json_object"), Options(plain=True))
-    with pytest.raises(RefusedError, match="response_format"):
-        read_chat(body("json_schema"), Options(json_only=True))
-    assert read_chat(body("json_object"), Options(json_only=True)).form == "json_object"
+    with pytest.raises(ApiError, match="response_format"):
+        read_chat(body("json_object"), EndpointOptions(plain=True))
+    with pytest.raises(ApiError, match="response_format"):
+        read_chat(body("json_schema"), EndpointOptions(json_only=True))
+    assert read_chat(body("json_object"), EndpointOptions(json_only=True)).form == "json_object"
 
 
 def test_the_language_is_that_of_most_letters():

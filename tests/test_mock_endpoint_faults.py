@@ -21,7 +21,7 @@ from schemas.errors import UsageError
 from tasks.mock_endpoint.chat import completion
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
 from tasks.mock_endpoint.faults import Fault, Schedule, faulty_reply, read_faults
-from tasks.mock_endpoint.options import Options
+from tasks.mock_endpoint.options import EndpointOptions
 from tasks.mock_endpoint.replies import Billed
 from tasks.models.call import Outcome
 from tasks.models.prompts import load_prompt
@@ -322,7 +322,7 @@ def test_a_million_facts_are_streamed(faulty):
 def texts_of(data: Path) -> dict[str, tuple[str, str]]:
     """Return, by fault of the public file, the text served and how it is said to have ended."""
     request = {"model": "m", "messages": messages("Title: V\n\nV.")}
-    chat = read_chat(json.dumps(request).encode(), Options())
+    chat = read_chat(json.dumps(request).encode(), EndpointOptions())
     body = completion(chat, ANSWER, "stop", Billed(10, 10))
     texts = {}
     for fault in read_faults(data / "hostile" / "llm_faults.jsonl"):

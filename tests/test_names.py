@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tasks.text.names import (
     disambiguator,
+    gender_of_title,
     is_acronym_of,
     is_pronoun,
     normalise_name,
@@ -162,3 +163,15 @@ def test_a_long_name_without_an_end_takes_no_time_to_turn_round() -> None:
 )  # fmt: skip
 def test_parentheses_give_other_names_or_tell_apart(name: str, others: list[str]) -> None:
     assert other_names_in(*disambiguator(name)) == others
+
+
+@pytest.mark.parametrize(
+    ("name", "gender"),
+    [
+        ("Lord Ashby", "man"), ("Mrs. Field", "woman"), ("Prof. Dame Ann Lee", "woman"),
+        ("Lord Mayor Field", None), ("Mr Justice Field", None), ("Lady", None), ("Dr. Lee", None),
+        ("周先生", "man"), ("周夫人", "woman"), ("夫人", None),
+    ],
+)  # fmt: skip
+def test_a_form_of_address_tells_a_man_from_a_woman(name: str, gender: str | None) -> None:
+    assert gender_of_title(name) == gender

@@ -163,10 +163,10 @@ def test_a_server_that_cannot_be_started_is_a_warning(no_server, monkeypatch, tm
 
 def attempt(work: Callable[[], Any], prefect: Callable[[Any], Any]) -> tuple[Any, list[str]]:
     """Return what comes of work that Prefect, here a function, runs; and the warnings."""
-    from flows.deployed import Attempt
+    from flows.deployed import FlowAttempt
 
     warnings: list[str] = []
-    tried = Attempt(work)
+    tried = FlowAttempt(work)
     return tried.outcome(lambda: prefect(tried), lambda: "done plainly", warnings.append), warnings
 
 

@@ -31,6 +31,8 @@ ALL = [(purpose, language) for purpose in PURPOSES for language in LANGUAGES]
 
 def load(purpose: str, language: str = "en", vocabulary: str = "") -> Prompt:
     fixed = {"vocabulary": vocabulary} if purpose.startswith("extract") else {}
+    if purpose == "cited":
+        fixed = {"style": "Be brief.", "memory": "", "catalogue": ""}
     return load_prompt(purpose, language, **fixed)
 
 

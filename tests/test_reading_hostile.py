@@ -357,10 +357,10 @@ def test_a_parser_that_hangs_or_dies_is_ended_and_replaced(tmp_path: Path) -> No
     from tasks.ingest.formats import parser_pool
     from tasks.ingest.formats.formats import Kind
     from tasks.ingest.formats.inputs import RefusalError
-    from tasks.ingest.formats.parsed_text import Limits
+    from tasks.ingest.formats.parsed_text import ParserLimits
 
     (tmp_path / "a.html").write_text("<p>some words</p>")
-    limits = Limits("a.html", "", 10**6, 10**6, 200, "text")
+    limits = ParserLimits("a.html", "", 10**6, 10**6, 200, "text")
     with (tmp_path / "a.html").open("rb") as file:
         list(parser_pool.parse_apart(file, Kind.WEB, limits, 10))
         worker = parser_pool._idle[-1]

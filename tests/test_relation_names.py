@@ -14,15 +14,29 @@ from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import NO_NOUNS, common_relations, meaning_of
 
 TEXTS = ("wording", "tail_end", "head_sort", "tail_sort")
-STATED = pa.schema([*((name, pa.string()) for name in TEXTS), ("triples", pa.int64())])
+STATED = pa.schema(
+    [*((name, pa.string()) for name in TEXTS), ("by_model", pa.bool_()), ("triples", pa.int64())]
+)
 NONE_KNOWN = RelationName.to_table([])
 NO_OVERRIDES = Override.to_table([])
 
 
-def stated(*uses: tuple[str, int], end: str = "thing") -> pa.Table:
+def stated(
+    *uses: tuple[str, int],
+    end: str = "thing",
+    sorts: tuple[str, str] = ("", ""),
+    by_model: bool = False,
+) -> pa.Table:
     rows = [
-        {"wording": w, "tail_end": end, "head_sort": "", "tail_sort": "", "triples": n}
-        for w, n in uses
+        {
+            "wording": wording,
+            "tail_end": end,
+            "head_sort": sorts[0],
+            "tail_sort": sorts[1],
+            "by_model": by_model,
+            "triples": triples,
+        }
+        for wording, triples in uses
     ]
     return pa.Table.from_pylist(rows, schema=STATED)
 
@@ -183,3 +197,54 @@ def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
     both = stated(("创始人", 3), ("founded by", 9))
     assert names(both)["创始人"] == ("founded by", False)
     assert names(both, new_names(first, NONE_KNOWN, "1"))["founded by"] == ("创始人", False)
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "first office", "second husband", "meaning of name", "Tarn Prize year", "former owner",
+        "best known building", "last year's tonnage", "opening hours", "first opened on",
+        "awarded", "awarded by", "present use", "前任总经理", "最后住所",
+    ],
+)  # fmt: skip
+def test_what_a_model_wrote_stays_unless_it_is_listed_word_for_word(wording: str) -> None:
+    assert names(stated((wording, 1), by_model=True)) == {wording: (wording, False)}
+
+
+@pytest.mark.parametrize(
+    ("wording", "end", "name"),
+    [
+        ("date_of_birth", "time", ("born on", False)), ("Born in", "thing", ("born in", False)),
+        ("was founded by", "thing", ("founded by", False)),
+        ("founder", "thing", ("founded by", False)), ("founder of", "thing", ("founded by", True)),
+        ("is the spouse of", "thing", ("married", False)), ("出生地", "thing", ("出生于", False)),
+    ],
+)  # fmt: skip
+def test_listed_wordings_of_a_model_get_the_name_of_the_relation(
+    wording: str, end: str, name: tuple[str, bool]
+) -> None:
+    assert names(stated((wording, 1), end=end, by_model=True)) == {wording: name}
+
+
+def test_a_listed_wording_of_a_model_means_its_relation_only_between_fitting_kinds() -> None:
+    school = stated(("attended", 1), sorts=("person", "organisation"), by_model=True)
+    opening = stated(("attended", 1), sorts=("person", "event"), by_model=True)
+    assert names(school)["attended"] == ("educated at", False)
+    assert names(opening)["attended"] == ("attended", False)
+
+
+def test_a_model_and_the_rules_may_mean_different_relations_by_one_wording() -> None:
+    both = pa.concat_tables([stated(("first mayor", 2), by_model=True), stated(("mayor", 1))])
+    made = name_relations(both, NONE_KNOWN, NO_OVERRIDES, Ontology()).to_pylist()
+    assert [row["relation"] for row in made] == ["first mayor", "mayor"]
+
+
+def test_people_correct_what_a_model_wrote_word_for_word() -> None:
+    table = stated(("first mayor", 1), ("mayor", 1), by_model=True)
+    made = names(table, overrides=override("mayor", "head of town"))
+    assert made == {"first mayor": ("first mayor", False), "mayor": ("head of town", False)}
+
+
+def test_an_ontology_names_a_models_wording_if_it_has_it() -> None:
+    made = names(stated(("directed by", 1), by_model=True), ontology=["director"])
+    assert made == {"directed by": ("director", False)}

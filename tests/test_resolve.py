@@ -63,6 +63,9 @@ APART_WITHIN_A_DOCUMENT = {
     "two notes": together("Georgia (country)", "Georgia (state)", kind="place"),
     "two companions": together("Henry V", "Henry VI", kind="person"),
     "two names that differ by an s": together("Adam", "Adams"),
+    "a lord and a lady": together("Lord Ashby", "Lady Ashby", kind="person"),
+    "a man's full name and a woman's title": together("Sir Hugh Marsh", "Mrs Marsh", kind="person"),
+    "a couple in Chinese": together("周先生", "周女士", kind="person", language="zh"),
     "parts of a name that are a letter or a small word": together(
         "hepatitis B", "B", "cytotoxic Tee", "Tee", kind="person"
     ),
@@ -98,6 +101,60 @@ def test_a_stated_alias_joins_and_gets_assigned_even_if_it_is_nowhere_else() -> 
     found = ids(run(rows, stated))
     assert len(set(found.values())) == 1
     assert {name for _, name in found} >= {"the Royal Society", "RS"}
+
+
+def test_a_surname_before_both_spouses_joins_neither_to_the_other() -> None:
+    found = ids(run(together("Ashby", "Mr. Ashby", "Mrs. Ashby", kind="person")))
+    assert found["d", "Mr. Ashby"] != found["d", "Mrs. Ashby"]
+
+
+def test_names_that_a_model_tells_apart_are_joined_by_an_alias_alone() -> None:
+    rows = together("Anton Tilford", "Mr. Tilford", kind="person")
+    apart = [("d", "Anton Tilford", "Mr. Tilford")]
+    assert len(run(rows).entities) == 1
+    assert len(run(rows, distinct=apart).entities) == 2
+    stated = [alias("d", "Anton Tilford", "Mr. Tilford", "person")]
+    assert len(run(rows, stated, distinct=apart).entities) == 1
+
+
+RICH = (
+    "an Austrian cellist and teacher known for recordings of contemporary music",
+    "the patron of a seal sanctuary on the coast of Norway",
+)
+
+
+def described(name: str, *more: dict[str, str], kind: str = "person") -> Rows:
+    """Two documents that describe a name quite differently, with further columns."""
+    columns = more or ({}, {})
+    return [
+        mention(f"d{at}", name, kind, description=text, **columns[at])
+        for at, text in enumerate(RICH)
+    ]
+
+
+@pytest.mark.parametrize("name", ["Ilse Marbach", "Wilhelmina Otto Grassi", "郑秋萍"])
+def test_a_rare_full_name_means_one_person_however_it_is_described(name: str) -> None:
+    assert len(run(described(name)).entities) == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        described("John Smith"),
+        described("Marbach"),
+        described("王伟"),
+        described("Marbach Observatory", kind="organisation"),
+        described("Ilse Marbach", {"born": "1981-03-12"}, {"born": "1950"}),
+        described("Ilse Marbach", {"died": "1981"}, {"died": "1950"}),
+    ],
+)
+def test_other_names_are_told_apart_by_descriptions_and_rare_ones_by_dates(rows: Rows) -> None:
+    assert len(run(rows).entities) == 2
+
+
+def test_a_year_of_birth_fits_any_of_its_days() -> None:
+    rows = described("Ilse Marbach", {"born": "1981-03-12"}, {"born": "1981"})
+    assert len(run(rows).entities) == 1
 
 
 NAMESAKES = {

@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import schemas
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
-from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.search import Searcher, _best, _fused, _Vectors
 from tasks.retrieval.search_edition import search as search_texts
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
@@ -57,6 +59,42 @@ def test_the_walk_finds_what_the_words_do_not(searcher):
     assert "Tomas Lindvall" not in alike
 
 
+def test_a_union_has_the_first_of_each_ranking_once(searcher):
+    question = analyse("Where did the composer of the film The Glass Harbour die?")
+    found = [hit.row for hit in searcher.union(question, 4)]
+    assert len(set(found)) == len(found) == 4
+    for ranking in (searcher.alike, searcher.passages):
+        assert ranking(question, 1)[0].row in found[:2]
+    assert searcher.union(analyse("xyzzy plugh")) == []
+
+
+def test_places_in_rankings_are_added_up():
+    by_words, by_vectors = np.array([9.0, 1, 0, 0]), np.array([0, 0.2, 0.1, 0])
+    fused = _fused([by_words, by_vectors])
+    assert fused.argmax() == 1 and fused[3] == 0
+    assert fused[0] > fused[2] > 0 and _fused([by_words])[0] == 1
+
+
+def test_neighbours_stand_beside_a_passage_in_its_document(tmp_path):
+    make_edition(tmp_path, {"Tides": "Ebb.", "Winds": "Gale."}, {})
+    words = [("d0", "Ebb."), ("d0", "---"), ("d0", "Neap."), ("d0", "Flood."), ("d1", "Gale.")]
+    rows = [
+        {"passage_id": f"p{n}", "document_id": document, "span_start": 10 * n,
+         "span_end": 10 * n + len(text), "text": text, "headings": ""}
+        for n, (document, text) in enumerate(words)
+    ]  # fmt: skip
+    pq.write_table(schemas.Passage.to_table(rows), tmp_path / "passages.parquet")
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+
+    def beside(word: str) -> list[str]:
+        [hit] = searcher.alike(analyse(word), 1)
+        return [neighbour.fields["text"] for neighbour in searcher.neighbours(hit)]
+
+    found = {word: beside(word) for word in ("ebb", "neap", "flood", "gale")}
+    assert found == {"ebb": [], "neap": ["Flood."], "flood": ["Neap."], "gale": []}
+
+
 def test_names_are_linked_longest_first(searcher):
     question = "Who composed The Glass Harbour, and where did Lindvall's family live?"
     linked = searcher.link(analyse(question))
@@ -66,6 +104,33 @@ def test_names_are_linked_longest_first(searcher):
 def test_a_name_in_lower_case_counts_if_there_is_no_other(searcher):
     assert [name.text for name in searcher.link(analyse("where is brenholm"))] == ["brenholm"]
     assert [n.text for n in searcher.link(analyse("Did Lindvall see brenholm?"))] == ["Lindvall"]
+
+
+@pytest.mark.parametrize(
+    "question", ["when do credit hours expire", "When do Credit Hours expire?"]
+)
+def test_a_name_that_is_a_usual_word_does_not_lead_astray(tmp_path, question):
+    texts = {
+        "Plans": "Credit hours never expire while the account is open.",
+        "Hours": "Hours is a magazine about watches. Ellen Marsh founded Hours in Geneva.",
+        "Bakery": "The bakery's opening hours are from 7 to 18. No hours on Sundays.",
+    }
+    make_edition(tmp_path, texts, {"Hours": ("work", []), "Ellen Marsh": ("person", [])})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    assert searcher.union(analyse(question))[0].fields["title"] == "Plans"
+    assert searcher.union(analyse("Who founded Hours?"))[0].fields["title"] == "Hours"
+
+
+def test_how_often_words_are_a_name_is_counted(tmp_path):
+    texts = {"Song": "Ida Field sang.", "Rye": "A field of rye.", "Gales": "Over Ida's fields."}
+    make_edition(tmp_path, texts, {"Ida Field": ("person", ["Field"])})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    shares = {n: searcher.share_as_name(searcher.names_in(n)[0]) for n in ("Field", "Ida Field")}
+    assert shares == {"Field": 1 / 3, "Ida Field": 1 / 2}
+    linked = [searcher.link(analyse(f"what of {name}")) for name in ("field", "ida field")]
+    assert [len(names) for names in linked] == [0, 1]
 
 
 def test_chinese_is_found_by_words(searcher):

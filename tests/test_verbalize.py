@@ -16,7 +16,14 @@ from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.knowledge import prompt_of
 from tasks.experts.verbalize.phrasing import Phrasings
-from tasks.experts.verbalize.texts import METHODS, Options, Text, Verbalizer, random_walks, says_all
+from tasks.experts.verbalize.texts import (
+    METHODS,
+    Text,
+    TextOptions,
+    Verbalizer,
+    random_walks,
+    says_all,
+)
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
@@ -50,7 +57,7 @@ def rivers(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 def texts_of(home: Home, **options: Any) -> list[Text]:
-    how = Options(**{"held_out": 0.0, **options})
+    how = TextOptions(**{"held_out": 0.0, **options})
     with Verbalizer(home.require_edition(), "rivers", "rivers", how) as made:
         return [text for batch in made.texts() for text in batch]
 
@@ -346,6 +353,6 @@ def test_sensitive_rows_stay_out(tmp_path):
             values["sensitivity"] = "sensitive" if values[column] == value else "normal"
         pq.write_table(row.to_table(rows), path)
         edition.manifest["files"][path.name] = sha256_file(path)
-    with Verbalizer(edition, "corpus", "corpus", Options()) as verbalizer:
+    with Verbalizer(edition, "corpus", "corpus", TextOptions()) as verbalizer:
         texts = " ".join(text["text"] for batch in verbalizer.texts() for text in batch)
     assert "Alma founded Berle" in texts and "Corve" not in texts

@@ -9,14 +9,14 @@ from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.route import Resources
 from tasks.experts.filters.factuality import EvidenceOf
 from tasks.experts.filters.verifier import Verifier
-from tasks.experts.integrate.writing import Writer
+from tasks.experts.integrate.writing import ExpertWriter
 from tasks.experts.pool import NEW_TOKENS, TEMPERATURE
 
 
 class RememberingWriter:
     """Writes each text once: a prompt's k-th text is the same, however many are requested."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: ExpertWriter) -> None:
         """Write nothing yet."""
         self._writer = writer
         self._written: dict[tuple[str, str, int, int, float], list[str]] = {}
@@ -76,7 +76,7 @@ class SharedTools(ExpertTools):
         self._found: dict[tuple[str, str], list[str]] = {}
 
     @cached_property
-    def writer(self) -> Writer:
+    def writer(self) -> ExpertWriter:
         """The writer of texts as an expert."""
         return RememberingWriter(super().writer)
 

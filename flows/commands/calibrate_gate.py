@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.jobs import FORMAT, QUESTIONS, Configured, Run, Runner, finer, option
+from flows.jobs import FORMAT, QUESTIONS, Configured, PublishingJob, Runner, finer, option
 from flows.terminal import Shown, Table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class EncodedQuestions(Configured):
         return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
 
 
-class CalibrateGate(EncodedQuestions, Run):
+class CalibrateGate(EncodedQuestions, PublishingJob):
     """Learn from a task's questions when outside knowledge is needed."""
 
     flow_name = "calibrate-gate"

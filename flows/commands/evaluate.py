@@ -8,7 +8,7 @@ from flows.jobs import MODEL, QUESTIONS, Job, Runner, finer, option, switch
 from flows.terminal import Shown, Table
 
 
-class Evaluation(Job):
+class EvaluationJob(Job):
     """A job that measures something on labelled questions and returns the figures."""
 
     questions: str = QUESTIONS
@@ -20,7 +20,7 @@ class Evaluation(Job):
     )
 
 
-class EvaluateAnswers(Evaluation):
+class EvaluateAnswers(EvaluationJob):
     """Measure answers on a benchmark and compare them with simple baselines."""
 
     flow_name = "evaluate-answers"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.commands.calibrate_gate import EncodedQuestions
-from flows.commands.evaluate import Evaluation
+from flows.commands.evaluate import EvaluationJob
 from flows.jobs import Command, Publication, Runner, finer, operand, option
-from flows.terminal import Aside, Shown, Table
+from flows.terminal import Remark, Shown, Table
 
 if TYPE_CHECKING:
     from tasks.gates.calibrated import CalibratedGate
@@ -58,7 +58,7 @@ class RemoveGate(Publication):
         )
 
 
-class EvaluateGates(EncodedQuestions, Evaluation):
+class EvaluateGates(EncodedQuestions, EvaluationJob):
     """Measure gates on questions with known outcomes: whether knowledge helped."""
 
     flow_name = "evaluate-gates"
@@ -135,7 +135,7 @@ class EvaluateGates(EncodedQuestions, Evaluation):
         seeds = ", ".join(f"{name} {count}" for name, count in result["seeds"].items())
         yield f"Means over {result['draws']} draws of seeds ({seeds}) and over the data sets."
         if self.picture:
-            yield Aside(f"The curves are drawn in {self.picture}.")
+            yield Remark(f"The curves are drawn in {self.picture}.")
 
 
 def _shown(name: str, value: Any) -> Any:

@@ -4,10 +4,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from flows.jobs import Run, Runner, operand, option
+from flows.jobs import PublishingJob, Runner, operand, option
 
 
-class ImportGraph(Run):
+class ImportGraph(PublishingJob):
     """Import a graph that others made and publish an edition with it."""
 
     flow_name = "import-graph"

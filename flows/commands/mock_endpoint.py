@@ -10,10 +10,10 @@ from pydantic import model_validator
 
 from flows import terminal
 from flows.jobs import Call, Command, Shortcut
-from tasks.mock_endpoint.options import Options
+from tasks.mock_endpoint.options import EndpointOptions
 
 
-class ServeMockEndpoint(Command, Options):
+class ServeMockEndpoint(Command, EndpointOptions):
     """Serve OpenAI's API on this machine for trials; the embedded engine replies."""
 
     shortcuts = {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.jobs import Command, Runner, finer, operand, option
-from flows.terminal import Aside, Shown, Table
+from flows.terminal import Remark, Shown, Table
 from schemas.errors import UsageError
 from schemas.ontology import ONTOLOGY_FILE
 
@@ -100,7 +100,7 @@ class Check(Command):
         """Yield the commonest misfits."""
         rows = result["misfits"]
         if not rows:
-            yield Aside(f"All triples of edition {result['edition']} fit it.")
+            yield Remark(f"All triples of edition {result['edition']} fit it.")
             return
         shown = [
             [row["triples"], _REASONS[row["reason"]], row["relation"], row["example"]]
@@ -108,7 +108,7 @@ class Check(Command):
         ]
         yield Table(_SHOWN, shown)
         if len(rows) > len(shown):
-            yield Aside(f"{len(rows) - len(shown)} rarer ones are not shown; --json shows all.")
+            yield Remark(f"{len(rows) - len(shown)} rarer ones are not shown; --json shows all.")
 
 
 COMMAND = {"check": Check, "suggest": Suggest}

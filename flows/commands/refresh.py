@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import field_validator
 
-from flows.jobs import MODEL, Run, Runner, Shortcut, operand, switch
+from flows.jobs import MODEL, PublishingJob, Runner, Shortcut, operand, switch
 
 
-class RefreshKnowledge(Run):
+class RefreshKnowledge(PublishingJob):
     """Read what is new in the sources, extract, and publish a new edition if it differs."""
 
     flow_name = "refresh-knowledge"

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from flows.jobs import Run, Runner, Shortcut, finer, operand, option
+from flows.jobs import PublishingJob, Runner, Shortcut, finer, operand, option
 from flows.terminal import Picture, Shown, Table
 from tasks.experts.training.plan import TrainingPlan
 
 
-class TrainExperts(Run):
+class TrainExperts(PublishingJob):
     """Train language models on training texts and publish an edition with them."""
 
     flow_name = "train-experts"

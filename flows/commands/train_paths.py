@@ -5,13 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import FORMAT, MODEL, QUESTIONS, Run, Runner, finer, option
+from flows.jobs import FORMAT, MODEL, QUESTIONS, PublishingJob, Runner, finer, option
 from flows.terminal import Picture, Shown, Table
 from tasks.paths.bandit.linucb import Rule
 from tasks.paths.policy.plan import PolicyPlan
 
 
-class TrainPaths(Run):
+class TrainPaths(PublishingJob):
     """Learn from questions which paths of a graph matter, and how to phrase them."""
 
     flow_name = "train-paths"

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from flows.jobs import MODEL, Run, Runner, finer, option, refuse_idle, switch
+from flows.jobs import MODEL, PublishingJob, Runner, finer, option, refuse_idle, switch
 from schemas.knowledge import CORPUS
 
 
-class Verbalize(Run):
+class Verbalize(PublishingJob):
     """Turn a graph into training texts and publish an edition with them."""
 
     flow_name = "verbalize"
@@ -39,7 +39,7 @@ class Verbalize(Run):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Verbalize and return the run."""
-        from tasks.experts.verbalize.texts import METHODS, Options
+        from tasks.experts.verbalize.texts import METHODS, TextOptions
         from tasks.verbalize import chosen_methods, verbalize
 
         run = verbalize(
@@ -47,7 +47,7 @@ class Verbalize(Run):
             self.chosen_settings,
             graph=self.graph,
             expert=self.expert,
-            options=Options(
+            options=TextOptions(
                 methods=chosen_methods(self.methods) or METHODS,
                 seed=self.seed,
                 evidence=self.evidence,

@@ -25,7 +25,7 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
-from tasks.models.span_reader.windows import QUESTION, Tokens, tokens_of, windows
+from tasks.models.span_reader.windows import QUESTION, TextTokens, tokens_of, windows
 from tasks.text.languages import is_chinese
 
 Range = tuple[int, int]
@@ -47,7 +47,7 @@ class Windows:
     lengths: list[int]
     tokens: int = 0
 
-    def add(self, passage: Tokens, window: Range) -> int:
+    def add(self, passage: TextTokens, window: Range) -> int:
         """Add a window, and return its number."""
         numbers = np.searchsorted(passage.starts, np.arange(*window), side="right")
         self.ids.append(np.array(passage.ids[slice(*window)], np.uint16))
@@ -81,7 +81,7 @@ def with_other_names(rows: list[Question], drawn: random.Random) -> list[Questio
     return changed
 
 
-def spans_in(passage: Tokens, window: Range, answers: Iterable[Range]) -> list[Range]:
+def spans_in(passage: TextTokens, window: Range, answers: Iterable[Range]) -> list[Range]:
     """Return the answers in a window, as first and last token; one ends with its sentence."""
     spans = []
     for start, end in answers:
@@ -154,7 +154,7 @@ class OtherPassages:
     """Passages that share tokens with a question but do not contain its answers."""
 
     def __init__(
-        self, rows: list[Question], questions: list[list[int]], passages: dict[str, Tokens]
+        self, rows: list[Question], questions: list[list[int]], passages: dict[str, TextTokens]
     ) -> None:
         """Index the passages by set and part, and by corpus and part."""
         counts = Counter(token for ids in questions for token in set(ids))

@@ -1,20 +1,16 @@
 """The answer to a question, made of what routes found, and the values that contradict it."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
-import orjson
-import pyarrow.parquet as pq
 
-from schemas.answers import Answer, Evidence, Gating
-from schemas.documents import Document
+from schemas.answers import Answer, Gating
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
-from tasks.ask.route import Attempt, QuestionState, RouteResult
+from tasks.ask.documents import Documents
+from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
 from warehouse.editions import Edition
 
 if TYPE_CHECKING:
@@ -37,33 +33,34 @@ def answer_of(
     question: str,
     state: QuestionState,
     results: Sequence[RouteResult],
-    edition: Edition,
+    resources: Resources,
     *,
     gating: Gating | None,
-    mode: str,
-    before: float,
+    seconds: float,
 ) -> Answer:
-    """Return the answer record of a question, from the results of the routes that were tried.
-
-    `mode` is how experts were asked; `before` is the seconds spent before routes.
-    """
-    last = results[-1]
+    """Return the answer record of a question, from the results of the routes that were tried."""
+    last, mode = results[-1], resources.settings.experts.mode
     decisions = [decision for result in results for decision in result.decisions]
+    written = last.text or None
     return Answer(
         question_id=state.question_id,
         question=question,
-        answer=last.answers[0] if last.answers else None,
+        answer=(written or last.answers[0]) if last.answers else None,
         answers=list(last.answers),
         answerable=last.answerable,
+        found=last.found,
+        remark=None if last.answers else written,
+        unsupported=list(last.unsupported),
         route=last.route if last.answerable else "none",
         probability=last.probability,
         thrust=gating.thrust if gating else None,
         program=_program(results),
-        evidence=with_documents(edition.path, last.evidence),
+        evidence=Documents(resources.edition.path).completed(last.evidence),
         unknown=[] if last.answerable else [name for one in results for name in one.unknown],
         usage=state.spent,
-        edition=edition.id,
-        seconds=round(before + sum(result.cost.seconds for result in results), 3),
+        way=last.way,
+        edition=resources.edition.id,
+        seconds=round(seconds, 3),
         gating=gating,
         decisions=[_decision_row(state.question_id, mode, *pair) for pair in enumerate(decisions)],
     )
@@ -97,36 +94,6 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
         score=decision.score,
         decided_at=decision.decided_at,
     )
-
-
-def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return evidence from an edition's folder with page, author and date, if documents say so."""
-    wanted = {place.document_id for place in evidence if place.document_id}
-    path = edition / f"{Document.table}.parquet"
-    columns = {"page_starts", "metadata"} & set(pq.read_schema(path).names)  # an old edition's
-    if not wanted or not columns:
-        return list(evidence)
-    rows = pq.read_table(
-        path, columns=["document_id", *columns], filters=[("document_id", "in", wanted)]
-    ).to_pylist()
-    documents = {row["document_id"]: row for row in rows}
-    return [
-        place.model_copy(update=_of_document(documents[place.document_id], place.span_start))
-        if place.document_id in documents
-        else place
-        for place in evidence
-    ]
-
-
-def _of_document(row: dict[str, Any], start: int | None) -> dict[str, Any]:
-    """Return what a document's row says about a place in it: page, author, date."""
-    begins = row.get("page_starts") or []
-    metadata = orjson.loads(row.get("metadata") or "{}")
-    return {
-        "page": (bisect_right(begins, start) or None) if start is not None else None,
-        "author": metadata.get("author"),
-        "date": metadata.get("modified") or metadata.get("date"),
-    }
 
 
 def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:

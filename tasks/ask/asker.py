@@ -1,6 +1,5 @@
-"""Answers questions from one edition: the gate decides, routes are tried in turn."""
+"""Opens what questions are answered with: one edition, its graphs, the gate, routes, a model."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -9,12 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 from uuid import uuid4
 
-from schemas.answers import Answer, Gating, Usage
+from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
 from schemas.settings import Settings
-from tasks.ask.answer import answer_of
+from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -22,17 +21,18 @@ from tasks.ask.route import (
     QuestionHints,
     QuestionState,
     Resources,
-    RouteCost,
     RouteName,
-    RouteResult,
+    Turn,
+    Watcher,
 )
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.text.question import Question, analyse
+from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 if TYPE_CHECKING:
+    from tasks.ask.cited_reader import CitedReader
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
     from tasks.programs.written_program import Conversation
@@ -42,6 +42,7 @@ ROUTES: tuple[RouteName, ...] = get_args(RouteName)
 # The order in which `auto` tries routes; a gate may put the model first, and experts come last
 # where the settings use them.
 AUTO: tuple[RouteName, ...] = ("programs", "text")
+ROUNDS = 2  # how often a model reads, unless the options say otherwise
 
 
 class Asker:
@@ -82,7 +83,7 @@ class Asker:
             self._open.callback(self._gatekeeper.close)
         home, settings = self._resources.home, self._resources.settings
         model = None
-        if settings.engine.engine != "rules" and self._resources.options.route != "text":
+        if settings.engine.engine != "rules":
             from tasks.models.client import BlockingClient
             from tasks.models.transports import open_client
 
@@ -98,12 +99,22 @@ class Asker:
         """Close everything and record the cost of calls."""
         self._open.close()
 
-    def answer(self, question: str, choices: Sequence[str] = ()) -> Answer:
+    def answer(
+        self,
+        question: str,
+        choices: Sequence[str] = (),
+        history: Sequence[Turn] = (),
+        watcher: Watcher | None = None,
+    ) -> Answer:
         """Return the answer with its evidence; `answerable` is false if no route knows one.
 
-        With `choices` it is one of them.
+        With `choices` it is one of them. `history` are the turns of a conversation before it, of
+        which the last few tell what the question means. A `watcher` is told what a model writes.
         """
-        [answer] = self.answer_all([question], [QuestionHints(choices=tuple(choices))])
+        turns = self._resources.settings.ask.turns
+        latest = tuple(history)[-turns:] if turns else ()
+        hints = QuestionHints(choices=tuple(choices))
+        [answer] = self._answered([question], [QuestionState(hints, latest, watcher=watcher)])
         return answer
 
     def answer_all(
@@ -111,45 +122,28 @@ class Asker:
     ) -> list[Answer]:
         """Return the answers in order; with a model, several questions are answered at once.
 
-        Each question is analysed once. The gate decides on all questions, in their order, before
-        the first is answered. `hints` are one per question; where they have choices, the answer is
-        one of them.
+        `hints` are one per question; where they have choices, the answer is one of them.
         """
-        began = time.perf_counter()
-        analysed = [analyse(question) for question in questions]
-        states = [
-            QuestionState(hint, conversation=self._conversation())
-            for hint in hints or [NO_HINTS] * len(questions)
+        return self._answered(
+            questions, [QuestionState(hint) for hint in hints or [NO_HINTS] * len(questions)]
+        )
+
+    def _answered(self, questions: Sequence[str], states: Sequence[QuestionState]) -> list[Answer]:
+        queries = [
+            Query(analyse(question), replace(state, conversation=self._conversation()))
+            for question, state in zip(questions, states, strict=True)
         ]
         with self._workers() as mapped:
-            if self._gatekeeper:
-                states = self._gatekeeper.ask(
-                    analysed, states, decides=self._gate_decides, mapped=mapped
-                )
-            for name in self._usual_routes:
-                self._routes[name].prepare(analysed)
-            before = (time.perf_counter() - began) / max(1, len(analysed))
-            results = list(mapped(self._try_routes, analysed, states))
-        mode = self._resources.settings.experts.mode
-        return [
-            answer_of(
-                question,
-                state,
-                tried,
-                self.edition,
-                gating=self._final_gating(state, tried),
-                mode=mode,
-                before=before,
+            means = Means(
+                self._resources,
+                self._routes,
+                self._usual_routes,
+                self._gatekeeper,
+                self._gate_decides,
+                self._reader,
+                mapped,
             )
-            for question, state, tried in zip(questions, states, results, strict=True)
-        ]
-
-    def _final_gating(self, state: QuestionState, results: Sequence[RouteResult]) -> Gating | None:
-        """Return the gate's decision; knowledge may have been fetched after all."""
-        fetched = state.model_goes_first and len(results) > 1
-        if fetched and self._gatekeeper and state.gating:
-            return self._gatekeeper.fetched_after_all(state.gating)
-        return state.gating
+            return answer_questions(means, queries)
 
     def gate_scores(
         self, questions: Sequence[str], hints: Sequence[QuestionHints]
@@ -240,41 +234,26 @@ class Asker:
             return AUTO if options.graph == CORPUS else AUTO[:1]
         return (*AUTO, "experts") if self._resources.settings.experts.use else AUTO
 
-    def _try_routes(self, question: Question, state: QuestionState) -> list[RouteResult]:
-        results = []
-        first: Sequence[RouteName] = ("none",) if state.model_goes_first else ()
-        for name in (*first, *self._usual_routes):
-            began, before = time.perf_counter(), state.spent
-            result = self._routes[name].answer(question, state)
-            if state.hints.choices:
-                result = self._among_choices(question, state.hints.choices, result)
-            spent = Usage(**{name: now - getattr(before, name) for name, now in state.spent})
-            cost = RouteCost(spent, time.perf_counter() - began)
-            results.append(replace(result, cost=cost))
-            if result.answerable:
-                break
-        return results
+    @cached_property
+    def _reader(self) -> "CitedReader | None":
+        """The reader by the model; None without a model that can cite, and for other routes."""
+        resources, options = self._resources, self._resources.options
+        model = resources.model
+        if model is None or model.client.is_small or options.expert is not None:
+            return None
+        if options.route not in ("auto", "text"):
+            return None
+        from tasks.ask.cited_reader import CitedReader
+        from tasks.ask.documents import Documents
 
-    def _among_choices(
-        self, question: Question, choices: Sequence[str], result: RouteResult
-    ) -> RouteResult:
-        """Return a result with the choice that its answers mean; without answers if none fits.
-
-        Of several answers those that are choices stay.
-        """
-        if not result.answers:
-            return result
-        if result.answers[0] in choices:
-            return replace(result, answers=[one for one in result.answers if one in choices])
-        from tasks.ask.phrasing import without_letter
-        from tasks.programs.choices import meant_choice
-
-        answers = [without_letter(answer, choices) for answer in result.answers]
-        graphs = self._resources.graphs.values()
-        choice = meant_choice(question.text, choices, answers, graphs)
-        if not choice:
-            return replace(result, answers=[], probability=None)
-        return replace(result, answers=[choice])
+        return CitedReader(
+            Documents(resources.edition.path),
+            answer_tokens=resources.settings.ask.answer_tokens,
+            rounds=options.rounds or ROUNDS,
+            style=options.style,
+            memory=options.memory,
+            open_only=resources.settings.engine.withholds_sensitive,
+        )
 
     @cached_property
     def _routes(self) -> dict[RouteName, AnswerRoute]:

@@ -17,7 +17,7 @@ from tasks.experts.filters.factuality import EvidenceOf, open_verifier
 from tasks.experts.filters.pruning import CheckpointSummarizer, ExtractiveSummarizer, Summarizer
 from tasks.experts.filters.verifier import Verifier
 from tasks.experts.integrate.filter_chain import Filters
-from tasks.experts.integrate.writing import Writer
+from tasks.experts.integrate.writing import ExpertWriter
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
 from tasks.models.encoders.load import Encoder, load_encoder
@@ -111,7 +111,7 @@ class ExpertTools:
         self._evidence = ExpertEvidence(resources)
 
     @cached_property
-    def writer(self) -> Writer:
+    def writer(self) -> ExpertWriter:
         """The writer of the experts' texts."""
         experts = active_experts(self._resources.home, self._resources.edition)
         return ExpertPool(experts, device=self._device)

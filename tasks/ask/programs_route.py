@@ -5,17 +5,21 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from schemas.answers import Route
+from schemas.answers import Evidence, Route
 from schemas.knowledge import CORPUS
+from tasks.ask.context import Item
+from tasks.ask.known_facts import MOST_CITED, MOST_VALUES
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
-from tasks.programs.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.limits import Limits
+from tasks.programs.messages import one_line
 from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
-from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
+from tasks.programs.relation_matching import INVERSE_OF
+from tasks.programs.search_program import Hint, ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.english_words import is_base_verb
 from tasks.text.question import Question, with_choices
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
+MOST_MESSAGES = 20  # of a program that are shown beside its values
+MOST_RELATIONS = 40  # of an entity that a writer is shown
 CHOOSING = Limits(call_seconds=600.0)  # a model that chooses may wait for its rate limits
 PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
@@ -62,6 +68,30 @@ class ProgramsRoute(AnswerRoute):
                 return RouteResult("programs", result.answers, result.evidence, tried)
         return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
 
+    def items(self, question: Question, state: QuestionState) -> list[Item]:
+        """Return what programs find that are planned without a model, in imported graphs alone."""
+        kbs = [kb for kb in self._knowledge_bases(question) if kb.name != CORPUS]
+        planned = self._planned(question, kbs)
+        return [item for result in planned if result.answerable for item in _items(result)]
+
+    def computed(
+        self,
+        question: Question,
+        conversation: "Conversation",
+        linked: Sequence[tuple[EditionGraph, EntityRef]],
+    ) -> list[Item]:
+        """Return what a program of the model finds, which is shown what the question names."""
+        search = self._search(question, self._knowledge_bases(question), conversation)
+        searched = search.search(question, Hint(entities=tuple(_entity_words(linked))))
+        result = RouteResult(
+            "programs",
+            searched.answers,
+            searched.evidence,
+            (Attempt("program", searched.program),),
+        )
+        messages = "\n".join(searched.knowledge[:MOST_MESSAGES])
+        return _items(result, messages) if searched.found or searched.answers else []
+
     def _knowledge_bases(self, question: Question) -> list[KnowledgeBase]:
         if self._options.graph is not None:
             return [self._graphs[self._options.graph]]
@@ -75,19 +105,24 @@ class ProgramsRoute(AnswerRoute):
 
         If it asks for no knowledge, or none is found, it answers by itself: the route is `none`.
         """
-        search = ProgramSearch(
-            conversation,
-            kbs,
-            chooser=partial(conversation.choose, language=question.language),
-            encoder=self._english_encoder if not question.is_chinese else self._chinese_encoder,
-            limits=CHOOSING,
-            rounds=self._options.rounds,
-        )
+        search = self._search(question, kbs, conversation)
         answer = answer_by_program(question, search, conversation)
         route: Route = "programs" if answer.searched.found else "none"
         where = ", ".join(kb.name for kb in kbs)
         return RouteResult(
             route, answer.answers, answer.evidence, (Attempt(where, answer.searched.program),)
+        )
+
+    def _search(
+        self, question: Question, kbs: Sequence[KnowledgeBase], conversation: "Conversation"
+    ) -> ProgramSearch:
+        return ProgramSearch(
+            conversation,
+            kbs,
+            chooser=partial(conversation.choose, language=question.language),
+            encoder=self._english_encoder if not question.is_chinese else self._chinese_encoder,
+            limits=CHOOSING,
+            rounds=self._options.rounds or 1,
         )
 
     def _planned(self, question: Question, kbs: Sequence[KnowledgeBase]) -> Iterator[RouteResult]:
@@ -169,3 +204,26 @@ class ProgramsRoute(AnswerRoute):
     def _knowledge_reader(self) -> KnowledgeReader | None:
         corpus: EditionGraph | None = self._graphs.get(CORPUS)
         return KnowledgeReader(corpus, self._resources.edition) if corpus else None
+
+
+def _items(result: RouteResult, messages: str = "") -> list[Item]:
+    """Return the result of a program as one item, stated by the facts that it found."""
+    values = "; ".join(one_line(answer) for answer in result.answers[:MOST_VALUES])
+    counted = f" ({len(result.answers)} in all)" if len(result.answers) > 1 else ""
+    text = "\n".join(filter(None, (values + counted, messages)))
+    stated = result.evidence[:MOST_CITED]
+    graph = stated[0].graph if stated else "program"
+    whole = Evidence(text=text, kind="program", graph=graph, score=1.0)
+    item = Item(text, whole, "programs", "Result of a search program", stated_by=tuple(stated))
+    return [item]
+
+
+def _entity_words(linked: Sequence[tuple[EditionGraph, EntityRef]]) -> Iterator[str]:
+    """Yield a line for each entity of a question with the relations around it."""
+    for graph, entity in linked:
+        facts = graph.get_entity_triples(entity)
+        relations = dict.fromkeys(
+            f"{INVERSE_OF if fact.inverse else ''}{fact.relation}" for fact in facts
+        )
+        shown = ", ".join(one_line(name) for name in list(relations)[:MOST_RELATIONS])
+        yield f"{one_line(entity.name)} (in {graph.name}): {shown}"

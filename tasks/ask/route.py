@@ -1,25 +1,35 @@
 """The protocol of routes to an answer, with their inputs and results."""
 
 import math
+import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
-from schemas.answers import MIN_SCORE, Evidence, Gating, Route, Usage
+from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
+from schemas.documents import Passage
+from schemas.knowledge import Entity
 from tasks.text.question import Question
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
+    from tasks.ask.context import Item
     from tasks.experts.integrate.decisions import Decision
     from tasks.models.client import BlockingClient
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.web import Web
     from tasks.programs.written_program import Conversation
+    from tasks.retrieval.search import Searcher
     from warehouse.editions import Edition
     from warehouse.home import Home
+
+LONGEST_SEARCHED = 200  # characters of an earlier answer that are searched for
+
+SOURCE_MARK = re.compile(r"\s*\[(?:\d+|\?)\]")  # in the answer of a model
 
 RouteName = Literal["programs", "paths", "text", "experts", "none"]
 
@@ -29,16 +39,20 @@ class AskOptions:
     """How questions are answered.
 
     `route` is a name in the table of routes, or `auto`. `graph` restricts programs to one graph,
-    `expert` the route `experts` to one expert; with `auto` no other route is tried then. With
-    `rounds` above one, a model may search again after it has seen the results. Answers from texts
-    whose probability is below `min_score` are not given.
+    `expert` the route `experts` to one expert; with `auto` no other route is tried then. `rounds`
+    is how often a model may search, after it has seen results; without it, twice where it reads,
+    and once by programs, as in KnowledgPT. Answers from texts whose probability is below
+    `min_score` are not given by the embedded reader. A model answers in `style`, `short` or
+    `full`, and from its `memory` only if that is allowed.
     """
 
     route: str = "auto"
     graph: str | None = None
-    rounds: int = 1
+    rounds: int | None = None
     expert: str | None = None
     min_score: float = MIN_SCORE
+    style: str = "full"
+    memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +79,48 @@ class OwnAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier question of a conversation, and its answer, empty if it had none."""
+
+    question: str
+    answer: str = ""
+
+    @property
+    def words(self) -> str:
+        """Both, as far as a search for what a later question means needs them."""
+        return f"{self.question} {self.answer[:LONGEST_SEARCHED]}".strip()
+
+
+def turn_of(answer: Answer) -> Turn:
+    """Return a question and its answer as a turn of a conversation, without numbers of sources."""
+    return Turn(answer.question, SOURCE_MARK.sub("", answer.answer or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who watches a model read: told where its sources are from, then its answer piece by piece."""
+
+    sources: Callable[[Sequence[str]], None]
+    text: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
-    `question_id` is that of its answer; `conversation` is the conversation with the model, if there
-    is a model; `gating` is the gate's decision, and `own_answer` the model's own answer, if the
-    gate read it.
+    `question_id` is that of its answer; `history` has the turns before it, the latest last.
+    `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
+    decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
+    answer while a model writes it.
     """
 
     hints: QuestionHints = NO_HINTS
+    history: Sequence[Turn] = ()
     question_id: str = field(default_factory=lambda: uuid4().hex)
     conversation: "Conversation | None" = None
     gating: Gating | None = None
     own_answer: "OwnAnswer | None" = None
+    watcher: Watcher | None = None
 
     @property
     def model_goes_first(self) -> bool:
@@ -89,15 +132,12 @@ class QuestionState:
         """The calls and tokens that the conversation took so far."""
         spent = self.conversation.spent if self.conversation else Counter[str]()
         tokens_in, tokens_out = spent["tokens in"], spent["tokens out"]
-        return Usage(calls=spent["calls"], tokens_in=tokens_in, tokens_out=tokens_out)
-
-
-@dataclass(frozen=True, slots=True)
-class RouteCost:
-    """The cost of a route: model calls, their tokens, and seconds."""
-
-    usage: Usage = Usage()
-    seconds: float = 0.0
+        return Usage(
+            calls=spent["calls"],
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=spent["millionths"] / 1_000_000,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +150,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class RouteResult:
-    """Answers, best first, with their evidence, the attempts, and the cost.
+    """Answers, best first, with their evidence and the attempts.
 
     There are no answers if the route does not know any; otherwise they are from the last attempt.
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
     right, if the route can tell. `decisions` are those of the experts' route. `unknown` are names
-    in the question by which no entity is known, if the route looked them up.
+    in the question by which no entity is known, if the route looked them up. `text` is what a model
+    wrote, with the numbers of its evidence, `found`, `unsupported` and `way` are as in `Answer`.
     """
 
     route: Route
@@ -125,7 +166,10 @@ class RouteResult:
     decisions: "Sequence[Decision]" = ()
     probability: float | None = None
     unknown: Sequence[str] = ()
-    cost: RouteCost = field(default=RouteCost(), compare=False)
+    text: str = ""
+    found: Found | None = None
+    unsupported: Sequence[str] = ()
+    way: Way | None = None
 
     @property
     def answerable(self) -> bool:
@@ -134,7 +178,7 @@ class RouteResult:
 
 
 class AnswerRoute(Protocol):
-    """One way to answer questions; the asker measures its cost and passes its warnings on."""
+    """One way to answer questions; the asker passes its warnings on."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -149,6 +193,10 @@ class AnswerRoute(Protocol):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the route's result; may be called from several threads at once."""
 
+    def items(self, question: Question, state: QuestionState) -> "list[Item]":
+        """Return what the route knows about a question, best first, for a model that reads."""
+        return []
+
 
 @dataclass(frozen=True)
 class Resources:
@@ -161,3 +209,16 @@ class Resources:
     graphs: "dict[str, EditionGraph]"
     model: "BlockingClient | None" = None
     web: "Web | None" = None
+
+    @cached_property
+    def searcher(self) -> "Searcher | None":
+        """The search over the edition's passages, None if there are none."""
+        from tasks.models.encoders.load import load_encoder
+        from tasks.retrieval.search import Searcher
+
+        if not self.edition.rows(Passage):
+            return None
+        self.edition.check(f"{Entity.table}.parquet", "search/")
+        engine = self.settings.engine
+        encoders = load_encoder(engine.encoder), load_encoder(engine.chinese_encoder)
+        return Searcher(self.edition.path, *encoders)

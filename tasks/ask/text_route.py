@@ -1,12 +1,21 @@
-"""Answers from the passages of an edition."""
+"""Answers from the passages of an edition, and its passages and notes as items of a context."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
 
+from schemas.answers import Evidence
 from schemas.documents import Passage
+from tasks.ask.context import Item, joined
+from tasks.ask.documents import DocumentFacts, Documents
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.reader.passage_reader import PassageReader
-from tasks.text.question import Question
+from tasks.retrieval.search import Hit
+from tasks.text.question import Question, analyse
+
+PASSAGES = 16  # fetched for a question
+NOTES = 4
+_DAY = len("2026-11-22")
 
 
 class TextRoute(AnswerRoute):
@@ -14,6 +23,7 @@ class TextRoute(AnswerRoute):
 
     def __init__(self, resources: Resources) -> None:
         """Open nothing yet."""
+        self._resources = resources
         self._edition, self._engine = resources.edition, resources.settings.engine
         self._min_score = resources.options.min_score
         self._lock = Lock()  # questions that are answered at once share one reader
@@ -29,7 +39,83 @@ class TextRoute(AnswerRoute):
             "text", answer.answers, answer.evidence, tried, probability=answer.probability
         )
 
+    def items(self, question: Question, state: QuestionState) -> list[Item]:
+        """Return the passages that may answer a question, best first, then notes.
+
+        What a question says may be understood only from the one before it, so that passages for
+        both together are fetched as well.
+        """
+        searcher = self._resources.searcher
+        if searcher is None:
+            return []
+        asked = [question]
+        if state.history:
+            asked.append(analyse(f"{question.text} {state.history[-1].words}"))
+        with self._lock:
+            found = [searcher.union(one, PASSAGES) for one in asked]
+            notes = searcher.notes(question, NOTES)
+        hits = list({hit.row: hit for hit in _alternating(found)}.values())
+        documents = self._documents.about(
+            {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
+        )
+        passages = [
+            _passage(hit, documents[hit.fields["document_id"]])
+            for hit in hits
+            if not self._withheld(documents[hit.fields["document_id"]])
+        ]
+        worded = [
+            _note(hit, documents.get(hit.fields["document_id"]))
+            for hit in notes
+            if hit.matches and not self._withheld(documents.get(hit.fields["document_id"]))
+        ]
+        return [*joined(passages), *worded]
+
+    def _withheld(self, document: DocumentFacts | None) -> bool:
+        """Return whether an item must not reach the endpoint; one of unknown origin must not."""
+        if not self._engine.withholds_sensitive:
+            return False
+        return document is None or document.sensitive
+
+    @cached_property
+    def _documents(self) -> Documents:
+        return Documents(self._edition.path)
+
     @cached_property
     def _reader(self) -> PassageReader | None:
         has_passages = self._edition.rows(Passage) > 0
         return PassageReader(self._edition, self._engine) if has_passages else None
+
+
+def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Return the hits of several searches, the first of each, then the second of each."""
+    longest = max(map(len, found))
+    return [hits[place] for place in range(longest) for hits in found if place < len(hits)]
+
+
+def _passage(hit: Hit, document: DocumentFacts) -> Item:
+    fields = hit.fields
+    date = f" ({document.date[:_DAY]})" if document.date else ""
+    under = f" > {fields['headings']}" if fields["headings"] else ""
+    evidence = _evidence("passage", hit, document)
+    starts = ((0, fields["span_start"]),)
+    return Item(fields["text"], evidence, "text", f"{fields['title']}{under}{date}", starts)
+
+
+def _note(hit: Hit, document: DocumentFacts | None) -> Item:
+    fields = hit.fields
+    aspect = f", {fields['aspect']}" if fields.get("aspect") else ""
+    title = f"{fields['entity']}{aspect}"
+    return Item(fields["text"], _evidence(fields["kind"], hit, document), "text", title)
+
+
+def _evidence(kind: str, hit: Hit, document: DocumentFacts | None) -> Evidence:
+    fields = hit.fields
+    return Evidence(
+        text=fields["text"],
+        kind=kind,
+        document_id=fields["document_id"],
+        uri=document.uri if document else None,
+        span_start=fields["span_start"],
+        span_end=fields["span_end"],
+        score=round(min(1.0, hit.score), 4),
+    )

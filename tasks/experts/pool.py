@@ -15,7 +15,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.experts.manifest import checked_manifest
-from tasks.experts.training.tokens import Encoder
+from tasks.experts.training.tokens import TextTokenizer
 from tasks.models.decoding import Draw, decode
 from tasks.models.loaded_model import LoadedModel, load_model
 
@@ -76,7 +76,7 @@ class ExpertPool:
         if temperature < 0 or not 0 < top_p <= 1 or count < 0 or max_new_tokens < 1:
             raise UsageError("The temperature must be 0 or more, top_p above 0 and at most 1.")
         loaded = self._ready(expert)
-        encode = Encoder.of(loaded.tokenizer)
+        encode = TextTokenizer.of(loaded.tokenizer)
         room = min(max_new_tokens, loaded.context - 1)
         tokens = [
             ids[:-1][-(loaded.context - room) :] for ids in encode(list(prompts))

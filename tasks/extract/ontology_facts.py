@@ -41,7 +41,7 @@ ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 
 
 @dataclass(slots=True)
-class Entity:
+class PassageEntity:
     """An entity of a passage: a name with its mentions, or a date; spans are in characters."""
 
     name: str
@@ -58,7 +58,7 @@ class Related:
     `score` is the reader's margin, and more for heads that stand where subjects do.
     """
 
-    head: Entity
+    head: PassageEntity
     relation: str
     tail: str
     tail_kind: str  # empty for a value or a phrase
@@ -82,13 +82,13 @@ def ontology_triples(
     ]
 
 
-def _entities_of(passage: ParsedPassage) -> list[Entity]:
+def _entities_of(passage: ParsedPassage) -> list[PassageEntity]:
     """Return the names of a passage with all their mentions, and its dates."""
     tree = passage.tree
-    by_name: dict[str, Entity] = {}
+    by_name: dict[str, PassageEntity] = {}
     for span in passage.names:
         key = normalise_name(span.name)
-        entity = by_name.setdefault(key, Entity(span.name, passage.kind(span.name)))
+        entity = by_name.setdefault(key, PassageEntity(span.name, passage.kind(span.name)))
         entity.mentions.append((span.start, span.end))
         entity.tokens.append(span.first)
     for token, name in passage.referents.items():
@@ -103,7 +103,9 @@ def _entities_of(passage: ParsedPassage) -> list[Entity]:
             a < end and start < b for entity in entities for a, b in entity.mentions
         ):
             token = max(int(np.searchsorted(starts, start, "right")) - 1, 0)
-            entities.append(Entity(tree.text[start:end], "date", [(start, end)], [token], value))
+            entities.append(
+                PassageEntity(tree.text[start:end], "date", [(start, end)], [token], value)
+            )
     return entities
 
 
@@ -148,7 +150,7 @@ def _is_asserted(passage: ParsedPassage, clauses: list[Clause], fact: Related) -
 
 def _of_sentence(
     passage: ParsedPassage,
-    entities: list[Entity],
+    entities: list[PassageEntity],
     kinds: dict[str, str],
     ontology: Ontology,
     sentence: tuple[int, int],
@@ -178,10 +180,10 @@ def in_words(relation: str) -> str:
 
 def _heads(
     passage: ParsedPassage,
-    inside: list[Entity],
+    inside: list[PassageEntity],
     kinds: dict[str, str],
     sentence: tuple[int, int],
-) -> Iterator[tuple[Entity, str]]:
+) -> Iterator[tuple[PassageEntity, str]]:
     """Yield the names of a sentence, with numbers before them, and its other subjects.
 
     With each comes the kind that the passage states for it, else `unknown`.
@@ -199,7 +201,9 @@ def _heads(
             yield subject, "unknown"
 
 
-def _with_number(passage: ParsedPassage, entity: Entity, sentence: tuple[int, int]) -> Entity:
+def _with_number(
+    passage: ParsedPassage, entity: PassageEntity, sentence: tuple[int, int]
+) -> PassageEntity:
     """Return an entity whose name includes the numbers before it: "1687 Lindtia"."""
     tree = passage.tree
     token = next(t for t in entity.tokens if sentence[0] <= t < sentence[1])
@@ -212,7 +216,7 @@ def _with_number(passage: ParsedPassage, entity: Entity, sentence: tuple[int, in
     return replace(entity, name=tree.text[tree.start[first] : tree.end[name.last - 1]])
 
 
-def _subjects(passage: ParsedPassage, sentence: tuple[int, int]) -> Iterator[Entity]:
+def _subjects(passage: ParsedPassage, sentence: tuple[int, int]) -> Iterator[PassageEntity]:
     """Yield the noun phrases that are subjects and have capitals, as entities of unknown kind."""
     tree = passage.tree
     for token in range(*sentence):
@@ -230,7 +234,7 @@ def _subjects(passage: ParsedPassage, sentence: tuple[int, int]) -> Iterator[Ent
         is_name = words[:1].isalnum() and any(c.isupper() or c.isdigit() for c in words)
         if is_name and len(words) <= LONGEST_SUBJECT:
             span = tree.start[first], tree.end[stop - 1]
-            yield Entity(words, "unknown", [span], [first])
+            yield PassageEntity(words, "unknown", [span], [first])
 
 
 def _ends_phrase(passage: ParsedPassage, token: int) -> bool:
@@ -246,7 +250,7 @@ def _ends_phrase(passage: ParsedPassage, token: int) -> bool:
     )
 
 
-def _is_within(entity: Entity, head: Entity, sentence: tuple[int, int]) -> bool:
+def _is_within(entity: PassageEntity, head: PassageEntity, sentence: tuple[int, int]) -> bool:
     """Return whether an entity is only a part of a head in the same sentence."""
     spans = [(a, b) for a, b in head.mentions if sentence[0] <= a < sentence[1]]
     return entity.name != head.name and any(
@@ -254,7 +258,7 @@ def _is_within(entity: Entity, head: Entity, sentence: tuple[int, int]) -> bool:
     )
 
 
-def _leads(passage: ParsedPassage, head: Entity, sentence: tuple[int, int]) -> int:
+def _leads(passage: ParsedPassage, head: PassageEntity, sentence: tuple[int, int]) -> int:
     """Return 1 for a head that is a subject, and 1 more if it begins the sentence."""
     tree = passage.tree
     tokens = [t for t in head.tokens if sentence[0] <= t < sentence[1]]
@@ -291,9 +295,9 @@ def _related(
     text: str,
     start: int,
     span: Span,
-    entities: list[Entity],
+    entities: list[PassageEntity],
     kinds: dict[str, str],
-    head: Entity,
+    head: PassageEntity,
     relation: str,
     ontology: Ontology,
 ) -> Related | None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.graphs.name_keys import by_key, name_keys
+from tasks.graphs.name_keys import by_key, name_keys, ranges_of
 from tasks.text.names import other_genitive
 from warehouse.editions import Edition
 
@@ -156,10 +156,8 @@ class Graph:
         return nodes
 
     def _with_key(self, name: str) -> Nodes:
-        [key] = name_keys([name])
-        low = np.searchsorted(self.key_hashes, key, "left")
-        high = np.searchsorted(self.key_hashes, key, "right")
-        return self.key_nodes[low:high]
+        low, high = ranges_of(self.key_hashes, name_keys([name]))
+        return self.key_nodes[low[0] : high[0]]
 
     def bearers(self, name: str) -> Nodes:
         """Return the nodes with a name, sorted; only exact matches if there are any."""

@@ -57,6 +57,11 @@ def name_keys(names: Iterable[str]) -> np.ndarray:
     return keys_of(map(normal_form, names))
 
 
+def ranges_of(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the start and end of each wanted key in the sorted keys, int64 (2, wanted)."""
+    return np.stack([np.searchsorted(keys, wanted, side) for side in ("left", "right")])
+
+
 def by_key(
     keys: np.ndarray, nodes: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

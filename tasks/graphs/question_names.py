@@ -15,11 +15,18 @@ from unicodedata import is_normalized
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.graphs.name_keys import keys_of, normal_form
+from tasks.graphs.name_keys import keys_of, normal_form, ranges_of
 from tasks.text.function_words import ARTICLES, FUNCTION_WORDS
 from tasks.text.languages import HAN
 from tasks.text.names import MAX_NAME, other_genitive
-from tasks.text.question import LONGEST_GRAPH_NAME, Question, Span, name_spans, word_spans
+from tasks.text.question import (
+    LONGEST_GRAPH_NAME,
+    Question,
+    Span,
+    name_spans,
+    names_apart,
+    word_spans,
+)
 
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.?")
 _SENTENCE_ENDS = ".?!:;"
@@ -55,15 +62,10 @@ class QuestionNames:
         Names that differ only in an article count once: of spans with the same end and the same
         nodes, the shortest is kept.
         """
-        names = list({(name.end, name.low): name for name in self.spans}.values())
-        names.sort(key=lambda name: (name.start - name.end, name.start))
-        kept: list[NamedSpan] = []
-        taken: set[int] = set()
-        for name in names:
-            if name.start not in taken and name.end - 1 not in taken:  # kept ones are no shorter
-                taken.update(range(name.start, name.end))
-                kept.append(name)
-        return kept
+        shortest = {(name.end, name.low): name for name in self.spans}.values()
+        names = {(name.start, name.end): name for name in shortest}
+        longest_first = sorted(names, key=lambda span: (span[0] - span[1], span[0]))
+        return names_apart(longest_first, names.get)
 
     def subject(self, names: Sequence[NamedSpan]) -> NamedSpan | None:
         """Return which of these names is the subject of the question; None if none of them is.
@@ -82,14 +84,10 @@ class QuestionNames:
 
 def names_in(question: Question, graph: Graph) -> QuestionNames:
     """Return the names of a graph in a question; those that were found before are reused."""
-    found: QuestionNames | None = question.names_by_graph.get(graph)
-    if found is None:
-        found = QuestionNames(question, graph, _named_spans(question, graph))
-        question.names_by_graph[graph] = found
-    return found
+    return question.names_in(graph, _find)
 
 
-def _named_spans(question: Question, graph: Graph) -> list[NamedSpan]:
+def _find(question: Question, graph: Graph) -> QuestionNames:
     """Look all spans up at once; what is no "X of Y" in the graph may be a "Y's X"."""
     text = question.text
     spans = [
@@ -100,13 +98,13 @@ def _named_spans(question: Question, graph: Graph) -> list[NamedSpan]:
     normals = [_normal_form(text[slice(*span)]) for span in spans]
     others = [(n, other) for n, span in enumerate(spans) if (other := _genitive(text, span))]
     keys = keys_of([*normals, *(normal_form(other) for _, other in others)])
-    low = np.searchsorted(graph.key_hashes, keys, "left")
-    high = np.searchsorted(graph.key_hashes, keys, "right")
+    low, high = ranges_of(graph.key_hashes, keys)
     for place, (n, _) in enumerate(others, len(spans)):
         if low[n] == high[n]:
             low[n], high[n] = low[place], high[place]
     known = np.flatnonzero(high[: len(spans)] > low[: len(spans)])
-    return [NamedSpan(*spans[n], int(low[n]), int(high[n])) for n in known]
+    named = [NamedSpan(*spans[n], int(low[n]), int(high[n])) for n in known]
+    return QuestionNames(question, graph, named)
 
 
 def _genitive(text: str, span: Span) -> str | None:

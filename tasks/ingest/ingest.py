@@ -27,7 +27,7 @@ STATE = ["uri", "container", "outcome", "version", "sha256", "content_id", "meta
 
 
 @dataclass
-class Known:
+class KnownSource:
     """The journal's state of one source: its files and their inputs."""
 
     fingerprints: dict[str, str] = field(default_factory=dict)
@@ -225,9 +225,9 @@ def _older(version: str, than: str) -> bool:
     return bool(version and than) and version_order(version) < version_order(than)
 
 
-def _known(home: Home, source: str) -> Known:
+def _known(home: Home, source: str) -> KnownSource:
     """Return the last state of every file and input of a source."""
-    known = Known()
+    known = KnownSource()
     of_source = pc.field("source") == source
     for row in home.journal.table(ContainerRead).filter(of_source).to_pylist():
         known.fingerprints[row["container"]] = row["fingerprint"]

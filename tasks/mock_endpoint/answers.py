@@ -160,6 +160,27 @@ def answer(user: str) -> dict[str, Any]:
     return {"thought": "One sentence answers it.", "answerable": "yes", "answer": sentence}
 
 
+_SOURCE = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+
+
+def cited(user: str) -> dict[str, Any]:
+    """Answer with the sentence that shares the most words with the question, and cite it."""
+    sources, question = _halves(user, "Sources:\n", "\nQuestion: ")
+    asked = words_of(question)
+    texts = _SOURCE.split(sources)[1:]
+    best: tuple[tuple[float, int], str, str] = ((0.0, 0), "", "")
+    for number, text in zip(texts[::2], texts[1::2], strict=True):
+        share, sentence = _best_match(_words(question), text, asked)
+        score = (share, len(asked & words_of(sentence)))
+        best = max(best, (score, number, sentence), key=lambda found: found[0])
+    (share, _), number, sentence = best
+    if share < ENOUGH:
+        return {"quotes": [], "found": "no", "answer": "", "values": [], "search": [question],
+                "compute": "no"}  # fmt: skip
+    return {"quotes": [[number, sentence]], "found": "yes", "answer": f"{sentence} [{number}]",
+            "values": [sentence], "search": [], "compute": "no"}  # fmt: skip
+
+
 def yes_no(user: str) -> dict[str, Any]:
     """Support a statement that an evidence sentence repeats; refute if only one is negated."""
     statement, evidence = _halves(user, "Statement: ", "\nEvidence:\n")
@@ -276,6 +297,7 @@ def _best_match(
 
 SIMPLE: dict[str, Callable[[str], dict[str, Any]]] = {
     "answer": answer,
+    "cited": cited,
     "link": link,
     "program": program,
     "yes_no": yes_no,

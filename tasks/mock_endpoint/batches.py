@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field, ValidationError
 from tasks.mock_endpoint.chat import Chat
 from tasks.mock_endpoint.chat_request import read_chat
 from tasks.mock_endpoint.ledger import EndpointLedger
-from tasks.mock_endpoint.options import Options
-from tasks.mock_endpoint.replies import RefusedError, read_body
+from tasks.mock_endpoint.options import EndpointOptions
+from tasks.mock_endpoint.replies import ApiError, read_body
 
 
 def _now() -> int:
@@ -61,7 +61,7 @@ class Files:
     def get(self, file_id: str) -> StoredFile:
         """Return a file; raise RefusedError if no file has that id."""
         if file_id not in self.all:
-            raise RefusedError(404, f"no such file: {file_id[:100]}", "not_found")
+            raise ApiError(404, f"no such file: {file_id[:100]}", "not_found")
         return self.all[file_id]
 
 
@@ -70,10 +70,10 @@ async def uploaded(request: web.Request) -> StoredFile:
     try:
         form = await request.post()
     except ValueError:  # a form without boundaries, or broken ones
-        raise RefusedError(400, "the form cannot be read") from None
+        raise ApiError(400, "the form cannot be read") from None
     file, purpose = form.get("file"), form.get("purpose")
     if not isinstance(file, web.FileField) or not isinstance(purpose, str):
-        raise RefusedError(400, "a form with the fields file and purpose is needed", param="file")
+        raise ApiError(400, "a form with the fields file and purpose is needed", param="file")
     return StoredFile(file.filename, purpose[:64], file.file.read())
 
 
@@ -179,7 +179,9 @@ class Batch(BatchOrder):
 class Batches:
     """All batches, in the order they came."""
 
-    def __init__(self, options: Options, files: Files, chat: Chat, ledger: EndpointLedger) -> None:
+    def __init__(
+        self, options: EndpointOptions, files: Files, chat: Chat, ledger: EndpointLedger
+    ) -> None:
         """Begin with none; the ledger records requests before their results are out."""
         self._options, self._files, self._chat, self._ledger = options, files, chat, ledger
         self._batches: dict[str, Batch] = {}
@@ -194,7 +196,7 @@ class Batches:
     def get(self, batch_id: str) -> Batch:
         """Return a batch; raise RefusedError if no batch has that id."""
         if batch_id not in self._batches:
-            raise RefusedError(404, f"no such batch: {batch_id[:100]}", "not_found")
+            raise ApiError(404, f"no such batch: {batch_id[:100]}", "not_found")
         return self._batches[batch_id]
 
     def page(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -227,7 +229,7 @@ class Batches:
         """Cancel a batch; raise RefusedError if it is too late."""
         batch = self.get(batch_id)
         if batch.status not in ("validating", "in_progress"):
-            raise RefusedError(409, f"a batch that is {batch.status} cannot be cancelled")
+            raise ApiError(409, f"a batch that is {batch.status} cannot be cancelled")
         batch.now("cancelling")
         return batch
 
@@ -263,7 +265,7 @@ class Batches:
         for line in lines:
             try:
                 chat = read_chat(line.body, self._options)
-            except RefusedError as refused:
+            except ApiError as refused:
                 error = orjson.loads(cast(bytes, refused.reply.body))
                 results.bad.append(result(line.custom_id, refused.reply.status, error))
                 continue

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, Field, model_validator
 
-from tasks.mock_endpoint.options import Options
-from tasks.mock_endpoint.replies import RefusedError, RequestSummary, read_body
+from tasks.mock_endpoint.options import EndpointOptions
+from tasks.mock_endpoint.replies import ApiError, RequestSummary, read_body
 from tasks.models.prompts import purpose_of
 from tasks.models.tokens import estimate_tokens
 
@@ -129,12 +129,12 @@ class ChatRequest(BaseModel):
         return RequestSummary(self.purpose, self.sha, self.first_sha, None, self.model)
 
 
-def read_chat(body: bytes | dict[str, Any], options: Options) -> ChatRequest:
+def read_chat(body: bytes | dict[str, Any], options: EndpointOptions) -> ChatRequest:
     """Parse a body; raise RefusedError for a request that a real endpoint would refuse too."""
     chat = read_body(ChatRequest, body)
     form = chat.form
     if (options.plain and form != "text") or (options.json_only and form == "json_schema"):
-        raise RefusedError(
+        raise ApiError(
             400, f"response_format {form} is not supported here", param="response_format"
         )
     return chat

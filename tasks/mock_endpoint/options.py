@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Options(BaseModel):
+class EndpointOptions(BaseModel):
     """How an endpoint behaves; by default it answers at once and makes no mistakes."""
 
     model_config = ConfigDict(frozen=True)

@@ -63,7 +63,7 @@ def error_reply(
     return json_reply({"error": error}, status)
 
 
-class RefusedError(Exception):
+class ApiError(Exception):
     """A request that is answered with an error."""
 
     def __init__(
@@ -82,8 +82,8 @@ def read_body(model: type[Body], body: bytes | dict[str, Any]) -> Body:
     try:
         return model.model_validate(orjson.loads(body) if isinstance(body, bytes) else body)
     except orjson.JSONDecodeError:
-        raise RefusedError(400, "the body is not JSON") from None
+        raise ApiError(400, "the body is not JSON") from None
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         param = str(first["loc"][0]) if first["loc"] else None
-        raise RefusedError(400, f"{param or 'body'}: {first['msg']}"[:300], param=param) from None
+        raise ApiError(400, f"{param or 'body'}: {first['msg']}"[:300], param=param) from None

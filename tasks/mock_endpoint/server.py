@@ -19,10 +19,10 @@ from tasks.mock_endpoint.chat_request import ChatRequest, read_chat
 from tasks.mock_endpoint.embeddings import embed
 from tasks.mock_endpoint.faults import Fault, Schedule, faulty_reply, misbehave, read_faults
 from tasks.mock_endpoint.ledger import EndpointLedger
-from tasks.mock_endpoint.options import Options
+from tasks.mock_endpoint.options import EndpointOptions
 from tasks.mock_endpoint.replies import (
+    ApiError,
     HttpReply,
-    RefusedError,
     RequestSummary,
     error_reply,
     json_reply,
@@ -56,7 +56,7 @@ MODELS = ("mock-model", "mock-embedding")
 
 
 @dataclass(slots=True)
-class Job:
+class PendingReply:
     """The reply to a request, or the work that makes it."""
 
     reply: HttpReply | Callable[[], Awaitable[HttpReply]]
@@ -69,10 +69,10 @@ class Routes:
 
     def __init__(
         self,
-        options: Options,
+        options: EndpointOptions,
         ledger: EndpointLedger,
         answers: Answers | None = None,
-        batches: Callable[[Options, Files, Chat, EndpointLedger], Batches] = Batches,
+        batches: Callable[[EndpointOptions, Files, Chat, EndpointLedger], Batches] = Batches,
     ) -> None:
         """Read the faults; by default the embedded engine answers and batches lose nothing."""
         self._options = options
@@ -89,7 +89,7 @@ class Routes:
         self._batches.close()
         self._answers.close()
 
-    async def take(self, request: web.Request) -> Job:
+    async def take(self, request: web.Request) -> PendingReply:
         """Return the job for a request; raise RefusedError for a bad or unknown request."""
         match request.method, request.path.strip("/").split("/"):
             case "POST", ["v1", "chat", "completions"]:
@@ -104,7 +104,9 @@ class Routes:
                 return _job(self._files.keep(await uploaded(request)).as_object())
             case "GET", ["v1", "files", file_id, "content"]:
                 content = self._files.get(file_id).content
-                return Job(HttpReply(body=content, content_type="application/octet-stream"))
+                return PendingReply(
+                    HttpReply(body=content, content_type="application/octet-stream")
+                )
             case "POST", ["v1", "batches"]:
                 return _job(self._batches.order(await request.read()).model_dump())
             case "GET", ["v1", "batches"]:
@@ -113,27 +115,27 @@ class Routes:
                 return _job(self._batches.get(batch_id).model_dump())
             case "POST", ["v1", "batches", batch_id, "cancel"]:
                 return _job(self._batches.cancel(batch_id).model_dump())
-        raise RefusedError(404, f"{request.method} {request.path[:100]} is not known here")
+        raise ApiError(404, f"{request.method} {request.path[:100]} is not known here")
 
-    def _embeddings_job(self, body: bytes) -> Job:
+    def _embeddings_job(self, body: bytes) -> PendingReply:
         throttled = self._throttled()
         if throttled:
-            return Job(throttled)
+            return PendingReply(throttled)
         model, reply = embed(body)
-        return Job(reply, RequestSummary(model=model), slow=True)
+        return PendingReply(reply, RequestSummary(model=model), slow=True)
 
     def read_chat(self, body: bytes) -> ChatRequest:
         """Parse the body of a chat request; raise RefusedError for one that is not served."""
         return read_chat(body, self._options)
 
-    def _chat_job(self, body: bytes, key: str | None) -> Job:
+    def _chat_job(self, body: bytes, key: str | None) -> PendingReply:
         chat = self.read_chat(body)
         summary = chat.summary()
         throttled = self._throttled()
         if throttled:
-            return Job(throttled, summary)
+            return PendingReply(throttled, summary)
         summary.attempt, fault = self._schedule.draw(chat.first_sha)
-        return Job(partial(self._completed, chat, fault, key), summary, slow=True)
+        return PendingReply(partial(self._completed, chat, fault, key), summary, slow=True)
 
     async def _completed(
         self, chat: ChatRequest, fault: Fault | None, key: str | None
@@ -156,8 +158,8 @@ class Routes:
         return reply
 
 
-def _job(value: dict[str, object]) -> Job:
-    return Job(json_reply(value))
+def _job(value: dict[str, object]) -> PendingReply:
+    return PendingReply(json_reply(value))
 
 
 def key_of(request: web.Request) -> str | None:
@@ -190,8 +192,8 @@ class MockEndpoint:
 
     def __init__(
         self,
-        options: Options,
-        routes: Callable[[Options, EndpointLedger], Routes] = Routes,
+        options: EndpointOptions,
+        routes: Callable[[EndpointOptions, EndpointLedger], Routes] = Routes,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """Read what the options name; nothing listens yet."""
@@ -233,8 +235,8 @@ class MockEndpoint:
         arrived, began = time.time(), time.monotonic()
         try:
             job = await self._routes.take(request)
-        except RefusedError as refused:
-            job = Job(refused.reply)
+        except ApiError as refused:
+            job = PendingReply(refused.reply)
         authorized = key_of(request) is not None
         number = self._ledger.arrived(request.path, authorized, job.summary, arrived)
         reply = job.reply if isinstance(job.reply, HttpReply) else await job.reply()

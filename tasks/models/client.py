@@ -217,6 +217,7 @@ class ModelClient:
             continued=request.continued,
             choices=request.choices,
             unasked=request.unasked,
+            listener=None if pending.attempt else request.listener,
         )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
         async with self.limiter.place(expected + pending.room // 4) as place:
@@ -290,6 +291,7 @@ class ModelClient:
     def _count(self, pending: _Pending, row: ModelCall) -> None:
         tokens = {"tokens in": row.tokens_in or 0, "tokens out": row.tokens_out or 0}
         spent = Counter({"calls": 1, **tokens})
+        spent["millionths"] = round((row.cost or 0.0) * 1_000_000)
         pending.spent.update(spent)
         self.counts.update(spent)
         self.counts[f"calls {row.outcome}"] += 1

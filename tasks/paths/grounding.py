@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.graphs.name_keys import keys_of, normal_forms
+from tasks.graphs.name_keys import keys_of, normal_forms, ranges_of
 from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.name_words import LONGEST_CONCEPT, is_function_word, stem_hash, stems_key
 from tasks.paths.path import GroundedQuestion
@@ -131,9 +131,9 @@ class Grounder:
         """
         runs = [_runs(text[:LONGEST_QUESTION]) for text in texts]
         every = list(chain.from_iterable(runs))
-        exact = _places(self.graph.key_hashes, _keys([run.name for run in every]))
+        exact = ranges_of(self.graph.key_hashes, _keys([run.name for run in every]))
         stems = np.array([run.stems for run in every], np.uint64)
-        alike = _places(self.vectors.stem_keys, stems)
+        alike = ranges_of(self.vectors.stem_keys, stems)
         alike[:, stems == 0] = 0
         places = iter(np.concatenate([exact, alike]).T.tolist())
         found = []
@@ -219,11 +219,6 @@ def _keys(names: list[str]) -> np.ndarray:
     keys = keys_of(normal_forms(coded.dictionary).to_pylist())
     found: np.ndarray = keys[coded.indices.to_numpy()]
     return found
-
-
-def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the start and end of each wanted key in the sorted keys, int64 (2, wanted)."""
-    return np.stack([np.searchsorted(keys, wanted, side) for side in ("left", "right")])
 
 
 def _whole(mentions: Iterable[NamedRun]) -> list[NamedRun]:

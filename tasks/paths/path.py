@@ -88,7 +88,7 @@ class Extracted:
         return cls(paths, np.array(list(edges), np.int32).reshape(-1, 3))
 
 
-class Extraction(Protocol):
+class Strategy(Protocol):
     """A strategy that extracts what is relevant to questions from one graph."""
 
     @property

@@ -21,7 +21,7 @@ from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.paths.grounding import Grounder
-from tasks.paths.path import Extraction, GroundedQuestion
+from tasks.paths.path import GroundedQuestion, Strategy
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.store import load_policy
 from tasks.paths.policy.train import TrainedPolicy
@@ -48,11 +48,14 @@ class PathGraph:
         return Grounder(self.graph, self.vectors)
 
     @cached_property
-    def extractions(self) -> dict[str, Extraction]:
+    def extractions(self) -> dict[str, Strategy]:
         """The extraction strategies by name; `walks` needs a policy."""
         shortest = ShortestPaths(self.graph, self.vectors)
         subgraph = SubgraphExtraction(self.graph, self.vectors)
-        strategies: dict[str, Extraction] = {subgraph.name: subgraph, shortest.name: shortest}
+        strategies: dict[str, Strategy] = {
+            subgraph.name: subgraph,
+            shortest.name: shortest,
+        }
         if self.policy is not None:
             walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
             strategies = {walks.name: walks, **strategies}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, KnowledgeBase
 from tasks.programs.relation_matching import INVERSE_OF
+from tasks.text.names import normalise_name
 
 MOST_ENTITIES = 10  # entities that a name may mean at once
 MOST_REMEMBERED = 20_000  # entities per returned text or call
@@ -80,9 +81,19 @@ class Entities:
         near = [one for one in candidates if one.score >= best - NEAR_CANDIDATE]
         if sum(candidate.score for candidate in near) < LEAST_CANDIDATE:  # namesakes share a score
             return []
+        offered = [one for one in candidates if one.score >= LEAST_CANDIDATE or one in near]
+        if _is_plain(aliases, offered):
+            return [offered[0].entity]
         if self._chooser is not None and self._choices < MOST_CHOICES:
             self._choices += 1
-            offered = [one for one in candidates if one.score >= LEAST_CANDIDATE or one in near]
             chosen = self._chooser(self._question, aliases, offered)
             return [] if chosen is None else [chosen.entity]
         return list(dict.fromkeys(candidate.entity for candidate in near))[:MOST_ENTITIES]
+
+
+def _is_plain(aliases: list[str], offered: list[Candidate]) -> bool:
+    """Return whether there is one candidate and it bears one of the names, so that none chooses."""
+    if len(offered) != 1:
+        return False
+    names = {normalise_name(name) for name in (offered[0].entity.name, *offered[0].aliases)}
+    return any(normalise_name(alias) in names for alias in aliases)

@@ -35,11 +35,15 @@ LONGEST_EVIDENCE = 2_000  # characters
 class Hint:
     """The information that a writer gets besides the question; empty the first time."""
 
+    entities: tuple[str, ...] = ()  # that the question names, each with its relations
     relations: tuple[str, ...] = ()
     error: str = ""
     code: str = ""
     messages: tuple[str, ...] = ()
     final: bool = False  # whether results may suffice, so that a reply may lack a program
+
+
+NO_HINT = Hint()
 
 
 class Writer(Protocol):
@@ -132,9 +136,12 @@ class ProgramSearch:
         self._chooser, self._encoder, self._limits = chooser, encoder, limits
         self._rounds = min(max(rounds, 1), MOST_ROUNDS)
 
-    def search(self, question: Question) -> Searched:
-        """Return the results of programs; none if the question needs no knowledge."""
-        searched = self._round(question, Hint())
+    def search(self, question: Question, first: Hint = NO_HINT) -> Searched:
+        """Return the results of programs; none if the question needs no knowledge.
+
+        `first` is what the writer knows before it has written anything.
+        """
+        searched = self._round(question, first)
         for _ in range(1, self._rounds):
             if not searched.need_knowledge or not searched.found:
                 break

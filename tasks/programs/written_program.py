@@ -99,6 +99,9 @@ def hint_words(hint: Hint) -> str:
         )
     elif parts:
         parts.append("Write a better program.")
+    if hint.entities:
+        known = "\n".join(one_line(entity, 1_000) for entity in hint.entities)
+        parts.insert(0, f"Entities that exist, with their relations:\n{known}")
     return "".join(f"\n\n{part}" for part in parts)
 
 

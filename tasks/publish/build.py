@@ -201,6 +201,7 @@ def _derive(
         derivation.table("overrides"),
         encode,
         derivation.table("moved_documents"),
+        derivation.table("distinct_names"),
     )
     derivation.hand_over("assignment", resolution.assignment)
     derivation.hand_over("resolved_entities", resolution.entities)

@@ -3,6 +3,10 @@
 Wordings of the same form (`tasks.text.relations.forms`) are one relation. The vocabulary names
 common relations; any other keeps the name that an earlier edition gave it, else its commonest
 wording becomes its name. People's corrections are applied last.
+
+What a language model writes is a name already, such as "first office" or "meaning of name": it
+stays unless the vocabulary or the ontology has it word for word, as its form lacks words that
+matter.
 """
 
 from collections import Counter, defaultdict
@@ -21,9 +25,11 @@ from tasks.text.relations.vocabulary import (
     End,
     Meaning,
     depends_on_kinds,
+    exact_meaning,
     known_relations,
     meaning_of,
     meanings_alone,
+    plain_wording,
     same_verb,
     vocabulary_version,
 )
@@ -34,6 +40,7 @@ NAMES = pa.schema(
         ("tail_end", pa.string()),
         ("head_sort", pa.string()),
         ("tail_sort", pa.string()),
+        ("by_model", pa.bool_()),
         ("relation", pa.string()),
         ("turned", pa.bool_()),
         ("symmetric", pa.bool_()),
@@ -73,25 +80,31 @@ def name_relations(
 ) -> pa.Table:
     """Return the name of every stated relation.
 
-    `stated` has columns wording, tail_end, head_sort, tail_sort and triples. `known` are the names
-    from earlier editions (RelationName), the newest last.
+    `stated` has columns wording, tail_end, head_sort, tail_sort, by_model and triples. `known` are
+    the names from earlier editions (RelationName), the newest last.
     """
     rows = stated.to_pylist()
     own = _of_ontology(ontology)
-    groups, earlier = _groups(rows), _newest(known)
+    groups, earlier = _groups(row for row in rows if not row["by_model"]), _newest(known)
     for group in groups:
         _recognise(group, earlier, own)
     meanings = {use: _translated(meaning, own) for use, meaning in _by_use(groups).items()}
     _correct(meanings, overrides)
-    inverses = _inverses(rows, meanings)
+    corrections = _corrections_word_for_word(overrides)
+    meant = [
+        _of_model(row, ontology, own, corrections)
+        if row["by_model"]
+        else meanings[row["wording"], row["tail_end"]]
+        for row in rows
+    ]
+    inverses = _inverses(rows, meant)
     inverses.update({n: r.inverse for n, r in ontology.relations.items() if r.inverse})
     named = known_relations()
-    chinese = _in_chinese(meanings, {row["relation"] for row in earlier.values()})
+    chinese = _in_chinese(rows, meant, {row["relation"] for row in earlier.values()})
     made = []
-    for row in rows:
+    for row, meaning in zip(rows, meant, strict=True):
         wording, end = row["wording"], row["tail_end"]
-        meaning = meanings[wording, end]
-        if depends_on_kinds(wording):
+        if not row["by_model"] and depends_on_kinds(wording):
             by_kinds = meaning_of(wording, end, row["head_sort"], row["tail_sort"])
             meaning = _translated(by_kinds, own) if by_kinds else meaning
         entry = named.get(meaning.name)
@@ -100,9 +113,10 @@ def name_relations(
         if entry and entry.chinese and name in chinese:
             inverse = entry.chinese if entry.symmetric else entry.chinese_inverse
             name = entry.chinese
+        columns = ("wording", "tail_end", "head_sort", "tail_sort", "by_model")
         made.append(
             {
-                **{c: row[c] for c in ("wording", "tail_end", "head_sort", "tail_sort")},
+                **{column: row[column] for column in columns},
                 "relation": name,
                 "turned": meaning.turned,
                 "symmetric": bool(entry and entry.symmetric),
@@ -116,8 +130,8 @@ def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
     """Return the names to be journalled: those that differ from the known ones."""
     earlier = {use: (row["relation"], row["turned"]) for use, row in _newest(known).items()}
     made: dict[Use, dict[str, Any]] = {}
-    for row in names.to_pylist():
-        use = row["wording"], row["tail_end"]
+    given = {(row["wording"], row["tail_end"]): row for row in _rules_last(names)}
+    for use, row in given.items():
         if earlier.get(use) != (row["relation"], row["turned"]) and not depends_on_kinds(use[0]):
             made[use] = {
                 "wording": use[0],
@@ -128,6 +142,10 @@ def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
                 "edition": edition,
             }
     return RelationName.to_table(made.values())
+
+
+def _rules_last(names: pa.Table) -> list[dict[str, Any]]:
+    return sorted(names.to_pylist(), key=lambda row: not row["by_model"])
 
 
 def _newest(known: pa.Table) -> dict[Use, dict[str, Any]]:
@@ -159,6 +177,23 @@ def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meanin
     if relation is None:
         return meaning
     return Meaning(relation.name, meaning.turned != (form.turned != relation.turned))
+
+
+def _of_model(
+    row: dict[str, Any],
+    ontology: Ontology,
+    own: dict[tuple[Any, ...], Meaning],
+    corrections: dict[str, Meaning],
+) -> Meaning:
+    """Return the meaning of a model's wording: its own words, unless they are listed."""
+    wording = plain_wording(row["wording"])
+    words = wording.casefold()
+    if words in corrections:
+        return corrections[words]
+    if words in ontology.by_wording:
+        return Meaning(*ontology.by_wording[words])
+    meaning = exact_meaning(wording, row["tail_end"], row["head_sort"], row["tail_sort"])
+    return _translated(meaning, own) if meaning else Meaning(wording, False)
 
 
 def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
@@ -241,13 +276,14 @@ def _readable(commonest: list[str], group: _Group) -> str:
     return name
 
 
-def _in_chinese(meanings: dict[Use, Meaning], earlier: set[str]) -> set[str]:
+def _in_chinese(rows: list[dict[str, Any]], meant: list[Meaning], earlier: set[str]) -> set[str]:
     """Return the relations that get their Chinese names: stated in Chinese only, or named so."""
     named = known_relations()
-    foreign = {m.name for (wording, _), m in meanings.items() if not is_chinese(wording)}
+    pairs = list(zip(rows, meant, strict=True))
+    foreign = {meaning.name for row, meaning in pairs if not is_chinese(row["wording"])}
     return {
         meaning.name
-        for meaning in meanings.values()
+        for meaning in meant
         if (entry := named.get(meaning.name))
         and entry.chinese
         and meaning.name not in earlier
@@ -255,11 +291,10 @@ def _in_chinese(meanings: dict[Use, Meaning], earlier: set[str]) -> set[str]:
     }
 
 
-def _inverses(rows: Iterable[dict[str, Any]], meanings: dict[Use, Meaning]) -> dict[str, str]:
+def _inverses(rows: list[dict[str, Any]], meant: list[Meaning]) -> dict[str, str]:
     """Return the wording of each relation from tail to head, if one is known."""
     turned: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        meaning = meanings[row["wording"], row["tail_end"]]
+    for row, meaning in zip(rows, meant, strict=True):
         if meaning.turned:
             turned[meaning.name][row["wording"]] += row["triples"]
     known = known_relations()
@@ -286,3 +321,13 @@ def _correct(meanings: dict[Use, Meaning], overrides: pa.Table) -> None:
             name, inverse = row["object"], bool(row["inverse"])
             target = meanings.get((name, end)) or meaning_of(name, end) or Meaning(name, False)
             meanings[wording, end] = Meaning(target.name, target.turned != (inverse != flipped))
+
+
+def _corrections_word_for_word(overrides: pa.Table) -> dict[str, Meaning]:
+    """Return people's corrections by the wording that each is about, for wordings of models."""
+    corrections = {}
+    for row in overrides.to_pylist():
+        if row["action"] == "relation":
+            words = plain_wording(row["subject"]).casefold()
+            corrections[words] = Meaning(row["object"] or row["subject"], bool(row["inverse"]))
+    return corrections

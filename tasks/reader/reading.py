@@ -75,7 +75,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Compared:
     """The value of one compared thing, its sentence, and the probability that it is right."""
 
     text: str
@@ -107,7 +107,7 @@ def answer_from(
 
 def _described(
     question: Question, source: Source, reader: TrainedReader, hops: int, *, within: bool = False
-) -> list[tuple[Nested, _Known]]:
+) -> list[tuple[Nested, _Compared]]:
     """Return what a question describes, with the names that are likely meant.
 
     With `within` the question is itself for what another one describes.
@@ -123,7 +123,7 @@ def _described(
     return described
 
 
-def _together(found: ReaderAnswer, known: _Known) -> ReaderAnswer:
+def _together(found: ReaderAnswer, known: _Compared) -> ReaderAnswer:
     """Return an answer with the sentence of the hop before it, and the lower probability."""
     probability = min(found.probability or 0.0, known.probability)
     return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
@@ -135,7 +135,7 @@ def _names(sentence: str, name: str) -> bool:
     return 2 * len(words & words_of(sentence)) >= len(words)
 
 
-def _only_describes(found: ReaderAnswer, nested: Nested, known: _Known, source: Source) -> bool:
+def _only_describes(found: ReaderAnswer, nested: Nested, known: _Compared, source: Source) -> bool:
     """Return whether an answer is from the sentence that tells what is described, and no more.
 
     It is the answer of the first hop, if its sentence says little of what is asked.
@@ -409,7 +409,7 @@ def _conclude(
     """
     same = same_of_each(question)
     parts = comparison.parts if comparison and comparison.parts else same
-    known: list[_Known] = []
+    known: list[_Compared] = []
     for part in parts:
         value = _value(part, source, reader, least, HOPS)
         if value is None or value.probability < least:
@@ -437,7 +437,7 @@ def _value(
     hops: int,
     *,
     within: bool = False,
-) -> _Known | None:
+) -> _Compared | None:
     """Return the words that answer a question, also about something that it only describes.
 
     With `within` the question asks what another one describes; a description in it is followed
@@ -453,7 +453,7 @@ def _value(
     return direct if within else _read_value(part, source, reader)
 
 
-def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
+def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Compared | None:
     for reading in readings(part, source.near(part), source, reader):
         if _is_sure(reading.answers, SURE):
             break
@@ -461,4 +461,4 @@ def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Known
         return None
     best = reading.answers[0]
     evidence = reading.part(best).scored(best.probability)
-    return _Known(_whole(part, best, reading, source), evidence, best.probability)
+    return _Compared(_whole(part, best, reading, source), evidence, best.probability)

@@ -69,7 +69,7 @@ def build_index(
         ]
         build_passage_graph(edition, passages, entities, names).save(folder / "graph.npz")
         if encoder or chinese_encoder:
-            texts = [*map(_passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
+            texts = [*map(passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
             chinese = np.array([is_chinese(text) for text in texts], bool)
             outside = ~chinese & np.array(list(map(bool, texts)), bool)  # no vector of nothing
             if encoder:
@@ -102,7 +102,8 @@ def _columns(table: pa.Table, *names: str) -> Iterator[tuple[str, ...]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def _passage_meaning(row: dict[str, Any]) -> str:
+def passage_meaning(row: dict[str, Any]) -> str:
+    """Return the text of a passage's vector: its title, headings and text; empty without a text."""
     if not row["text"]:
         return ""
     above = [part for part in (row["title"], row["headings"]) if part]

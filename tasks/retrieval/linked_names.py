@@ -1,7 +1,6 @@
 """Find entity names in a question or a text."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,7 +8,7 @@ from tasks.retrieval.words import EntityNameIndex, Name
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN
 from tasks.text.names import normalise_name
-from tasks.text.question import Question, Span
+from tasks.text.question import Question, Span, names_apart
 
 _POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -25,23 +24,24 @@ class LinkedName:
 
 
 def link_names(question: Question, names: EntityNameIndex) -> list[LinkedName]:
-    """Return the names in a question, longest first, none inside another.
+    """Return the names in a question, longest first, none overlapping another.
 
-    A lower-case word counts as a name only if the question has no other name.
+    A lower-case word counts as a name only if the question has no other name. Names that were found
+    before are reused.
     """
+    return question.names_in(names, _find)
+
+
+def _find(question: Question, names: EntityNameIndex) -> list[LinkedName]:
     text, spans = question.text, question.name_spans
+
+    def name_at(span: Span) -> LinkedName | None:
+        name = text[slice(*span)]
+        bearers = _bearers(name, names)
+        return LinkedName(*span, name, bearers) if bearers else None
+
     proper = (span for span in spans if _is_proper(text[slice(*span)]))
-    return _linked(text, proper, names) or _linked(text, spans, names)
-
-
-def _linked(text: str, spans: Iterable[Span], names: EntityNameIndex) -> list[LinkedName]:
-    linked: list[LinkedName] = []
-    for start, end in spans:
-        if not any(start < other.end and other.start < end for other in linked):
-            bearers = _bearers(text[start:end], names)
-            if bearers:
-                linked.append(LinkedName(start, end, text[start:end], bearers))
-    return linked
+    return names_apart(proper, name_at) or names_apart(spans, name_at)
 
 
 def _bearers(text: str, names: EntityNameIndex) -> list[Name]:

@@ -17,13 +17,16 @@ from tasks.retrieval.passage_graph import PassageGraph, Walker
 from tasks.retrieval.texts import OF_CORPUS
 from tasks.retrieval.words import EntityNameIndex, WordIndex
 from tasks.text.names import normalise_name
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, analyse, content_words
 from tasks.text.word_index import open_table
 
 WORD_SHARE = 0.5  # weight of word scores (at most 1) beside cosines (at most about 0.7)
 LEAST_ALIKE = 0.25  # cosine; below it a text that shares no word with the question is no match
 FAINT = 1e-9  # weight of likeness beside the walk: it orders the passages that no walk reaches
+USUAL = 0.5  # share of its uses as a name from which a name may be written in lower case
 CANDIDATES = 1000  # texts with the best word scores
+RANKED = 50  # first places of a ranking that count in a union
+RANK = 5  # makes the first places of a ranking more alike
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
@@ -117,8 +120,21 @@ class Searcher:
         return float(np.log(1 + passages / (1 + self._words["passages"].frequency(word))))
 
     def link(self, question: Question) -> list[LinkedName]:
-        """Return the names of entities in the question."""
-        return link_names(question, self.names)
+        """Return the names of entities in the question.
+
+        Words in lower case are a name only if texts mostly use them as one.
+        """
+        names = link_names(question, self.names)
+        return [n for n in names if not n.text.islower() or self.share_as_name(n) >= USUAL]
+
+    def share_as_name(self, name: LinkedName) -> float:
+        """Return in which share of the passages with its words a name is one, over 0 up to 1.
+
+        Mihalcea and Csomai 2007 call it "keyphraseness". A name that no passage has counts as 1.
+        """
+        having = self._words["passages"].having(content_words(name.text))
+        named = sum(int(self._walker.passages_of[bearer.entity]) for bearer in name.bearers)
+        return min(1.0, named / having) if having else 1.0
 
     def names_in(self, text: str) -> list[LinkedName]:
         """Return the names of entities in a text."""
@@ -139,10 +155,34 @@ class Searcher:
         `names` are the names in the question, if they are linked already.
         """
         scores = self._scores("passages", question)
-        start = self._start_entities(self.link(question) if names is None else names)
-        time = self._walker.walk(start, _start_passages(scores.likeness))
+        time = self._walked(question, scores, names)
         ranked = time + FAINT * scores.likeness if time.any() else scores.likeness
         return self._hits("passages", ranked, scores, k)
+
+    def union(
+        self, question: Question, k: int = 16, names: Sequence[LinkedName] | None = None
+    ) -> list[Hit]:
+        """Return the k passages that rank first by words, by vectors or by the walk, best first.
+
+        A place in a ranking counts 1 / (RANK + place), and the places of a passage are added
+        (reciprocal rank fusion; Cormack, Clarke, Büttcher 2009): no ranking alone fills the list.
+        """
+        scores = self._scores("passages", question)
+        rankings = [scores.by_words, scores.cosines, self._walked(question, scores, names)]
+        return self._hits("passages", _fused(rankings), scores, k)
+
+    def neighbours(self, hit: Hit) -> list[Hit]:
+        """Return the passages before and after a passage in its document that have words."""
+        texts = self._texts["passages"]
+        first = max(0, hit.row - 1)
+        rows = enumerate(texts.slice(first, 3 if hit.row else 2).to_pylist(), first)
+        return [
+            Hit(row, fields, hit.score)
+            for row, fields in rows
+            if row != hit.row
+            and fields["document_id"] == hit.fields["document_id"]
+            and fields["text"]
+        ]
 
     def alike(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k passages most similar to the question, without the graph."""
@@ -178,13 +218,24 @@ class Searcher:
                 return Hit(row, self._texts["passages"].slice(row, 1).to_pylist()[0], 1.0)
         return None
 
+    def _walked(
+        self, question: Question, scores: _Scores, names: Sequence[LinkedName] | None
+    ) -> np.ndarray:
+        """Return the share of time that a walk from the question spends at each passage."""
+        start = self._start_entities(self.link(question) if names is None else names)
+        return self._walker.walk(start, _start_passages(scores.likeness))
+
     def _start_entities(self, names: Sequence[LinkedName]) -> dict[int, float]:
-        """Return the starting weights of entities; those in fewer passages weigh more."""
+        """Return the starting weights of entities; those in fewer passages weigh more.
+
+        A name weighs less if its words mostly are no name ("hours", beside a magazine Hours).
+        """
         start: dict[int, float] = {}
         for name in names:
+            share = self.share_as_name(name)
             for bearer in name.bearers[:3]:
                 commonness = np.sqrt(max(1, self._walker.passages_of[bearer.entity]))
-                weight = bearer.weight / commonness / len(names)
+                weight = share * bearer.weight / commonness / len(names)
                 start[bearer.entity] = start.get(bearer.entity, 0.0) + weight
         return start
 
@@ -233,6 +284,16 @@ def _start_passages(scores: np.ndarray) -> dict[int, float]:
     if total <= 0:
         return {}
     return {int(row): SEED_WEIGHT * value / total for row, value in zip(best, above, strict=True)}
+
+
+def _fused(rankings: Sequence[np.ndarray]) -> np.ndarray:
+    """Return scores that add up the places in rankings by scores; over 0 up to 1."""
+    fused = np.zeros(len(rankings[0]))
+    for scores in rankings:
+        rows = _best(scores, RANKED)
+        rows = rows[scores[rows] > 0]
+        fused[rows] += 1 / (RANK + 1 + np.arange(len(rows)))
+    return fused * (RANK + 1) / len(rankings)
 
 
 def _best(scores: np.ndarray, k: int) -> np.ndarray:

@@ -40,7 +40,7 @@ def search(
     question = analyse(words)
     names = searcher.link(question)
     matched = names or any(hit.matches for hit in searcher.alike(question, 1))
-    found = searcher.passages(question, limit, names) if matched else []
+    found = searcher.union(question, limit, names) if matched else []
     passages = [_row("passage", hit) for hit in found]
     notes = [_row("note", hit) for hit in searcher.notes(question, limit) if hit.matches]
     documents = pq.read_table(

@@ -11,7 +11,7 @@ from tasks.text.chinese_words import STOP_WORDS, nested_words, simplified
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
 from tasks.text.word_index import open_word_index
-from tasks.text.words import words_outside_chinese
+from tasks.text.words import words_in_chinese, words_outside_chinese
 
 FIELDS = ["title", "text", "chinese_title", "chinese_text"]
 FAINT = 0.01  # weight of words that only break ties
@@ -55,6 +55,18 @@ class WordIndex:
         if HAN.search(word):
             return int(self._searcher.doc_freq("chinese_text", simplified(word)))
         return int(self._searcher.doc_freq("text", english_stem(word.lower())))
+
+    def having(self, words: str) -> int:
+        """Return how many texts have all these words, in any inflection."""
+        import tantivy
+
+        terms = [("text", english_stem(word)) for word in words_outside_chinese(words).split()]
+        terms += [("chinese_text", word) for word in words_in_chinese(words).split()]
+        if len(terms) == 1:
+            return int(self._searcher.doc_freq(*terms[0]))
+        query, schema = tantivy.Query, self._index.schema
+        parts = [(tantivy.Occur.Must, query.term_query(schema, *term, "basic")) for term in terms]
+        return int(self._searcher.search(query.boolean_query(parts), 1).count or 0)
 
 
 @dataclass(frozen=True, slots=True)

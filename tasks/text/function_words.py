@@ -12,6 +12,8 @@ from tasks.text.languages import word_set
 ARTICLES = word_set("a an the")
 DEMONSTRATIVES = word_set("this that these those")
 POSSESSIVES = word_set("my your his her its our their")
+FIRST_PERSON = word_set("i we me us my our ours mine")
+SECOND_PERSON = word_set("you your yours")
 
 FORMS_OF_BE = word_set("am is are was were be been being")
 FORMS_OF_HAVE = word_set("have has had")
@@ -27,7 +29,9 @@ PREPOSITIONS = word_set(
 )
 QUESTION_WORDS = word_set("who whom whose what which when where why how")
 
-NEGATIONS = word_set("not no never none nor neither nobody nothing without cannot n't")
+NEGATORS = word_set("not n't never no")
+"""They negate the verb or noun that they stand with."""
+NEGATIONS = NEGATORS | word_set("none nor neither nobody nothing without cannot")
 CONTRACTED_NEGATIONS = word_set(
     "isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't "
     "wouldn't shouldn't mustn't"

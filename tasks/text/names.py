@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
+from typing import Literal
 
 from tasks.text.function_words import ARTICLES
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
@@ -55,23 +57,35 @@ _PRONOUNS = {
     ),
 }
 
-_TITLES = word_set(
-    "sir dame lord lady mr mrs ms miss mx master madam madame monsieur herr frau signor señor "
-    "señora don doña dr doctor prof professor rev reverend fr father sister brother pastor bishop "
-    "archbishop cardinal pope rabbi imam sheikh president chancellor premier governor senator "
-    "congressman congresswoman representative mayor minister secretary ambassador judge justice "
-    "king queen prince princess duke duchess count countess earl baron baroness emperor empress "
-    "tsar czar sultan shah general gen colonel col major maj captain capt lieutenant lt sergeant "
-    "sgt admiral adm commander marshal hon honourable honorable vice prime deputy former "
-    "ex-president late saint st"
+_TITLES_OF_MEN = word_set(
+    "sir lord mr master monsieur herr signor señor don father brother king prince duke count earl "
+    "baron emperor tsar czar sultan congressman"
+)
+_TITLES_OF_WOMEN = word_set(
+    "dame lady mrs ms miss madam madame frau señora doña sister queen princess duchess countess "
+    "baroness empress congresswoman"
+)
+_TITLES = (
+    _TITLES_OF_MEN
+    | _TITLES_OF_WOMEN
+    | word_set(
+        "mx dr doctor prof professor rev reverend fr pastor bishop archbishop cardinal pope rabbi "
+        "imam sheikh president chancellor premier governor senator representative mayor minister "
+        "secretary ambassador judge justice shah general gen colonel col major maj captain capt "
+        "lieutenant lt sergeant sgt admiral adm commander marshal hon honourable honorable vice "
+        "prime deputy former ex-president late saint st"
+    )
 )
 POSTNOMINALS = word_set(
     "phd md esq obe cbe kbe mbe frs kc qc mp jp dphil msc bsc mba gbe cmg kcmg gcmg kcb gcb cvo "
     "kcvo gcvo dso frse"
 )
-_CHINESE_TITLES = word_set(
-    "先生 女士 小姐 夫人 教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 "
-    "国王 女王 皇帝 公主 王子 爵士"
+_CHINESE_TITLES_OF_MEN = word_set("先生 国王 皇帝 王子")
+_CHINESE_TITLES_OF_WOMEN = word_set("女士 小姐 夫人 太太 女王 公主")
+_CHINESE_TITLES = (
+    _CHINESE_TITLES_OF_MEN
+    | _CHINESE_TITLES_OF_WOMEN
+    | word_set("教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 爵士")
 )
 _NOUN_OF_OWNER = re.compile(r"(?:the\s+)?(.+?)\s+of\s+(?:the\s+)?(\S.*)", re.IGNORECASE)
 _OWNER_S_NOUN = re.compile(r"(?:the\s+)?(\S.*?)['’]s\s+(\S.*)", re.IGNORECASE)
@@ -161,6 +175,22 @@ def strip_titles(name: str) -> str:
         if text.endswith(title) and len(text) > len(title) + 1:
             return text[: -len(title)]
     return text
+
+
+def gender_of_title(name: str) -> Literal["man", "woman"] | None:
+    """Return what the form of address right before (in Chinese: after) a person's name tells.
+
+    "Lord Mayor Field" and "Mr Justice Field" tell nothing; neither does a title alone.
+    """
+    text = name[:MAX_NAME].strip()
+    words = [word.strip(".,").casefold() for word in text.split()]
+    titles = list(takewhile(_TITLES.__contains__, words))
+    if titles and len(titles) < len(words):
+        man, woman = titles[-1] in _TITLES_OF_MEN, titles[-1] in _TITLES_OF_WOMEN
+    else:
+        man = text not in _CHINESE_TITLES and text.endswith(tuple(_CHINESE_TITLES_OF_MEN))
+        woman = text not in _CHINESE_TITLES and text.endswith(tuple(_CHINESE_TITLES_OF_WOMEN))
+    return "man" if man else "woman" if woman else None
 
 
 def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:

@@ -5,12 +5,12 @@ untrusted. Costly properties are computed on first use and cached.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 from schemas.errors import UsageError
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer
@@ -26,6 +26,9 @@ LONGEST_CHINESE_NAME = 14  # characters
 LONGEST_GRAPH_NAME = 60  # characters of a Chinese name in an imported graph
 
 Span = tuple[int, int]  # first character, and one past the last
+Index = TypeVar("Index", bound=Hashable)
+Name = TypeVar("Name")
+Names = TypeVar("Names")
 
 _WORD = re.compile(r"\S+")
 _EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』[]"
@@ -40,8 +43,14 @@ class Question:
 
     text: str
     asked_on: date = field(default_factory=lambda: datetime.now(UTC).date())
-    names_by_graph: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What `tasks.graphs.question_names` has found in it, by graph."""
+    _names: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def names_in(self, index: "Index", find: "Callable[[Question, Index], Names]") -> "Names":
+        """Return the known names that `find` finds in it by an index; an index is asked once."""
+        if index not in self._names:
+            self._names[index] = find(self, index)
+        names: Names = self._names[index]
+        return names
 
     @cached_property
     def language(self) -> str:
@@ -138,6 +147,23 @@ def name_spans(
     if is_chinese(text):
         return _runs_of_characters(text, longest_chinese, shortest_chinese)
     return _runs_of_words(text)
+
+
+def names_apart(spans: Iterable[Span], name_at: Callable[[Span], Name | None]) -> list[Name]:
+    """Return the names at spans, which come longest first, without those that overlap a longer one.
+
+    `name_at` looks a span up in an index and returns None if it is no name there.
+    """
+    found: list[Name] = []
+    taken: set[int] = set()
+    for start, end in spans:
+        if start in taken or end - 1 in taken:  # names found before are no shorter
+            continue
+        name = name_at((start, end))
+        if name is not None:
+            taken.update(range(start, end))
+            found.append(name)
+    return found
 
 
 def _runs_of_words(text: str) -> Iterator[Span]:

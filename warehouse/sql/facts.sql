@@ -14,7 +14,7 @@ select e.* exclude (stated_head_id, stated_tail_id, relation, tail, value_type),
        e.value_type
 from ended_triples e
 join relation_names n on n.wording = e.relation and n.tail_end = e.tail_end
-    and n.head_sort = e.head_sort and n.tail_sort = e.tail_sort;
+    and n.head_sort = e.head_sort and n.tail_sort = e.tail_sort and n.by_model = e.by_model;
 
 create macro triple_key(h, r, t, type, day, n, u, words, pole, mode) as substring(sha256(concat_ws(
     chr(31), 'corpus', h, lower(r),

@@ -37,6 +37,14 @@ with best as (
            arg_max(text, (confidence, -doc_start, text)) as description
     from description_statements group by all
 ),
+lives as (  -- dates that tell namesakes apart
+    select document_id, head as name,
+           min("date") filter (regexp_full_match(lower(relation), '(was )?born( on| in)?|birth ?(day|date|year)|(date|year) of birth|出生(日期|时间|年份|于)?|生于')) as born,
+           min("date") filter (regexp_full_match(lower(relation), 'died( on| in)?|death (date|year)|(date|year) of death|(去世|逝世)(日期|时间|年份|于)?|卒于')) as died
+    from triple_statements
+    where value_type in ('date', 'year') and polarity = 'positive' and modality = 'asserted'
+    group by all
+),
 counted as (  -- texts come after counting: they take a hundred times the room
     select n.document_id, n.name, coalesce(nullif(n.kind, ''), 'unknown') as kind,
            count(*) as mentions, coalesce(bool_or(n.kind_stated), false) as kind_stated,
@@ -51,12 +59,30 @@ counted as (  -- texts come after counting: they take a hundred times the room
 )
 select c.document_id, d.title, d.language, c.name, c.kind, c.kind_stated, c.scored, c.kind_scores,
        c.mentions, c.first_said,
-       lower(c.name) = lower(d.title) as as_title, b.description, t.context
+       lower(c.name) = lower(d.title) as as_title, b.description, t.context,
+       l.born, l.died
 from counted c
 join documents d using (document_id)
 join (select passage_id, left(any_value(text), 300) as context from passages group by all) t
     on t.passage_id = c.first_passage
-left join best b on b.document_id = c.document_id and b.name = c.name;
+left join best b on b.document_id = c.document_id and b.name = c.name
+left join lives l on l.document_id = c.document_id and l.name = c.name;
+
+-- Pairs of names that a language model takes for two things: it relates one to the other, or
+-- describes both in one passage. Only names that share a word could be taken for one.
+create table distinct_names as
+with pairs as (
+    select document_id, head as name, tail as other, engine from triple_statements
+    where value_type = 'entity'
+      and not regexp_matches(lower(relation), 'name|abbrev|acronym|alias|known as|called|[名称稱]|缩写')
+    union
+    select a.document_id, a.entity, b.entity, a.engine
+    from description_statements a join description_statements b using (document_id, passage_id)
+    where a.entity < b.entity
+)
+select distinct document_id, name, other from pairs
+where engine not like 'rules%' and name <> other
+  and list_has_any(string_split(lower(name), ' '), string_split(lower(other), ' '));
 
 create table local_aliases as
 select document_id, name, alias, coalesce(nullif(kind, ''), 'unknown') as kind,

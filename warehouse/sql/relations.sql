@@ -1,6 +1,6 @@
 -- The stated triples with their entities, and what relations they state: the input of naming.
 create table ended_triples as
-select s.* exclude (value_type), h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
+select s.* exclude (value_type), s.engine not like 'rules%' as by_model, h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
        -- A tail that names no entity after all is what the text says, no more.
        if(t.entity_id is null, coalesce(nullif(s.value_type, 'entity'), 'text'), s.value_type) as value_type,
        case when s.value_type in ('date', 'year') then 'time'
@@ -18,6 +18,6 @@ left join resolved_entities tk on tk.entity_id = t.entity_id
 where h.entity_id is distinct from t.entity_id;
 
 create table stated_relations as
-select relation as wording, tail_end, head_sort, tail_sort, count(*) as triples
+select relation as wording, tail_end, head_sort, tail_sort, by_model, count(*) as triples
 from ended_triples group by all
 order by all;

@@ -15,7 +15,7 @@ _Prompt = Callable[[str], str]
 _Key = tuple[str, str, int, int, float]  # expert, prompt, count, turn, temperature
 
 
-class Writer(Protocol):
+class ExpertWriter(Protocol):
     """Writes texts as an expert; implemented by `tasks.experts.pool.ExpertPool`."""
 
     def write(
@@ -38,7 +38,7 @@ class TextWriter:
     An expert sees only the question, never what other experts wrote about it.
     """
 
-    def __init__(self, writer: Writer, settings: ExpertSettings) -> None:
+    def __init__(self, writer: ExpertWriter, settings: ExpertSettings) -> None:
         """Take a writer and the settings in [experts]; nothing is written yet."""
         self._writer, self._settings = writer, settings
         self._written: dict[_Key, list[str]] = {}

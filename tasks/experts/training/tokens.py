@@ -50,7 +50,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoder:
+class TextTokenizer:
     """Turns texts into tokens; each text begins with `before` and ends with `after`.
 
     Control tokens that are spelled out in a text are encoded as ordinary tokens.
@@ -61,7 +61,7 @@ class Encoder:
     after: int
 
     @classmethod
-    def of(cls, tokenizer: Any) -> "Encoder":
+    def of(cls, tokenizer: Any) -> "TextTokenizer":
         """Return the encoder of a fast transformers tokenizer that has an end token."""
         backend = tokenizer.backend_tokenizer
         return cls(backend, opening(tokenizer), tokenizer.eos_token_id)
@@ -96,7 +96,7 @@ def opening(tokenizer: Any) -> tuple[int, ...]:
     return tuple(own) or (tokenizer.eos_token_id,)
 
 
-def write_tokens(texts: Iterable[str], encode: Encoder, folder: Path, name: str) -> Tokens:
+def write_tokens(texts: Iterable[str], encode: TextTokenizer, folder: Path, name: str) -> Tokens:
     """Write texts as tokens to files in a folder and return them as mapped arrays."""
     vocabulary = encode.tokenizer.get_vocab_size(with_added_tokens=True)
     kind = np.dtype("<u2" if vocabulary <= 1 << 16 else "<u4")

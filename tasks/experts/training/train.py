@@ -29,7 +29,7 @@ from tasks.experts.manifest import (
 from tasks.experts.training.loop import CHECKPOINT_SECONDS, Progress, Training
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.start import Base, find_base, make_model, make_tokenizer, merged
-from tasks.experts.training.tokens import Encoder, Tokens, read_tokens, write_tokens
+from tasks.experts.training.tokens import TextTokenizer, Tokens, read_tokens, write_tokens
 from tasks.models.loaded_model import chosen_device
 from tasks.progress import Report, silent
 from warehouse import durable
@@ -168,10 +168,10 @@ def _tokens(
         durable.replace(aside, folder)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     if not (state / "train.json").exists():
-        write_tokens(training_texts(), Encoder.of(tokenizer), state, "train")
+        write_tokens(training_texts(), TextTokenizer.of(tokenizer), state, "train")
     if not (state / "validation.json").exists():
         held_out = () if plan.all_texts else texts("validation")
-        write_tokens(held_out, Encoder.of(tokenizer), state, "validation")
+        write_tokens(held_out, TextTokenizer.of(tokenizer), state, "validation")
     return tokenizer, read_tokens(state, "train"), read_tokens(state, "validation")
 
 

@@ -45,7 +45,7 @@ TRIES = 8  # draws of an edge before a walk ends at its node
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TextOptions:
     """The methods, numbers and sizes of the texts to make.
 
     `triples` is the maximum number of triples in an entity-wiki text or an answer; `walks` and
@@ -132,7 +132,7 @@ select count(*) || ':' || coalesce(bit_xor(n), 0) from (
 class Verbalizer:
     """Makes the training texts of one graph of an edition; as a context, it closes its database."""
 
-    def __init__(self, edition: Edition, graph: str, expert: str, options: Options) -> None:
+    def __init__(self, edition: Edition, graph: str, expert: str, options: TextOptions) -> None:
         """Open the edition's tables; nothing is read yet."""
         self._graph, self._expert, self._options = graph, expert, options
         self._edition = edition

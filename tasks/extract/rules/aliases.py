@@ -9,7 +9,8 @@ from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
-from tasks.extract.rules.kinds import LINKS, kind_of_noun
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
@@ -42,7 +43,7 @@ INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
+class StatedAlias:
     """Two names of one entity, the kind of evidence for it, and its character span."""
 
     name: str
@@ -76,7 +77,7 @@ def _within(name: str, alias: str) -> bool:
     return f" {normalise_name(name)} " in f" {normalise_name(alias)} "
 
 
-def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
+def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
     """Yield the alias stated right after a name: "X (Y)", "X, also known as Y"."""
     text = passage.tree.text
     full, behind = name.name, name.end
@@ -98,7 +99,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     if is_acronym_of(alias, full, inner=alias.isupper()) or is_acronym_of(full, alias):
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
-        yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
+        yield StatedAlias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
     elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
         yield _either(passage, name, alias, end, "quoted")
 
@@ -139,12 +140,12 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     )
 
 
-def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> Alias:
-    """Return the pair as an `Alias` whose alias is the acronym, if one of the two is."""
+def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> StatedAlias:
+    """Return the pair as a `StatedAlias` whose alias is the acronym, if one of the two is."""
     full, short = name.name, alias
     if is_acronym_of(full, alias):
         full, short = alias, full
-    return Alias(full, short, passage.kind(name.name), sign, name.start, end)
+    return StatedAlias(full, short, passage.kind(name.name), sign, name.start, end)
 
 
 def _looks_like_name(alias: str) -> bool:
@@ -157,7 +158,7 @@ def _looks_like_name(alias: str) -> bool:
     return len(capitals) * 2 >= len(words)
 
 
-def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
+def _surnames(passage: ParsedPassage) -> Iterator[StatedAlias]:
     """Yield surnames that stand alone after the full name of the only person who bears them."""
     bearers: dict[str, dict[str, str]] = {}
     evident = set(_persons(passage))
@@ -171,7 +172,7 @@ def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
             fulls = bearers.get(name.name, {})
             earlier = [f for f in fulls.values() if f in seen or f == passage.title]
             if len(fulls) == 1 and earlier and earlier[0] in evident:
-                yield Alias(earlier[0], name.name, "person", "surname", name.start, name.end)
+                yield StatedAlias(earlier[0], name.name, "person", "surname", name.start, name.end)
         seen.add(name.name)
 
 

@@ -10,26 +10,23 @@ import re
 from collections.abc import Iterator
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement
+from tasks.extract.rules.clauses import SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.coreference import NEUTRAL, PERSONAL
 from tasks.extract.rules.descriptions import is_whole_sentence, subject_name
 from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import LIGHT_VERBS
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import core_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 from tasks.text.values.english_dates import MONTHS
 
 MOST_SENTENCES = 3
 LONGEST_TITLE = 5  # words; a longer title is no name
-# The complements of these verbs say little about the subject.
-_LIGHT = word_set(
-    "have make take do get give let see say tell go come want know think need keep put be look try "
-    "turn hope feel like mean call seem start begin continue help show remain ask draw"
-)
 # Prepositions that may end a question, each with the words that allow it.
 _STRANDED = {
     "for": word_set("use know need responsible account aim design famous suitable care require"),
@@ -175,14 +172,14 @@ def question_of_clause(
     tree = passage.tree
     group = clause.verb
     auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES]
-    if not group or (tree.lower[group[0]] in NEGATIONS):
+    if not group or (tree.lower[group[0]] in NEGATORS):
         return None
     asking = _asking(passage, clause)
     if asking is None:
         return None
     word, behind = asking
     first, *rest = group
-    denied = [t for t in rest if tree.lower[t] in NEGATIONS]
+    denied = [t for t in rest if tree.lower[t] in NEGATORS]
     rest = [t for t in rest if t not in denied]
     verbs = [tree.lower[t] for t in rest]
     if first in auxiliaries:
@@ -217,7 +214,7 @@ def _asking(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | N
         return None
     if tree.tag[clause.verb[-1]] == "VBG" and (len(words) < 2 or words[-2] not in ("be", "not")):
         return None
-    light = tree.lemma[clause.predicate].lower() in _LIGHT
+    light = tree.lemma[clause.predicate].lower() in LIGHT_VERBS
     for complement in complements:
         if complement.role == "object" and complement.head > clause.predicate:
             if clause.passive:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
 RELATIVES = word_set("who which that whom")
-NEGATIONS = word_set("not n't never no")
+# Dependents of a noun that tell which of its kind is meant.
+NARROWING = word_set("nmod acl acl:relcl")
 FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
@@ -67,7 +69,7 @@ def find_instructions(tree: Tree) -> list[Clause]:
             subject_from="implied",
             verb=_verb_group(tree, token),
             complements=_complements(tree, token, -1),
-            negated=any(tree.lower[c] in NEGATIONS for c in tree.children[token]),
+            negated=any(tree.lower[c] in NEGATORS for c in tree.children[token]),
         )
         for first, last in tree.sentences
         for token in range(first, last)
@@ -147,7 +149,7 @@ def _clause(tree: Tree, token: int) -> Clause | None:
         verb=verb,
         complements=_complements(tree, token, subject),
         passive=passive,
-        negated=any(tree.lower[v] in NEGATIONS for v in verb),
+        negated=any(tree.lower[v] in NEGATORS for v in verb),
     )
 
 
@@ -203,7 +205,7 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
         child
         for child in tree.children[token]
         if tree.dep[child] in ("aux", "aux:pass", "cop", "compound:prt")
-        or (tree.dep[child] == "advmod" and tree.lower[child] in NEGATIONS)
+        or (tree.dep[child] == "advmod" and tree.lower[child] in NEGATORS)
     ]
     if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
         group.extend(_shared_auxiliaries(tree, token))
@@ -228,7 +230,7 @@ def _shared_auxiliaries(tree: Tree, token: int) -> list[int]:
     return [
         c
         for c in tree.children[above]
-        if c < token and (tree.dep[c] in ("aux", "aux:pass") or tree.lower[c] in NEGATIONS)
+        if c < token and (tree.dep[c] in ("aux", "aux:pass") or tree.lower[c] in NEGATORS)
     ]
 
 
@@ -256,7 +258,7 @@ def _of_dependent(tree: Tree, child: int) -> list[Complement]:
     if label in OBLIQUES:
         role = "agent" if label == "obl:agent" else "oblique" if marks else "time"
         return [Complement(role, child, marks)]
-    if label not in ROLES or (label == "advmod" and tree.lower[child] in NEGATIONS):
+    if label not in ROLES or (label == "advmod" and tree.lower[child] in NEGATORS):
         return []
     return [Complement(ROLES[label], child, marks if label == "advcl" else [])]
 

@@ -16,23 +16,15 @@ from typing import Any
 import numpy as np
 
 from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause
+from tasks.extract.rules.lexicon import PASSING, TEXTS
 from tasks.extract.rules.noun_phrases import Called
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import FIRST_PERSON, SECOND_PERSON
 from tasks.text.languages import word_set
 
 CONTENT = ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV")
-FIRST_PERSON = word_set("i we me us my our ours mine")
-SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
-PASSING = word_set(  # true only around the time of writing
-    "latest new newest upcoming recent recently next previous previously current currently now "
-    "today yesterday tomorrow tonight yet still already soon this last"
-)
-TEXTS = word_set(  # most statements about these only announce them
-    "post blog article chapter section page guide document newsletter report episode video podcast "
-    "talk session workshop interview announcement roundup release update story message email"
-)
 COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
 STATE_WEIGHTS = Path(__file__).with_name("state_weights.safetensors")

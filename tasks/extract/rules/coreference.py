@@ -13,17 +13,17 @@ from tasks.text.languages import word_set
 
 PERSONAL = word_set("he she him his her hers himself herself")
 NEUTRAL = word_set("it its itself")
-FIRST_PERSON = word_set("we our")
-SECOND_PERSON = word_set("you your")
+WE = word_set("we our")
+YOU = word_set("you your")
 COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
-POINTING = word_set("the this")
+DEFINITE = word_set("the this")
 GROUPS = word_set("they these")
 FORMAL = word_set("take seem appear happen")  # it takes time to ...
 RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
-CLASSES = word_set("appos nmod:desc")
+CLASS_LABELS = word_set("appos nmod:desc")
 
 
 def resolve_references(passage: ParsedPassage) -> None:
@@ -64,7 +64,7 @@ class _Resolver:
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             referent = self.thing if word != "it" or self._is_at_hand(token) else ""
         elif tree.tag[token] in ("PRP", "PRP$"):
-            persons = ((FIRST_PERSON, self.speaker), (SECOND_PERSON, self.audience))
+            persons = ((WE, self.speaker), (YOU, self.audience))
             mine = tree.dep[token] in (*SUBJECTS, "nmod:poss") and not passage.is_quoted(token)
             referent = next((who for words, who in persons if mine and word in words), "")
         elif tree.tag[token] == "NN" and self._is_bare(token):
@@ -96,7 +96,7 @@ class _Resolver:
         tree, children = self.passage.tree, self.passage.tree.children[token]
         if token in self.passage.entities or tree.dep[token] in ("compound", "nmod:desc", "appos"):
             return False
-        return any(tree.lower[c] in POINTING for c in children) and all(
+        return any(tree.lower[c] in DEFINITE for c in children) and all(
             tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children
         )
 
@@ -133,7 +133,7 @@ class _Resolver:
         if not subjects:
             return True
         main = min(subjects, key=tree.depth)
-        meant = [main, *(c for c in tree.children[main] if tree.dep[c] in CLASSES)]
+        meant = [main, *(c for c in tree.children[main] if tree.dep[c] in CLASS_LABELS)]
         names = {passage.entities[t].name for t in meant if t in passage.entities}
         return self.thing in names | {passage.referents.get(main)}
 
@@ -169,7 +169,7 @@ class _Resolver:
             if name.last - name.first > 1:
                 unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
-            classes = [c for c in tree.children[token] if tree.dep[c] in CLASSES]
+            classes = [c for c in tree.children[token] if tree.dep[c] in CLASS_LABELS]
             subject = tree.head[token] if tree.dep[token] == "appos" else token
             if tree.dep[subject] in SUBJECTS:
                 subjects.append((token, subject))

@@ -5,26 +5,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause
-from tasks.extract.rules.confidence import FIRST_PERSON, is_common, precision
+from tasks.extract.rules.clauses import FINITE, Clause
+from tasks.extract.rules.confidence import is_common, precision
+from tasks.extract.rules.lexicon import ELSEWHERE, EMPTY_CLASSES, LEANING
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import OUTSIDE, phrase_without
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import DEMONSTRATIVES, FIRST_PERSON, NEGATORS
 from tasks.text.languages import word_set
 
 LONGEST_APPOSITION = 30
 # "X is a way" is no description of X.
-EMPTY_CLASSES = word_set(
-    "way step thing choice example reason problem accident case point lot bit fit matter issue "
-    "idea stranger fact time start result leap unit goal cause priority challenge subject topic "
-    "concern question answer first last most best option no different same other similar good "
-    "great valuable important next another figure staple game maze available"
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class DescriptionSpan:
     """A description of an entity, as a token range within one sentence."""
 
     rule: str
@@ -53,7 +49,7 @@ def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[
         yield row, description.rule
 
 
-def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Description]:
+def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[DescriptionSpan]:
     """Yield whole sentences of the form "X is a ..."."""
     tree = passage.tree
     for clause in clauses:
@@ -64,10 +60,10 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
         start, end = passage.sentence_of(clause.predicate)
         name = subject_name(passage, clause)
         if name is not None and is_whole_sentence(tree, start, end):
-            yield Description("definition", name, start, end)
+            yield DescriptionSpan("definition", name, start, end)
 
 
-def _opening(passage: ParsedPassage) -> Iterator[Description]:
+def _opening(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     """Yield the first sentence if it begins with the title and defines it, whatever its parse."""
     tree = passage.tree
     if not passage.title or not tree.sentences:
@@ -84,13 +80,13 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
         "one",
     )
     if defines and is_whole_sentence(tree, start, end):
-        yield Description("opening", name, start, end)
+        yield DescriptionSpan("opening", name, start, end)
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     """Return whether a predicate is a class noun, not a place or a quality."""
     tree, noun = passage.tree, clause.predicate
-    if not NEGATIONS.isdisjoint(tree.lower[clause.subject : noun]):
+    if not NEGATORS.isdisjoint(tree.lower[clause.subject : noun]):
         return False
     words = {tree.lower[child] for child in tree.children[noun]} | {tree.lemma[noun].lower()}
     if tree.child(noun, "case") is not None or not words.isdisjoint(EMPTY_CLASSES):
@@ -101,7 +97,7 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
 
 
-def _appositions(passage: ParsedPassage) -> Iterator[Description]:
+def _appositions(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     """Yield appositions: "X, a river in Y"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
@@ -121,25 +117,15 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
         if SHORTEST <= last - name.first <= LONGEST_APPOSITION:
-            yield Description("apposition", name, name.first, last)
+            yield DescriptionSpan("apposition", name, name.first, last)
 
 
 LONGEST = 60
 SHORTEST = 4
 LONGEST_OPENING = 12
 LONGEST_LABEL = 5
-# A sentence that opens with one of these depends on the sentence before.
-LEANING = word_set(
-    "this that these those it they them he she his her its their here there such both either "
-    "neither also and but or so then thus therefore however instead otherwise additionally "
-    "moreover furthermore meanwhile finally next first second third lastly similarly likewise "
-    "again yes no click see note please"
-)
-# These refer to another place in the text, or to its author.
-_POINTING = word_set(
-    "above below following previous preceding aforementioned former latter here same opposite"
-)
-_DEMONSTRATIVE = word_set("this these those such that")
+_POINTING = ELSEWHERE | {"previous", "preceding", "opposite"}
+_DEMONSTRATIVE = DEMONSTRATIVES | {"such"}
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 _MARKUP = re.compile(
     r"[\[\]{}|<>\\`^]|__|(?:^|\s)[.,;] ?[,;]|https?:|"

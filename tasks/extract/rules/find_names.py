@@ -2,8 +2,8 @@
 
 import re
 
-from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
-from tasks.extract.rules.lexicon import ARTEFACTS, KIND_OF_NOUN, OFFICES, OPENERS
+from tasks.extract.rules.kinds import KIND_OF_LABEL
+from tasks.extract.rules.lexicon import ARTEFACTS, KIND_OF_NOUN, LINKS, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree

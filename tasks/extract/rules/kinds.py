@@ -18,7 +18,7 @@ import numpy as np
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.confidence import centred, rarities
-from tasks.extract.rules.lexicon import HANDLING, KIND_OF_NOUN
+from tasks.extract.rules.lexicon import HANDLING, KIND_OF_NOUN, LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_word
@@ -41,7 +41,6 @@ def kind_of_noun(noun: str) -> str:
     return "person" if len(noun) > 6 and noun.endswith(_PERSON_ENDINGS) else "unknown"
 
 
-LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
 FELLOWS = word_set("companion twin sister successor predecessor replacement")
 
 

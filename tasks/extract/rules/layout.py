@@ -6,19 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from tasks.extract.rules.lexicon import GOING_ON
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
 
-# After these words, the items of a list complete the sentence before the list.
-_GOES_ON = word_set(
-    "is are was were be include includes included contain contains comprise comprises provide "
-    "provides support supports require requires need needs offer offers has have must should "
-    "shall can may will by of with as"
-)
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
-_GOES_ON_CHINESE = tuple(word_set("是 为 有 于 包括 包含 支持 提供 需要 可以 必须 出现"))
+# GOING_ON in Chinese.
+_GOING_ON_CHINESE = tuple(word_set("是 为 有 于 包括 包含 支持 提供 需要 可以 必须 出现"))
 _POINTED_AT = re.compile(r"(?:以下|如下|下列|下面)[^，。；：的]{0,10}\Z")  # 用于|以下用途
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
 # "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
@@ -208,12 +204,12 @@ def _open_sentence(lead: str) -> str:
     words = words_of(lead).text.rstrip(" :：")
     if opened := _OPEN_SUBJECT.search(words):
         return opened[1]
-    if (pointed := _POINTED_AT.sub("", words)) != words and pointed.endswith(_GOES_ON_CHINESE):
+    if (pointed := _POINTED_AT.sub("", words)) != words and pointed.endswith(_GOING_ON_CHINESE):
         return pointed
     if _POINTS.search(words):
         return ""
     last = _LAST_WORD.search(words[-_LONGEST_WORD:])
-    if words.endswith(_GOES_ON_CHINESE) or (last and last[1].lower() in _GOES_ON and " " in words):
+    if words.endswith(_GOING_ON_CHINESE) or (last and last[1].lower() in GOING_ON and " " in words):
         return words
     return ""
 

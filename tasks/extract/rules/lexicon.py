@@ -8,20 +8,21 @@ _TEXT = Path(__file__).with_name("lexicon.toml").read_text("utf-8")
 _WORDS: dict[str, Any] = tomllib.loads(_TEXT)
 
 
-def _listed(name: str) -> frozenset[str]:
-    return frozenset(_WORDS[name].split())
+def __getattr__(name: str) -> frozenset[str]:
+    """Return the words of a list in lexicon.toml by its name in capitals, as `import` asks for it.
+
+    The lists that other modules need in another form are below.
+    """
+    if name.lower() not in _WORDS:
+        raise AttributeError(f"lexicon.toml has no list {name.lower()!r}")
+    return frozenset(_WORDS[name.lower()].split())
 
 
-OPENERS = _listed("openers")
-NEGATING = _listed("negating")
-OFFICES = _listed("offices")
-HANDLING = _listed("handling")
 _PAIRS = iter(_WORDS["offices_in_full"].split())
 OFFICE_IN_FULL = dict(zip(_PAIRS, _PAIRS, strict=True))
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }
-ARTEFACTS = _listed("artefacts")
-KIND_OF_NOUN = dict.fromkeys(ARTEFACTS, "thing") | {
+KIND_OF_NOUN = dict.fromkeys(_WORDS["artefacts"].split(), "thing") | {
     noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()
 }

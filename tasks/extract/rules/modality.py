@@ -8,12 +8,13 @@ clause, so a clause gives triples only if the clauses around it do not change wh
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, Clause
+from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING, OFFICES
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 
 MODALITY_OF_MODAL = {
@@ -25,7 +26,7 @@ MODALITY_OF_MODAL = {
 CONDITIONS = word_set("if unless whether")
 LIMITS = CONDITIONS - {"whether"}
 # With the present tense these introduce a condition, with the past tense a time.
-TIMES = word_set("when whenever once")
+TEMPORAL = word_set("when whenever once")
 CASES = word_set("case event")  # "in case X fails", "in cases where X fails"
 INVERTED = word_set("should had were")  # "Should X fail, Y is called"
 CHECKING = word_set("check see ask determine know verify wonder decide test tell confirm")
@@ -206,7 +207,7 @@ def _is_supposed(tree: Tree, predicate: int) -> bool:
         before = tree.lower[max(noun - 1, 0)]
         return tree.lemma[noun].lower() in CASES and before in ("in", "the")
     opening = [c for c in tree.children[predicate] if tree.dep[c] in ("mark", "advmod")]
-    if tree.dep[predicate] != "advcl" or TIMES.isdisjoint(tree.lower[c] for c in opening):
+    if tree.dep[predicate] != "advcl" or TEMPORAL.isdisjoint(tree.lower[c] for c in opening):
         return False
     verbs = [c for c in tree.children[predicate] if tree.dep[c] in ("aux", "cop", "aux:pass")]
     return tree.tag[min([*verbs, predicate])] in PRESENT
@@ -281,7 +282,7 @@ def _polarity(tree: Tree, clause: Clause) -> str:
 
 
 def _denies(tree: Tree, token: int) -> bool:
-    return tree.lower[token] in NEGATIONS and tree.lower[token + 1 : token + 2] != ["only"]
+    return tree.lower[token] in NEGATORS and tree.lower[token + 1 : token + 2] != ["only"]
 
 
 def _is_none(tree: Tree, head: int) -> bool:

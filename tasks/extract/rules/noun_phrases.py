@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import ARTICLES, DEMONSTRATIVES, POSSESSIVES
 from tasks.text.languages import word_set
 
 SIDE_REMARKS = word_set(
@@ -101,8 +102,8 @@ def _without_lone_signs(tree: Tree, tokens: list[int]) -> list[int]:
     return kept
 
 
-DETERMINERS = word_set("the a an this that these those its their")
-OWNERS = word_set("his her its their my our your whose")
+DETERMINERS = ARTICLES | DEMONSTRATIVES | {"its", "their"}
+OWNERS = POSSESSIVES | {"whose"}
 LONGEST_PHRASE = 12
 
 

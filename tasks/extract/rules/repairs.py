@@ -22,7 +22,7 @@ FUNCTIONS = word_set("case det mark cc punct advmod aux")
 PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
 BEARING = word_set("case mark")
 CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc")
-NAMING = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and Industry
+IN_NAMES = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and Industry
 CONJOINING = word_set("after before until since as than")
 HYPHENS = ("-", "‐", "‑", "–")
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
@@ -95,7 +95,7 @@ def _listed_names(tree: Tree) -> list[tuple[int, int]]:
     names = []
     for start, end in tree.sentences:
         for token in range(start + 1, end - 3):
-            last = _listed_end(tree, token + 1, end) if tree.lower[token] in NAMING else 0
+            last = _listed_end(tree, token + 1, end) if tree.lower[token] in IN_NAMES else 0
             first = token
             while last and first > start and _is_titled_word(tree, first - 1):
                 first -= 1

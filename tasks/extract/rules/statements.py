@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.clauses import (
     FINITE,
-    NEGATIONS,
+    NARROWING,
     SUBJECTS,
     Clause,
     Complement,
@@ -21,6 +21,7 @@ from tasks.extract.rules.clauses import (
 )
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import TIME_WORDS, WHERE
 from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
@@ -35,28 +36,16 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, DAYS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import head_of, tells_when
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 from tasks.text.names import strip_titles
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
 
 ASIDE = frozenset(["oblique", "agent", "time"])
-TIMES = (
-    MONTHS.keys()
-    | CALENDAR_NOUNS
-    | DAYS
-    | word_set(
-        "today yesterday tomorrow tonight now then later afterwards recently soon currently "
-        "annually monthly weekly daily spring autumn fall weekend morning afternoon evening night "
-        "hour minute moment era period"
-    )
-)
+TIMES = MONTHS.keys() | CALENDAR_NOUNS | DAYS | TIME_WORDS
 WHEN = word_set("when before after until till since once during")
 PLACES = word_set("here there abroad worldwide nationwide overseas home")
-WHERE = word_set(
-    "in at on near from to into onto across through throughout around outside inside within over "
-    "under between along beside behind off toward towards"
-)
 CONTRACTED = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "'ll": "will"}
 LONGEST_TIME = 100
 READER = "you"
@@ -70,11 +59,10 @@ BRACKETS = re.compile(
     r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)",
     re.IGNORECASE,
 )
-NARROWING = ("nmod", "acl", "acl:relcl")
 
 
 @dataclass(slots=True)
-class Statement:
+class StatedClause:
     """A clause as tokens: `arguments` are the subject, the object and further phrases.
 
     `implied` is a word that the sentence leaves out; `time` and `place` are among the arguments, or
@@ -95,7 +83,7 @@ def statement_rows(passage: ParsedPassage, clauses: list[Clause]) -> list[Mentio
     return [statement_row(passage, statement) for statement in find_statements(passage, clauses)]
 
 
-def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Statement]:
+def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[StatedClause]:
     """Yield the statements of a passage: first from its clauses, then from its noun phrases."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
@@ -113,7 +101,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
                 yield of_noun
 
 
-def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
+def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
     """Yield a statement once for each noun that is coordinated in its object.
 
     A statement whose object is not a plain coordination of nouns is yielded as it is.
@@ -137,13 +125,13 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
         )
 
 
-def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
+def statement_features(tree: Tree, statement: StatedClause) -> dict[str, float]:
     """Return the features from which a statement's confidence is computed."""
     length = len(statement.predicate)
     return features(tree, statement.clause, statement.rule, length, statement.arguments)
 
 
-def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
+def statement_row(passage: ParsedPassage, statement: StatedClause) -> Mention:
     """Return a statement as a row of StatementMention, without its ordinal."""
     tree = passage.tree
     subject, *others = statement.arguments
@@ -222,13 +210,13 @@ def _bearer(tree: Tree, clause: Clause) -> int | None:
     It is X in "X is a film directed by Y".
     """
     noun = clause.subject
-    denied = any(tree.lower[child] in NEGATIONS for child in tree.children[noun])
+    denied = any(tree.lower[child] in NEGATORS for child in tree.children[noun])
     if clause.subject_from != "participle" or denied or tree.child(noun, "cop") is None:
         return None
     return tree.child(noun, "nsubj")
 
 
-def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> Statement:
+def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> StatedClause:
     tree = passage.tree
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
     if clause.kind == "existential":
@@ -271,7 +259,7 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         rule, predicate = "bare", verb
         arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else [], *limits]
     around = [c for c in clause.complements if c not in mains]
-    return Statement(
+    return StatedClause(
         rule,
         clause,
         predicate,
@@ -370,7 +358,7 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
     return [t for t in phrase_without(tree, head, OUTSIDE | remarks, after) if t not in own]
 
 
-def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:
+def _of_apposition(passage: ParsedPassage, first: int, second: int) -> StatedClause:
     tree = passage.tree
     inner = place_inside(passage, second)
     if inner is not None:
@@ -380,10 +368,10 @@ def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement
     else:
         left = phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"})
         arguments, implied = [left, phrase_without(tree, second)], "is"
-    return Statement("apposition", Clause("apposition", second, first), [], arguments, implied)
+    return StatedClause("apposition", Clause("apposition", second, first), [], arguments, implied)
 
 
-def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None:
+def _of_title(passage: ParsedPassage, name: int, title: int) -> StatedClause | None:
     """Return "X is a physicist" of "the physicist X"."""
     tree = passage.tree
     own = set(tree.subtree(title))
@@ -392,10 +380,10 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None
     address = tree.join(words)
     if len(address.rstrip(".")) <= LONGEST_ADDRESS and strip_titles(f"{address} X") == "X":
         return None
-    return Statement("title", Clause("apposition", title, name), [], [named, words], "is")
+    return StatedClause("title", Clause("apposition", title, name), [], [named, words], "is")
 
 
-def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement | None:
+def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> StatedClause | None:
     """Return "X has a moon" of "X's moon"."""
     tree = passage.tree
     if tree.pos[owner] == "PRON":
@@ -403,7 +391,7 @@ def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement 
     own = set(tree.subtree(owner))
     owned = [t for t in phrase_without(tree, thing, JOINED | SIDE_REMARKS) if t not in own]
     arguments = [phrase_without(tree, owner, OUTSIDE | SIDE_REMARKS), owned]
-    return Statement("possession", Clause("apposition", thing, owner), [], arguments, "has")
+    return StatedClause("possession", Clause("apposition", thing, owner), [], arguments, "has")
 
 
 OF_NOUNS = {"appos": _of_apposition, "nmod:desc": _of_title, "nmod:poss": _of_possession}

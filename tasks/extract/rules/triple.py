@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, SUBJECTS, Clause, Complement
+from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import (
     antecedent_features,
     context_features,
@@ -21,7 +21,7 @@ from tasks.extract.rules.confidence import (
     word_features,
 )
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.lexicon import OFFICES
+from tasks.extract.rules.lexicon import ELSEWHERE, OFFICES
 from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     DETERMINERS,
@@ -36,6 +36,7 @@ from tasks.extract.rules.noun_phrases import (
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
+from tasks.text.function_words import DEMONSTRATIVES, NEGATORS
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -45,16 +46,13 @@ _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
 CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
 LONGEST_LIMIT = 16  # characters of "no later than"
 LONGEST_TERM = 6
-PASSING = word_set("next last first second other new current latest previous")
+IN_SERIES = word_set("next last first second other new current latest previous")
 GENERAL = word_set("a an all any each every")
-STATING = word_set("default cost equal limit cap set weigh measure last")
+STATING_VALUES = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
 PARTS = word_set("compound flat amod nummod")
-POINTING = word_set(
-    "following above below aforementioned same such former latter this that these those here there "
-    "another other others similar"
-)
+POINTING = ELSEWHERE | DEMONSTRATIVES | word_set("such there another other others similar")
 SORTS = word_set("type kind sort form one part member number variety example name")
 PICTURES = word_set("photograph photo image picture illustration screenshot figure cartoon")
 HEDGED = ("required", "possible", "future")
@@ -222,7 +220,7 @@ def _denies_only_a_part(tree: Tree, triple: RuleTriple) -> bool:
     What stands before the negation or behind a comma is not denied; "no longer" is a negation.
     """
     clause, stated = triple.clause, set(triple.tokens)
-    negations = [token for token in clause.verb if tree.lower[token] in NEGATIONS]
+    negations = [token for token in clause.verb if tree.lower[token] in NEGATORS]
     if not negations:
         return False
     dropped = (c.head for c in clause.complements if c.role in DENIED)
@@ -261,7 +259,7 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     if called is not None and called.named:
         return called
     bearers = [c for c in tree.children[subject] if tree.dep[c] == "appos"]
-    denied = any(tree.lower[c] in NEGATIONS for c in tree.children[subject])
+    denied = any(tree.lower[c] in NEGATORS for c in tree.children[subject])
     if tree.child(subject, "cop") is not None and not denied:
         bearers += [c for c in tree.children[subject] if tree.dep[c] == "nsubj"]
     if tree.dep[subject] == "appos":
@@ -289,12 +287,12 @@ def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
     """
     tree, verb = passage.tree, clause.predicate
     present = any(tree.tag[t] in ("VBZ", "VBP") for t in clause.verb)
-    stating = clause.kind == "copula" or tree.lemma[verb].lower() in STATING
+    stating = clause.kind == "copula" or tree.lemma[verb].lower() in STATING_VALUES
     if not present or not stating or clause.negated or not tree.words[subject].islower():
         return None
     own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
     tokens = without_determiner(passage, whole_phrase(passage, subject))
-    pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
+    pointed = any(tree.lower[t] in IN_SERIES or tree.pos[t] in ("PRON", "NUM") for t in tokens)
     pointed |= bool(tokens) and tree.pos[tokens[-1]] == "ADP"
     if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
         return None
@@ -321,7 +319,7 @@ def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called |
     known = "the" in determiners or owned
     if not determiners <= GENERAL | {"the"} or not int(known) < len(tokens) <= LONGEST_TERM:
         return None
-    unclear = PASSING | POINTING | SORTS | PICTURES
+    unclear = IN_SERIES | POINTING | SORTS | PICTURES
     if any(tree.lower[t] in unclear or tree.pos[t] in ("PRON", "ADV") for t in tokens):
         return None
     return Called(tree.join(tokens), "unknown", tokens, named=False, general=True)
@@ -389,8 +387,8 @@ def triples_to(
             yield triple_of(rule, passage, clause, head, relation, tail)
 
 
-PERIOD_MARKS = word_set("from since until till between through")
 BOUNDS = word_set("since until till")
+PERIOD_MARKS = BOUNDS | {"from", "between", "through"}
 LONGEST_PERIOD = 60
 
 

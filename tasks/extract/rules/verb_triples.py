@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tasks.extract.rules.clauses import NEGATIONS, Clause, Complement
+from tasks.extract.rules.clauses import NARROWING, Clause, Complement
+from tasks.extract.rules.lexicon import KEEPING_OBJECT, VAGUE
 from tasks.extract.rules.modality import modality_of
 from tasks.extract.rules.noun_phrases import (
     Called,
@@ -25,14 +26,10 @@ from tasks.extract.rules.triple import (
     triples_to,
 )
 from tasks.text.english_words import verb_forms
+from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 
 LONGEST_BETWEEN = 3
-# Passives of these may keep an object; after others a name begins an elliptical clause.
-KEEPING_OBJECT = frozenset(
-    ["award", "give", "grant", "offer", "teach", "elect", "call", "name", "appoint", "make", "pay",
-     "crown", "promise", "send", "show", "tell", "allow", "deny", "owe", "rename", "title", "dub"]
-)  # fmt: skip
 # Nouns of light verb constructions: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
 REPLACING = word_set("instead rather")  # "is shown by a player instead of an image"
@@ -40,7 +37,6 @@ SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
     "define describe regard treat classify view characterize designate recognize consider portray"
 )
-NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
 
@@ -59,7 +55,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     between: list[int] = []
     if mains:
         between = without_determiner(passage, core_phrase(tree, mains[0].head))
-        narrowed = any(tree.dep[c] in NARROWING for c in tree.children[mains[0].head])
+        narrowed = any(tree.dep[c] in NARROWING | {"appos"} for c in tree.children[mains[0].head])
         if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] in ("PRON", "DET"):
             return
     for complement in clause.complements:
@@ -186,7 +182,6 @@ def of_enumeration(passage: ParsedPassage, clause: Clause, subject: int) -> Iter
 
 SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}
 SILENT = word_set("be have do would")
-VAGUE = word_set("have be do get go say tell think believe know see seem appear want try need mean")
 # Without these adverbs a fact would seem to hold today.
 NO_LONGER = word_set("previously formerly originally initially")
 ALWAYS_VAGUE = word_set("involve relate concern associate regard affect")
@@ -213,7 +208,7 @@ def _verb_words(tree: Tree, clause: Clause) -> list[str]:
     modal = chained = False
     for token in clause.verb:
         lower = tree.lower[token]
-        if lower in NEGATIONS:
+        if lower in NEGATORS:
             words.append("never" if lower == "never" else "not")
         elif tree.dep[token] in ("aux", "aux:pass", "cop"):
             if chained or modal or tree.lemma[token].lower() not in SILENT:

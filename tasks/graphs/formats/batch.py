@@ -31,7 +31,7 @@ class Refused:
 
 
 @dataclass
-class Batch:
+class GraphBatch:
     """Some rows of a graph, and the lines refused while reading them."""
 
     tables: dict[type[Row], pa.Table] = field(default_factory=dict)
@@ -62,16 +62,16 @@ class Batch:
             self.refuse(int(line), reason, text or "")
         self.refused_more += max(len(lines) - room, 0)
 
-    def absorb(self, other: "Batch") -> None:
+    def absorb(self, other: "GraphBatch") -> None:
         """Take over the refusals and omissions of another batch."""
         for refused in other.refused:
             self.refuse(refused.line, refused.reason, refused.text)
         self.refused_more += other.refused_more
         self.left_out += other.left_out
 
-    def drained(self) -> "Batch":
+    def drained(self) -> "GraphBatch":
         """Return the contents and leave the batch empty."""
-        drained = Batch(self.tables, self.refused, self.refused_more, self.left_out)
+        drained = GraphBatch(self.tables, self.refused, self.refused_more, self.left_out)
         self.tables, self.refused, self.refused_more, self.left_out = {}, [], 0, 0
         return drained
 
@@ -87,7 +87,7 @@ ALIASES = columns_of(ImportedAlias)
 
 
 def add_triples(
-    batch: Batch,
+    batch: GraphBatch,
     lines: np.ndarray,
     head: pa.Array,
     relation: pa.Array,
@@ -113,7 +113,9 @@ def add_triples(
     _keep(batch, ImportedTriple, table, lines, empty, long)
 
 
-def add_entities(batch: Batch, rows: Sequence[Mapping[str, Any]], lines: Sequence[int]) -> None:
+def add_entities(
+    batch: GraphBatch, rows: Sequence[Mapping[str, Any]], lines: Sequence[int]
+) -> None:
     """Add rows of entities: entity, name, kind, description."""
     if not rows:
         return
@@ -126,7 +128,7 @@ def add_entities(batch: Batch, rows: Sequence[Mapping[str, Any]], lines: Sequenc
     _keep(batch, ImportedEntity, table, np.asarray(lines), empty, long)
 
 
-def add_aliases(batch: Batch, lines: np.ndarray, entity: pa.Array, alias: pa.Array) -> None:
+def add_aliases(batch: GraphBatch, lines: np.ndarray, entity: pa.Array, alias: pa.Array) -> None:
     """Add aliases of entities."""
     if not len(lines):
         return
@@ -175,7 +177,7 @@ class RowBuffer:
         """Return the number of rows."""
         return len(self.triples) + len(self.entities) + len(self.aliases)
 
-    def into(self, batch: Batch, relations: Mapping[str, str] | None = None) -> None:
+    def into(self, batch: GraphBatch, relations: Mapping[str, str] | None = None) -> None:
         """Move the rows to a batch; `relations` gives other names of relations."""
         if self.triples:
             lines, heads, names, tails, are_values, weights = zip(*self.triples, strict=True)
@@ -195,7 +197,7 @@ def _lengths(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def _keep(
-    batch: Batch,
+    batch: GraphBatch,
     row: type[Row],
     table: pa.Table,
     lines: np.ndarray,

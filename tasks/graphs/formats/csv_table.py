@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.columns import Columns
 from tasks.graphs.formats.lines import Lines, blocks_of_lines, split_lines
 from tasks.graphs.formats.mapping import FileMapping
@@ -18,13 +18,13 @@ from tasks.graphs.formats.separated import SAMPLE, add_fields, find_columns
 DELIMITERS = (",", ";", "\t", "|")
 
 
-def read_csv(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[Batch]:
+def read_csv(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
     """Yield the triples, or entities and aliases, of a CSV file.
 
     Raises UsageError if the columns cannot be identified.
     """
     table: _Table | None = None
-    batch = Batch()
+    batch = GraphBatch()
     for lines in blocks_of_lines(file, empty=True):
         if table is None and len(lines.numbers):
             table = _Table(lines, mapping)
@@ -76,7 +76,7 @@ class _Table:
         sample = lines.text[:SAMPLE].to_pylist()
         self._mapping = mapping
         self._delimiter = (mapping and mapping.delimiter) or guess_delimiter(sample[:100])
-        first = Lines(lines.text[:SAMPLE], lines.numbers[:SAMPLE], Batch())
+        first = Lines(lines.text[:SAMPLE], lines.numbers[:SAMPLE], GraphBatch())
         rows = [row for _, row in CsvRows(self._delimiter).take(first)]
         self._columns: Columns = find_columns(rows or [[""]], mapping)
         self._rows = CsvRows(self._delimiter)
@@ -106,11 +106,11 @@ class _Table:
         add_fields(lines.batch, numbers, fields, self._columns, self._mapping)
         return True
 
-    def end(self, batch: Batch) -> None:
+    def end(self, batch: GraphBatch) -> None:
         """Add the rows that still lack a closing quote."""
         self._add(list(self._rows.end(batch)), batch)
 
-    def _add(self, rows: list[tuple[int, list[str]]], batch: Batch) -> None:
+    def _add(self, rows: list[tuple[int, list[str]]], batch: GraphBatch) -> None:
         width = self._columns.width
         for number, row in rows:
             if len(row) != width:
@@ -150,12 +150,14 @@ class CsvRows:
         coming = list(zip(lines.numbers.tolist(), lines.text.to_pylist(), strict=True))
         yield from self._rows(coming[::-1], lines.batch)
 
-    def end(self, batch: Batch) -> Iterator[tuple[int, list[str]]]:
+    def end(self, batch: GraphBatch) -> Iterator[tuple[int, list[str]]]:
         """Refuse a row that was never closed; yield the rows after its first line."""
         while self._begun:
             yield from self._rows(self._give_up(batch), batch)
 
-    def _rows(self, coming: list[tuple[int, str]], batch: Batch) -> Iterator[tuple[int, list[str]]]:
+    def _rows(
+        self, coming: list[tuple[int, str]], batch: GraphBatch
+    ) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows in a stack of lines, whose last element comes first."""
         while coming:
             number, line = coming.pop()
@@ -180,7 +182,7 @@ class CsvRows:
         text = "\n".join(line for _, line in self._begun)
         return next(csv.reader([text], delimiter=self._delimiter, strict=True))
 
-    def _give_up(self, batch: Batch) -> list[tuple[int, str]]:
+    def _give_up(self, batch: GraphBatch) -> list[tuple[int, str]]:
         """Refuse the first line of the open row; return its other lines, last one first."""
         (number, line), *others = self._begun
         batch.refuse(number, "broken-quotes", line)

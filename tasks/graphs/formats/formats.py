@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.errors import UsageError
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.csv_table import read_csv
 from tasks.graphs.formats.json_lines import read_json_lines
 from tasks.graphs.formats.lines import Opened, opened
@@ -55,7 +55,9 @@ class Reading:
     seen: set[str] = field(default_factory=set)  # entities that a mapping's rules described
 
 
-def read_file(reading: Reading, report: Progress, spill: Path | None = None) -> Iterator[Batch]:
+def read_file(
+    reading: Reading, report: Progress, spill: Path | None = None
+) -> Iterator[GraphBatch]:
     """Yield a file's batches; data that exceeds memory goes to the folder `spill`."""
     with opened(reading.path) as file:
         for batch in _reader(reading, file, spill):
@@ -63,7 +65,7 @@ def read_file(reading: Reading, report: Progress, spill: Path | None = None) -> 
             yield batch
 
 
-def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[Batch]:
+def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[GraphBatch]:
     path, mapping, languages = reading.path, reading.mapping, reading.languages
     match reading.format:
         case "csv":

@@ -12,7 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from tasks.graphs.formats.batch import LONG_TAIL, Batch, RowBuffer, add_triples, renamed
+from tasks.graphs.formats.batch import LONG_TAIL, GraphBatch, RowBuffer, add_triples, renamed
 from tasks.graphs.formats.columns import TRIPLE, named_places
 from tasks.graphs.formats.lines import Lines, blocks_of_lines
 from tasks.graphs.formats.mapping import FileMapping
@@ -20,7 +20,7 @@ from tasks.graphs.formats.mapping import FileMapping
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 
 
-def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[Batch]:
+def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
     """Yield the triples and entities of a file of JSON lines."""
     names = {part: str(column) for part, column in ((mapping and mapping.columns) or {}).items()}
     relations = mapping.relations if mapping else {}

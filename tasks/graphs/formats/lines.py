@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.errors import AlmanacError, UsageError
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.ingest.formats.inputs import RefusalError
 from tasks.ingest.formats.unpacking import decompress
 
@@ -64,7 +64,7 @@ class Lines:
 
     text: pa.StringArray
     numbers: np.ndarray
-    batch: Batch
+    batch: GraphBatch
 
     def where(self, mask: np.ndarray) -> "Lines":
         """Return the lines where the mask is true."""
@@ -84,7 +84,7 @@ def blocks_of_lines(file: BinaryIO, block: int = BLOCK, *, empty: bool = False) 
             if len(rest) > MAX_LINE:
                 rest, overlong = rest[:1000], overlong + 1
             continue
-        batch = Batch()
+        batch = GraphBatch()
         whole, rest = rest + data[:end], data[end:]
         if overlong:
             begin, _, whole = whole.partition(b"\n")
@@ -94,7 +94,7 @@ def blocks_of_lines(file: BinaryIO, block: int = BLOCK, *, empty: bool = False) 
         yield _lines(whole, number, batch, empty)
         number += count
     if rest:
-        batch = Batch()
+        batch = GraphBatch()
         if overlong:
             batch.refuse(number, "too-long", rest.decode("utf-8", "replace"))
             rest = b""
@@ -107,7 +107,7 @@ _NONE = pa.array([], pa.string())
 _NO_NUMBERS = np.zeros(0, np.int64)
 
 
-def _lines(whole: bytes, first: int, batch: Batch, empty: bool) -> Lines:
+def _lines(whole: bytes, first: int, batch: GraphBatch, empty: bool) -> Lines:
     if b"\r" in whole:
         whole = whole.replace(b"\r\n", b"\n")
     data = np.frombuffer(whole, np.uint8)
@@ -123,7 +123,7 @@ def _lines(whole: bytes, first: int, batch: Batch, empty: bool) -> Lines:
     return _as_text(lines, numbers, batch)
 
 
-def _as_text(lines: pa.BinaryArray, numbers: np.ndarray, batch: Batch) -> Lines:
+def _as_text(lines: pa.BinaryArray, numbers: np.ndarray, batch: GraphBatch) -> Lines:
     try:
         return Lines(lines.cast(pa.string()), numbers, batch)
     except pa.ArrowInvalid:

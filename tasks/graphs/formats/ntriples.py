@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.imports import ImportedEntity
-from tasks.graphs.formats.batch import ENTITIES, Batch, add_aliases, add_triples, renamed
+from tasks.graphs.formats.batch import ENTITIES, GraphBatch, add_aliases, add_triples, renamed
 from tasks.graphs.formats.lines import Lines, blocks_of_lines
 from tasks.graphs.formats.mapping import FileMapping
 
@@ -125,7 +125,7 @@ _ALIASES_FULL = _full((*_NAMES, *_ALIASES))
 
 def read_ntriples(
     file: BinaryIO, languages: Sequence[str], mapping: FileMapping | None, spill: Path | None
-) -> Iterator[Batch]:
+) -> Iterator[GraphBatch]:
     """Yield the triples of a file, and at its end the names of its entities.
 
     Literals in other languages than these are left out.
@@ -137,7 +137,7 @@ def read_ntriples(
             _read(lines, chosen, mapping.relations if mapping else {}, names)
             yield lines.batch
         for table in names.entities():
-            yield Batch({ImportedEntity: table})
+            yield GraphBatch({ImportedEntity: table})
     finally:
         names.close()
 
@@ -177,7 +177,7 @@ def _plain_statements(parsed: pa.Array, numbers: np.ndarray, plain: np.ndarray) 
     return _Statements(numbers[plain], head, relation, node, text, rank)
 
 
-def _without_names(statements: _Statements, batch: Batch, names: IriNames) -> _Statements:
+def _without_names(statements: _Statements, batch: GraphBatch, names: IriNames) -> _Statements:
     """Store the names and descriptions among statements; return the other statements."""
     literal, relation = pc.is_valid(statements.text), statements.relation
     named = statements.where(pc.and_(literal, pc.is_in(relation, value_set=_ALIASES_FULL)))
@@ -194,7 +194,7 @@ def _without_names(statements: _Statements, batch: Batch, names: IriNames) -> _S
 
 
 def _add_triples(
-    statements: _Statements, batch: Batch, relations: dict[str, str], names: IriNames
+    statements: _Statements, batch: GraphBatch, relations: dict[str, str], names: IriNames
 ) -> None:
     if not len(statements.numbers):
         return

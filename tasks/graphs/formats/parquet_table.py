@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.errors import AlmanacError, UsageError
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.columns import TRIPLE, Columns, mapped_places, named_places
 from tasks.graphs.formats.mapping import FileMapping
 from tasks.graphs.formats.separated import add_fields
@@ -16,7 +16,7 @@ from tasks.graphs.formats.separated import add_fields
 BATCH_ROWS = 200_000
 
 
-def read_parquet(path: Path, mapping: FileMapping | None = None) -> Iterator[Batch]:
+def read_parquet(path: Path, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
     """Yield the triples, or entities and aliases, of a Parquet file; rows count from 1.
 
     Raises UsageError if its columns cannot be identified, AlmanacError if it is damaged.
@@ -29,7 +29,7 @@ def read_parquet(path: Path, mapping: FileMapping | None = None) -> Iterator[Bat
             chosen = Columns(places, len(wanted), header=True)
             first = 1
             for rows in file.iter_batches(BATCH_ROWS, columns=wanted):
-                batch = Batch()
+                batch = GraphBatch()
                 fields = [
                     _as_text(rows[name], part) for name, part in zip(wanted, places, strict=True)
                 ]

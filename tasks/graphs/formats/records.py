@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from schemas.errors import AlmanacError
-from tasks.graphs.formats.batch import Batch
+from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.csv_table import CsvRows
 from tasks.graphs.formats.lines import Opened, blocks_of_lines, opened
 from tasks.graphs.formats.mapping import FileMapping, TableMapping
@@ -22,13 +22,13 @@ Numbered = tuple[int, str | None, Any]  # line or number of a record, its key, t
 
 def read_records(
     file: Opened, path: Path, mapping: FileMapping, tables: Tables, seen: set[str]
-) -> Iterator[Batch]:
+) -> Iterator[GraphBatch]:
     """Yield the rows that the mapping's rules make from a file's records.
 
     `seen` holds the entities that were already described. Raises AlmanacError if the content does
     not match the file's name.
     """
-    batch, collector = Batch(), RuleRows(tables, seen)
+    batch, collector = GraphBatch(), RuleRows(tables, seen)
     for line, key, record in _records(file, path, mapping.records, batch):
         collector.apply(mapping, Scope(record, key), line)
         if len(collector.rows) >= BATCH_ROWS:
@@ -49,7 +49,7 @@ def load_tables(
             continue
         path, tables[name] = folder / table.file, {}
         with opened(path) as file:
-            for _, key, record in _records(file, path, None, Batch()):
+            for _, key, record in _records(file, path, None, GraphBatch()):
                 scope = Scope(record, key)
                 word, meaning = (fill(t, scope, {}) for t in (table.key, table.value))
                 if word and meaning:
@@ -57,7 +57,7 @@ def load_tables(
     return tables
 
 
-def _records(file: Opened, path: Path, where: str | None, batch: Batch) -> Iterator[Numbered]:
+def _records(file: Opened, path: Path, where: str | None, batch: GraphBatch) -> Iterator[Numbered]:
     kind = path.name.removesuffix(".gz").removesuffix(".bz2").rpartition(".")[2].lower()
     if kind in ("csv", "tsv"):
         return _from_table(file, "," if kind == "csv" else "\t", batch)
@@ -83,7 +83,7 @@ def _from_whole(file: Opened, path: Path, where: str | None) -> Iterator[Numbere
         yield record.line if isinstance(record, YamlMapping) else number, key, record
 
 
-def _from_json_lines(file: Opened, batch: Batch) -> Iterator[Numbered]:
+def _from_json_lines(file: Opened, batch: GraphBatch) -> Iterator[Numbered]:
     for lines in blocks_of_lines(file.data):
         batch.absorb(lines.batch)
         for number, line in zip(lines.numbers.tolist(), lines.text.to_pylist(), strict=True):
@@ -93,7 +93,7 @@ def _from_json_lines(file: Opened, batch: Batch) -> Iterator[Numbered]:
                 batch.refuse(number, "not-json", line)
 
 
-def _from_table(file: Opened, delimiter: str, batch: Batch) -> Iterator[Numbered]:
+def _from_table(file: Opened, delimiter: str, batch: GraphBatch) -> Iterator[Numbered]:
     header: list[str] | None = None
     for number, row in table_rows(file, delimiter, batch):
         if header is None:
@@ -104,7 +104,7 @@ def _from_table(file: Opened, delimiter: str, batch: Batch) -> Iterator[Numbered
             yield number, None, dict(zip(header, row, strict=True))
 
 
-def table_rows(file: Opened, delimiter: str, batch: Batch) -> Iterator[tuple[int, list[str]]]:
+def table_rows(file: Opened, delimiter: str, batch: GraphBatch) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a text table, with quotes, and the line of each."""
     rows = CsvRows(delimiter)
     for lines in blocks_of_lines(file.data, empty=True):

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from tasks.graphs.formats.batch import (
     LONG_TAIL,
-    Batch,
+    GraphBatch,
     add_aliases,
     add_triples,
     as_weight,
@@ -27,7 +27,7 @@ DELIMITERS = {"tsv": "\t", "pipe": "|", "nlpcc": "|||"}
 
 def read_separated(
     file: BinaryIO, delimiter: str, mapping: FileMapping | None = None
-) -> Iterator[Batch]:
+) -> Iterator[GraphBatch]:
     """Yield the triples, or entities and aliases, of a table with one of them per line.
 
     One space on each side of `|||` belongs to the delimiter. Raises UsageError if the columns
@@ -72,7 +72,7 @@ def _read_lines(
 
 
 def add_fields(
-    batch: Batch,
+    batch: GraphBatch,
     numbers: np.ndarray,
     fields: list[pa.Array],
     columns: Columns,
@@ -113,7 +113,7 @@ _SURE = 2.0  # the weight of an expert's resource; that of a single contributor 
 
 def read_conceptnet(
     file: BinaryIO, languages: Sequence[str], mapping: FileMapping | None = None
-) -> Iterator[Batch]:
+) -> Iterator[GraphBatch]:
     """Yield the assertions whose terms are both in these languages; the others are left out.
 
     All senses of a term are one entity; underscores become spaces.

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pyarrow.compute as pc
 
-from tasks.graphs.formats.batch import KEPT, Batch, RowBuffer
+from tasks.graphs.formats.batch import KEPT, GraphBatch, RowBuffer
 from tasks.graphs.formats.lines import Lines, Opened, blocks_of_lines, opened
 from tasks.graphs.formats.mapping import FileMapping
 from tasks.graphs.formats.templates import ordinal
@@ -28,7 +28,7 @@ _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 def read_wikidata(
     file: Opened, path: Path, languages: Sequence[str], mapping: FileMapping | None
-) -> Iterator[Batch]:
+) -> Iterator[GraphBatch]:
     """Yield the entities named in these languages, their aliases and statements.
 
     An entity's name is its label in the first of the languages that has one; labels in the others
@@ -66,7 +66,7 @@ def _property_names(path: Path, languages: Sequence[str]) -> dict[str, str]:
         for lines in blocks_of_lines(file.data, _BLOCK):
             mask = pc.match_substring_regex(lines.text, _PROPERTY)
             few = lines.where(mask.to_numpy(zero_copy_only=False))
-            for _, entity in _entities(Lines(few.text, few.numbers, Batch())):
+            for _, entity in _entities(Lines(few.text, few.numbers, GraphBatch())):
                 with suppress(*_BROKEN):  # reported when its line is read again
                     if entity["type"] == "property":
                         labels = _words(entity.get("labels"), languages)

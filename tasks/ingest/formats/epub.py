@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import open_package, parse_entry
 from tasks.ingest.formats.webpage import decode_page, read_chapter
 
@@ -20,7 +20,7 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 _FONTS_ALONE = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 
 
-def parse_book(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_book(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of the book's chapters with their headings, and its title.
 
     Only entries of the package are read; links that lead elsewhere are skipped. Raises

@@ -9,7 +9,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.names import sensible_title, title_of_name
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import open_package
 from tasks.ingest.prose import line_of_words
 
@@ -38,7 +38,7 @@ _CELLS_AT_ONCE = 10_000  # cells, empty or not, between two heartbeats
 _MOST_CELLS = 20_000_000
 
 
-def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the document's paragraphs, headings, lists and tables; deleted text is left out."""
     import docx
 
@@ -52,7 +52,7 @@ def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
     )
 
 
-def parse_slides(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_slides(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the slides' titles, texts and tables, in order."""
     import pptx
 
@@ -72,7 +72,7 @@ def parse_slides(file: BinaryIO, limits: Limits) -> Parsed:
     )
 
 
-def parse_workbook(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_workbook(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the sheets as tables under their names; a formula shows its last value."""
     import openpyxl
 

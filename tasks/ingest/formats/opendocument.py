@@ -13,7 +13,7 @@ from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.office import HEADS, join_blocks, markdown_table, opening_heading
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import open_package, parse_entry
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
@@ -38,7 +38,7 @@ _MOST_REPEATS = 100  # of a cell with words; a file may claim a million
 _DEEPEST_LIST = 8
 
 
-def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the headings, paragraphs, lists and tables of a file, and its metadata.
 
     Raises `RefusalError` for an encrypted file and for one that has no content.

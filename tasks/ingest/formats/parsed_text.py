@@ -28,7 +28,7 @@ class ParsedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParserLimits:
     """The settings of a parser, as plain values that can be sent to another process."""
 
     name: str  # the file's name, for formats that depend on it
@@ -42,7 +42,7 @@ class Limits:
 
 # A parser yields None as a heartbeat while it has no text to yield.
 Parsed = Iterator[ParsedText | None]
-Parser = Callable[[BinaryIO, Limits], Parsed]
+Parser = Callable[[BinaryIO, ParserLimits], Parsed]
 
 
 def refused(name: str, reason: Reason, sentence: str) -> ParsedText:

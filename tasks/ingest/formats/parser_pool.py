@@ -21,7 +21,7 @@ import orjson
 
 from tasks.ingest.formats.formats import Kind
 from tasks.ingest.formats.inputs import Reason, RefusalError
-from tasks.ingest.formats.parsed_text import Limits, ParsedText
+from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 
 _FILES_SERVED = 500  # files after which a worker is replaced, so that leaks do not add up
 _START = 60.0  # seconds that a worker may take to start on a busy machine
@@ -31,7 +31,9 @@ _idle: list["_Worker"] = []
 _lock = threading.Lock()
 
 
-def parse_apart(file: BinaryIO, kind: Kind, limits: Limits, seconds: float) -> Iterator[ParsedText]:
+def parse_apart(
+    file: BinaryIO, kind: Kind, limits: ParserLimits, seconds: float
+) -> Iterator[ParsedText]:
     """Yield the texts of an open file, parsed in a worker process.
 
     Raises `RefusalError` if the file is refused as a whole: for its content, or because its
@@ -74,7 +76,7 @@ class _Worker:
             raise RuntimeError("The parser process did not start.")
 
     def parse(
-        self, file: BinaryIO, kind: Kind, limits: Limits, seconds: float
+        self, file: BinaryIO, kind: Kind, limits: ParserLimits, seconds: float
     ) -> Iterator[ParsedText]:
         """Yield the texts of the file."""
         self.served += 1

@@ -19,7 +19,7 @@ from tasks.ingest.formats.formats import Kind
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import html_tables_as_markdown
-from tasks.ingest.formats.parsed_text import Limits, Parsed, Parser
+from tasks.ingest.formats.parsed_text import Parsed, Parser, ParserLimits
 
 _MEMORY = 1 << 30  # bytes of data that one parser may hold
 _STACK_OF_CALLS = 3_000  # Python's recursion limit; input nested more deeply is refused
@@ -40,7 +40,7 @@ def main() -> None:
         signal.alarm(0)
         with os.fdopen(handles[0], "rb") as file:
             file.seek(0)  # the position is shared with whoever opened the file
-            limits = Limits(**request["limits"])
+            limits = ParserLimits(**request["limits"])
             _answer(channel, Kind(request["kind"]), file, limits, request["seconds"])
 
 
@@ -61,7 +61,9 @@ def _confine() -> None:
     sys.setrecursionlimit(_STACK_OF_CALLS)
 
 
-def _answer(channel: socket.socket, kind: Kind, file: Any, limits: Limits, seconds: float) -> None:
+def _answer(
+    channel: socket.socket, kind: Kind, file: Any, limits: ParserLimits, seconds: float
+) -> None:
     try:
         last = time.monotonic()
         for text in _parsed(kind, file, limits, seconds):
@@ -88,7 +90,7 @@ def _answer(channel: socket.socket, kind: Kind, file: Any, limits: Limits, secon
         _send(channel, {"refused": Reason.BAD_FORMAT, "sentence": sentence})
 
 
-def _parsed(kind: Kind, file: Any, limits: Limits, seconds: float) -> Parsed:
+def _parsed(kind: Kind, file: Any, limits: ParserLimits, seconds: float) -> Parsed:
     """Yield the parser's texts, cleaned; an alarm ends the process if the parser hangs."""
     alarm = int(seconds) + 5
     signal.alarm(alarm)

@@ -16,7 +16,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.pdf_page import in_large_letters, text_of_page
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import HAN_OR_KANA_CLASS
@@ -52,7 +52,7 @@ _STOPS = (".", "!", "?")
 _ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended on purpose
 
 
-def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_pdf(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of all pages with blank lines between; words hyphenated at line ends join.
 
     The title comes from the metadata if it is sensible, else from the lines in the largest letters

@@ -25,7 +25,7 @@ from tasks.ingest.formats.inputs import (
 from tasks.ingest.formats.markdown import html_tables_as_markdown
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_name, title_of_text
-from tasks.ingest.formats.parsed_text import Limits, ParsedText
+from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most
@@ -68,14 +68,14 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
         yield Refusal(item.uri, Reason.UNREADABLE, text)
 
 
-def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, Limits]:
+def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, ParserLimits]:
     """Return the format of an open item; raises `RefusalError` if it is too large."""
     kind, compression = format_of(item.file_name, start_of(item, opened, 64))
     allowed = _allowed(kind, settings)
     if item.size > allowed:
         sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."
         raise RefusalError(Reason.TOO_LARGE, sentence)
-    limits = Limits(
+    limits = ParserLimits(
         item.file_name,
         compression,
         settings.max_file_bytes,
@@ -117,7 +117,7 @@ def _sha256(file: BinaryIO) -> str:
 
 
 def _parsed(
-    file: BinaryIO, kind: Kind, limits: Limits, settings: ReadSettings
+    file: BinaryIO, kind: Kind, limits: ParserLimits, settings: ReadSettings
 ) -> Iterator[ParsedText]:
     """Yield the texts of the file; plain text is decoded here, the rest by a worker process."""
     if kind is not Kind.TEXT:
@@ -139,7 +139,7 @@ def _parsed(
 
 
 def _with_page(
-    text: str, body: int, limits: Limits, settings: ReadSettings
+    text: str, body: int, limits: ParserLimits, settings: ReadSettings
 ) -> Iterator[ParsedText]:
     """Yield a text whose body is HTML, with the words of that page below its front matter."""
     with tempfile.TemporaryFile() as file:

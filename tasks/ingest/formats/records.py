@@ -19,7 +19,7 @@ from tasks.ingest.formats.hidden_markup import looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import KNOWN, described
 from tasks.ingest.formats.names import safe_record
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText, refused, settle
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused, settle
 from tasks.ingest.formats.unpacking import decompress, read_whole
 
 Fields = dict[str, Any]
@@ -34,7 +34,7 @@ _ROWS_AT_ONCE = 64  # rows per Parquet batch
 _FREE_BYTES = 2_000_000  # bytes read from Parquet before the limit on expansion applies
 
 
-def parse_json(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of an object, or the records of a list of objects."""
     value = _load(read_whole(file, limits), limits.charset)
     if isinstance(value, dict):
@@ -48,18 +48,18 @@ def parse_json(file: BinaryIO, limits: Limits) -> Parsed:
     yield from find_records(lambda: iter(value), limits)
 
 
-def parse_lines(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_lines(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the records of JSON lines, one object per line."""
     yield from find_records(lambda: _lines(file, limits), limits)
 
 
-def parse_csv(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_csv(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the records of a table; the separator is the one most frequent in the header."""
     csv.field_size_limit(limits.max_text_chars + 1)
     yield from find_records(lambda: _rows(file, limits), limits)
 
 
-def parse_parquet(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_parquet(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the records of a Parquet file, reading only the columns that are used."""
     if limits.compression:
         source: pa.NativeFile = pa.BufferReader(read_whole(file, limits))
@@ -73,7 +73,7 @@ def parse_parquet(file: BinaryIO, limits: Limits) -> Parsed:
         raise RefusalError(Reason.BAD_FORMAT, "It is not a sound Parquet file.") from error
 
 
-def find_records(opened: Callable[[], Iterable[Record]], limits: Limits) -> Parsed:
+def find_records(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -> Parsed:
     """Yield the texts of records; for a change feed (`uri` and `op`) the newest of each uri.
 
     `opened` returns the records from the start on each call: a feed is read twice, so that only
@@ -106,7 +106,7 @@ def used_columns(names: list[str], text_column: str) -> list[str]:
     return [name for name in names if name.lower() in used]
 
 
-def _texts(records: Iterable[Record], limits: Limits) -> Parsed:
+def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:
     seen: dict[int, int] = {}
     for place, fields in enumerate(records, 1):
         if not isinstance(fields, dict):
@@ -118,7 +118,7 @@ def _texts(records: Iterable[Record], limits: Limits) -> Parsed:
         yield _text(name if count == 1 else f"{name}~{count}", fields, limits)
 
 
-def _changes(opened: Callable[[], Iterable[Record]], limits: Limits) -> Parsed:
+def _changes(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -> Parsed:
     newest: dict[str, tuple[Any, int]] = {}
     for place, fields in enumerate(opened()):
         if isinstance(fields, dict) and (uri := safe_record(_pick(fields, "uri") or "")):
@@ -138,7 +138,7 @@ def _changes(opened: Callable[[], Iterable[Record]], limits: Limits) -> Parsed:
             yield None
 
 
-def _change(uri: str, fields: Fields, limits: Limits) -> ParsedText:
+def _change(uri: str, fields: Fields, limits: ParserLimits) -> ParsedText:
     operation = str(_pick(fields, "op") or "").strip().lower()
     if operation in _DELETES:
         return ParsedText(uri, version=_version(fields), feed=True, removed=True)
@@ -148,7 +148,7 @@ def _change(uri: str, fields: Fields, limits: Limits) -> ParsedText:
     return _text(uri, fields, limits, feed=True)
 
 
-def _text(name: str, fields: Fields, limits: Limits, *, feed: bool = False) -> ParsedText:
+def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False) -> ParsedText:
     text = _pick(fields, limits.text_column)
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "\n\n".join(text)
@@ -173,7 +173,7 @@ def _text(name: str, fields: Fields, limits: Limits, *, feed: bool = False) -> P
     )
 
 
-def _whole(fields: Fields, limits: Limits) -> ParsedText:
+def _whole(fields: Fields, limits: ParserLimits) -> ParsedText:
     record = _text("", fields, limits)
     if record.reason:
         raise RefusalError(Reason(record.reason), record.sentence)
@@ -238,7 +238,7 @@ def _load_surrogates(data: bytes) -> Any:
         raise RefusalError(Reason.BAD_FORMAT, "Its JSON is broken.") from error
 
 
-def _lines(file: BinaryIO, limits: Limits) -> Iterator[Record]:
+def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
     file.seek(0)
     if b"\0" in decompress(file, limits.compression, limits.max_expansion).read(4_096):
         raise RefusalError(Reason.BINARY, "It is binary; JSON lines are UTF-8 text.")
@@ -258,7 +258,7 @@ def _lines(file: BinaryIO, limits: Limits) -> Iterator[Record]:
                 yield error
 
 
-def _rows(file: BinaryIO, limits: Limits) -> Iterator[Record]:
+def _rows(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
     encoding = _table_encoding(file, limits)
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
@@ -281,7 +281,7 @@ def _rows(file: BinaryIO, limits: Limits) -> Iterator[Record]:
         lines.detach()
 
 
-def _table_encoding(file: BinaryIO, limits: Limits) -> str:
+def _table_encoding(file: BinaryIO, limits: ParserLimits) -> str:
     """Return the encoding of a table; with a fallback charset, all of the table is checked."""
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
@@ -300,7 +300,7 @@ def _table_encoding(file: BinaryIO, limits: Limits) -> str:
     return encoding
 
 
-def _column_rows(parquet: pq.ParquetFile, size: int, limits: Limits) -> Iterator[Record]:
+def _column_rows(parquet: pq.ParquetFile, size: int, limits: ParserLimits) -> Iterator[Record]:
     columns = used_columns(parquet.schema_arrow.names, limits.text_column)
     read_bytes = 0
     for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=columns, use_threads=False):

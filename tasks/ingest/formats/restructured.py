@@ -18,7 +18,7 @@ from docutils.transforms.references import Footnotes
 
 from tasks.ingest.formats.cleaning import clean, decode
 from tasks.ingest.formats.markdown import Cell, table
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import word_set
 
@@ -44,7 +44,7 @@ _SETTINGS = {
 }
 
 
-def parse_restructured(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_restructured(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of a file in reStructuredText as Markdown."""
     yield ParsedText(text=markdown_of(clean(decode(read_whole(file, limits), limits.charset))))
 

@@ -8,7 +8,7 @@ import zlib
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
-from tasks.ingest.formats.parsed_text import Limits
+from tasks.ingest.formats.parsed_text import ParserLimits
 
 # Bytes up to which a high ratio is harmless: a short text may repeat itself.
 _FREE = 1_000_000
@@ -55,14 +55,14 @@ def read_at_most(file: BinaryIO, allowed: int, reason: Reason, sentence: str) ->
     return data
 
 
-def read_whole(file: BinaryIO, limits: Limits) -> bytes:
+def read_whole(file: BinaryIO, limits: ParserLimits) -> bytes:
     """Return all of a file, decompressed; raises `RefusalError` beyond the limits."""
     stream = decompress(file, limits.compression, limits.max_expansion)
     sentence = f"It has more than {limits.max_file_bytes:,} bytes when decompressed."
     return read_at_most(stream, limits.max_file_bytes, Reason.TOO_EXPANDING, sentence)
 
 
-def open_package(file: BinaryIO, limits: Limits, format_name: str) -> zipfile.ZipFile:
+def open_package(file: BinaryIO, limits: ParserLimits, format_name: str) -> zipfile.ZipFile:
     """Open a zip package; raises `RefusalError` if it is invalid, locked or unpacks too large."""
     data = read_whole(file, limits)
     if data.startswith(_OLE):

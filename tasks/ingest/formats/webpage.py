@@ -11,7 +11,7 @@ from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.page_text import main_text, whole_text
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import read_whole
 
 _CHARSET = re.compile(
@@ -31,7 +31,7 @@ _SITE = re.compile(r"\s[|\-–—·•:»›]+\s")  # between the titles of a pa
 _START = re.compile(r"(?:https?://[^/]+)?(?:\.{0,2}/)*(?:index\.\w+)?")  # of a site
 
 
-def parse_webpage(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_webpage(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the page's title and main text without hidden elements."""
     yield read_page(decode_page(read_whole(file, limits), limits.charset))
 

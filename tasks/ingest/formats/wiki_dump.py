@@ -8,7 +8,7 @@ from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import safe_record
-from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText, refused, settle
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused, settle
 from tasks.ingest.formats.unpacking import decompress, read_whole
 from tasks.ingest.formats.wikitext import categories, plain_text
 
@@ -66,19 +66,19 @@ class _Pages:
         """Return nothing: pages are taken from `ready` as they come."""
 
 
-def parse_wiki(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_wiki(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the articles of a dump (namespace 0, no redirects); versions are revision ids."""
     yield from settle(_articles(file, limits))
 
 
-def parse_wikitext(file: BinaryIO, limits: Limits) -> Parsed:
+def parse_wikitext(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of one page that is a file of its own."""
     markup = decode(read_whole(file, limits), limits.charset)
     tags = {"tags": categories(markup)}
     yield ParsedText(text=plain_text(markup), metadata=described(tags.items()))
 
 
-def _articles(file: BinaryIO, limits: Limits) -> Parsed:
+def _articles(file: BinaryIO, limits: ParserLimits) -> Parsed:
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import XMLParser
 

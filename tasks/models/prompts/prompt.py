@@ -28,6 +28,7 @@ REPLIES: dict[str, type[BaseModel]] = {
     "link": replies.Choice,
     "program": replies.Program,
     "answer": replies.AnswerReply,
+    "cited": replies.CitedAnswer,
     "yes_no": replies.YesNo,
     "source": replies.Source,
     "needs_more": replies.NeedsMore,

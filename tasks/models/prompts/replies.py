@@ -19,6 +19,7 @@ from pydantic import (
 
 KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
 MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
+MOST_QUOTES = 200
 USUAL_ALIASES = 8  # of an entity; constrained decoding stops here, as small models do not
 MOST_ALIASES = 100
 MODALITIES = ("possible", "required", "intended", "future", "supposed", "conditional", "reported")
@@ -245,6 +246,11 @@ def _without(field: str, decided: str, needless: str) -> Callable[[object], obje
     return filled
 
 
+def _as_number(number: object) -> object:
+    """Return the number of a source as text; models write it as 3, "3" or "[3]"."""
+    return str(number).strip("[] ") if isinstance(number, int | str) else number
+
+
 class Choice(Reply):
     """The candidate that is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
 
@@ -272,6 +278,31 @@ class AnswerReply(Reply):
     answer: Lines
 
     _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
+
+
+class Quote(NamedTuple):
+    """The number of a source, and words that are copied from it."""
+
+    source: Annotated[str, BeforeValidator(_as_number)]
+    words: Words
+
+
+class CitedAnswer(Reply):
+    """An answer from numbered sources, [n] behind each claim, after the quotes that bear it out.
+
+    `values` are what answers the question in the fewest words, `search` what would have to be
+    found, and `compute` says whether lists and graph facts have to be computed with.
+    """
+
+    quotes: Annotated[
+        list[Annotated[Quote, BeforeValidator(_as_row(Quote._fields))]],
+        Field(max_length=MOST_QUOTES),
+    ] = []
+    found: Literal["yes", "partly", "no"]
+    answer: Lines = ""
+    values: Annotated[list[Label], Field(max_length=MOST_FACTS)] = []
+    search: Annotated[list[Label], Field(max_length=MOST_FACTS)] = []
+    compute: Literal["yes", "no"] = "no"
 
 
 class YesNo(Reply):

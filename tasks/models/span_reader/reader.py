@@ -23,7 +23,7 @@ from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_fo
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
-from tasks.models.span_reader.windows import Tokens, pair_ids, tokens_of, windows
+from tasks.models.span_reader.windows import TextTokens, pair_ids, tokens_of, windows
 from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 
@@ -148,7 +148,9 @@ def _in_one_script(question: str, texts: list[str]) -> list[str]:
     return written if all(text != plain for text, plain in chinese) else converted
 
 
-def _spans(number: int, tokens: Tokens, window: tuple[int, int], logits: np.ndarray) -> list[Span]:
+def _spans(
+    number: int, tokens: TextTokens, window: tuple[int, int], logits: np.ndarray
+) -> list[Span]:
     """Return the likeliest spans of a window of the text with this number."""
     first = len(logits) - 1 - (window[1] - window[0])  # token of the window's first
     start, end = logits[first:-1, 0], logits[first:-1, 1]

@@ -25,7 +25,7 @@ _MARKUP = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TextTokens:
     """A text's token ids, their character offsets, and the tokens that start sentences."""
 
     ids: list[int]
@@ -33,7 +33,7 @@ class Tokens:
     starts: list[int]
 
 
-def tokens_of(texts: list[str]) -> list[Tokens]:
+def tokens_of(texts: list[str]) -> list[TextTokens]:
     """Return the tokens of texts."""
     encodings = load_tokenizer().encode_batch(texts, add_special_tokens=False)
     return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
@@ -44,7 +44,7 @@ def without_markup(text: str) -> str:
     return re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text))
 
 
-def _tokens(text: str, encoding: Any) -> Tokens:
+def _tokens(text: str, encoding: Any) -> TextTokens:
     hidden = np.zeros(len(text) + 1, bool)
     for match in _MARKUP.finditer(text):
         hidden[match.start() : match.end()] = True
@@ -59,10 +59,10 @@ def _tokens(text: str, encoding: Any) -> Tokens:
             place += 1
         if number and place > passed:
             starts.append(number)
-    return Tokens([ids[number] for number in kept], offsets, starts)
+    return TextTokens([ids[number] for number in kept], offsets, starts)
 
 
-def windows(tokens: Tokens) -> list[tuple[int, int]]:
+def windows(tokens: TextTokens) -> list[tuple[int, int]]:
     """Return token ranges that keep each sentence whole, unless it is longer than a window."""
     length, begin, ranges = len(tokens.ids), 0, []
     while begin < length:
@@ -78,6 +78,6 @@ def windows(tokens: Tokens) -> list[tuple[int, int]]:
     return ranges
 
 
-def pair_ids(question: list[int], tokens: Tokens, window: tuple[int, int]) -> list[int]:
+def pair_ids(question: list[int], tokens: TextTokens, window: tuple[int, int]) -> list[int]:
     """Return the ids of a question with a window of a text."""
     return [CLS, *question[:QUESTION], SEP, *tokens.ids[window[0] : window[1]], SEP]

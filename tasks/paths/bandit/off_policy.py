@@ -35,7 +35,7 @@ class LoggedDecisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RewardEstimate:
     """A mean reward with its interval.
 
     `effective` is the effective sample size (Σw)² / Σw². If it is small, the log says little about
@@ -60,7 +60,7 @@ class ArmOverview:
     usual: bool
     pulls: int
     mean: float | None
-    estimate: Estimate | None
+    estimate: RewardEstimate | None
 
 
 def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmOverview]:
@@ -85,7 +85,9 @@ def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmO
     return shown
 
 
-def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarray) -> Estimate:
+def doubly_robust(
+    log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarray
+) -> RewardEstimate:
     """Return the doubly robust estimate from predicted (n, arms) and logged rewards."""
     weights = importance_weights(log, chances)
     played = predicted[np.arange(len(log.arms)), log.arms]
@@ -131,10 +133,10 @@ def importance_weights(log: LoggedDecisions, chances: np.ndarray) -> np.ndarray:
     return weights
 
 
-def mean_of(terms: np.ndarray, weights: np.ndarray) -> Estimate:
+def mean_of(terms: np.ndarray, weights: np.ndarray) -> RewardEstimate:
     """Return the mean of the terms with its normal interval, infinite for a single term."""
     value = float(terms.mean())
     wide = _Z * float(terms.std(ddof=1)) / len(terms) ** 0.5 if len(terms) > 1 else float("inf")
     squares = float(weights @ weights)
     effective = float(weights.sum()) ** 2 / squares if squares else 0.0
-    return Estimate(value, value - wide, value + wide, effective)
+    return RewardEstimate(value, value - wide, value + wide, effective)

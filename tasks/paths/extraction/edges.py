@@ -104,7 +104,7 @@ def as_triples(graph: Graph, edges: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.int32, copy=False)
 
 
-class Likeness:
+class EdgeLikeness:
     """The similarity of edges to contexts; an edge's vector is the sum of those of its parts.
 
     Lengths of sums are cached, since questions share edges; use one object per thread.

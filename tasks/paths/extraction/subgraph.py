@@ -13,7 +13,7 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.extraction.edges import (
     TOGETHER,
-    Likeness,
+    EdgeLikeness,
     NodeSets,
     as_triples,
     best_of_each,
@@ -41,7 +41,7 @@ class SubgraphExtraction:
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return the edges for each question, without paths."""
         sets = NodeSets(self._graph)
-        likeness = Likeness(self._graph, self._vectors.nodes, self._relations)
+        likeness = EdgeLikeness(self._graph, self._vectors.nodes, self._relations)
         extracted: list[Extracted] = []
         for start in range(0, len(questions), TOGETHER):
             batch = questions[start : start + TOGETHER]

@@ -9,7 +9,7 @@ from tasks.graphs.graph import Graph
 from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors
-from tasks.paths.path import Extracted, Extraction, GroundedQuestion
+from tasks.paths.path import Extracted, GroundedQuestion, Strategy
 from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.train import TrainedPolicy
@@ -29,7 +29,7 @@ class PolicyWalks:
 
     world: VectorGraph
     policy: TrainedPolicy
-    fallbacks: tuple[Extraction, ...] = ()
+    fallbacks: tuple[Strategy, ...] = ()
     beam: BeamOptions = BY_REWARD
     most_paths: int = 10
     name: str = "walks"

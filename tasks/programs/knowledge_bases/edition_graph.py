@@ -144,12 +144,13 @@ class EditionGraph:
         return [
             Fact(entity, names[relation], ref, inverse)
             for inverse, (relations, ends) in ((False, leaving), (True, entering))
-            for relation, ref in zip(relations.tolist(), self._refs(ends), strict=True)
+            for relation, ref in zip(relations.tolist(), self.refs(ends), strict=True)
         ]
 
-    def _refs(self, nodes: Nodes) -> list[EntityRef]:
-        labels = self.arrays.labels.take(pa.array(nodes)).to_pylist()
-        pairs = zip(nodes.tolist(), labels, strict=True)
+    def refs(self, nodes: Sequence[int] | Nodes) -> list[EntityRef]:
+        """Return nodes as entities of this knowledge base."""
+        labels = self.arrays.labels.take(pa.array(nodes, pa.int64())).to_pylist()
+        pairs = zip(nodes, labels, strict=True)
         return [EntityRef(self.name, str(node), label) for node, label in pairs]
 
     def _stated(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:

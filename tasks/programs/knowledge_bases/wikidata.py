@@ -15,7 +15,7 @@ from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.programs.knowledge_bases.ranking import likelihood
 from tasks.programs.knowledge_bases.remote_call import RemoteCall, line, rows, table
 from tasks.programs.knowledge_bases.web import Visit, Web
-from tasks.programs.knowledge_bases.wikidata_statements import Statement, statements_of
+from tasks.programs.knowledge_bases.wikidata_statements import WikidataStatement, statements_of
 
 MOST_ALIASES = 5  # names that are searched for
 MOST_FOUND = 10  # candidates of a name
@@ -159,7 +159,9 @@ class Wikidata:
             for subject, prop in referring
         ]  # fmt: skip
 
-    def _forward(self, entity: EntityRef, statement: Statement, names: dict[str, str]) -> Fact:
+    def _forward(
+        self, entity: EntityRef, statement: WikidataStatement, names: dict[str, str]
+    ) -> Fact:
         value: EntityRef | str = statement.text
         if statement.target:
             value = EntityRef(self.name, statement.target, names[statement.target])
@@ -175,7 +177,7 @@ class Wikidata:
             languages=languages_for(self.language), languagefallback="1",
         )  # fmt: skip
 
-    def _learn(self, key: str, reply: object) -> list[Statement]:
+    def _learn(self, key: str, reply: object) -> list[WikidataStatement]:
         """Keep an item's description and label; return its statements."""
         item = _entity(reply, key)
         self._descriptions.setdefault(key, in_language(item.get("descriptions"), self.language))

@@ -27,7 +27,7 @@ _DECADE, _YEAR, _MONTH, _DAY = 8, 9, 10, 11  # precisions of times
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class WikidataStatement:
     """A property and its value: `target` is the id of another entity, else `text` is the value.
 
     `unit` is the id of a number's unit.
@@ -40,14 +40,14 @@ class Statement:
     unit: str = ""
 
 
-def statements_of(claims: object) -> list[Statement]:
+def statements_of(claims: object) -> list[WikidataStatement]:
     """Return the first statements in an entity's claims, in their order."""
     groups = ((name, group) for name, group in table(claims).items() if ENTITY.fullmatch(name))
     statements = (statement for name, group in groups for statement in _best(name, rows(group)))
     return list(islice(statements, MOST_STATEMENTS))
 
 
-def _best(name: str, group: list[Any]) -> Iterator[Statement]:
+def _best(name: str, group: list[Any]) -> Iterator[WikidataStatement]:
     ranked = [(line(table(claim).get("rank")), table(claim)) for claim in group]
     best = "preferred" if any(rank == "preferred" for rank, _ in ranked) else "normal"
     for claim in [claim for rank, claim in ranked if rank == best][:MOST_PER_PROPERTY]:
@@ -56,7 +56,7 @@ def _best(name: str, group: list[Any]) -> Iterator[Statement]:
             continue
         target, text, unit = _value(table(snak, "datavalue"))
         if target or text:
-            yield Statement(name, line(claim.get("id")), target, text, unit)
+            yield WikidataStatement(name, line(claim.get("id")), target, text, unit)
 
 
 def _value(value: dict[str, Any]) -> tuple[str, str, str]:

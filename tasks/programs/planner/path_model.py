@@ -74,7 +74,7 @@ class Rows:
 
 
 @dataclass
-class Batch:
+class CandidateBatch:
     """The candidates of some questions; `question` is the place of each candidate's question."""
 
     rows: Rows  # all together; hops are places in `relations`
@@ -128,7 +128,7 @@ class Encoding:
             unknown=1 - np.array(known, np.float32)[readings],
         )
 
-    def batch(self, questions: Sequence[Rows]) -> Batch:
+    def batch(self, questions: Sequence[Rows]) -> CandidateBatch:
         """Return the rows of some questions, none of them empty, as one batch."""
         grams = [bag for rows in questions for bag in rows.grams]
         firsts = np.cumsum([0, *(len(rows.grams) for rows in questions[:-1])])
@@ -138,7 +138,7 @@ class Encoding:
         hops = columns["hops"]
         used, hops[hops >= 0] = np.unique(hops[hops >= 0], return_inverse=True)
         question_grams, offsets = _bagged(grams)
-        return Batch(
+        return CandidateBatch(
             rows=Rows(grams, [], **columns),
             question=question,
             readings=(question_grams % QUESTION_BUCKETS, offsets),
@@ -198,7 +198,7 @@ class WordModel:
 
     known = NOTHING
 
-    def ranking(self, batch: Batch) -> np.ndarray:
+    def ranking(self, batch: CandidateBatch) -> np.ndarray:
         """Return the score of each candidate, float32 (candidates,)."""
         rows = batch.rows
         read, lengths = (np.array(weights, np.float32) for weights in (READ, LENGTH_BIAS))
@@ -248,7 +248,7 @@ class PathModel(WordModel):
             "read": torch.tensor(READ).requires_grad_(),
         }
 
-    def ranking(self, batch: Batch) -> np.ndarray:
+    def ranking(self, batch: CandidateBatch) -> np.ndarray:
         """Return the score of each candidate, float32 (candidates,)."""
         import torch
 
@@ -256,7 +256,7 @@ class PathModel(WordModel):
             scores: np.ndarray = self.scores(batch).numpy()
         return scores
 
-    def scores(self, batch: Batch) -> Any:
+    def scores(self, batch: CandidateBatch) -> Any:
         """Return the score of each candidate as a tensor (candidates,), to be fitted."""
         import torch
         from torch.nn.functional import embedding, embedding_bag
@@ -290,7 +290,7 @@ class PathModel(WordModel):
             score = score + by_hop.sum(1) * there * trust[:, hop]
         return score
 
-    def _trust(self, batch: Batch) -> np.ndarray:
+    def _trust(self, batch: CandidateBatch) -> np.ndarray:
         """Return the weight of what was learned of each hop, float32 (candidates, 3), 0 to 1."""
         hops, uses = batch.rows.hops, self.uses[batch.names]
         trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted

@@ -69,18 +69,22 @@ def resolve(
     overrides: pa.Table,
     encode: Encode | None,
     moved: pa.Table | None = None,
+    distinct_names: pa.Table | None = None,
 ) -> Resolution:
     """Resolve each name in each document to an entity.
 
     `local` has one row per document_id, name and kind, with title, language, mentions, as_title,
-    description and context; `aliases` has document_id, name, alias, kind, confidence; `anchors`
-    are the EntityAnchor rows so far, `overrides` the Override rows, and `moved` has document_id and
-    earlier_document_id of documents under a new uri. `encode` returns vectors of length one;
-    without it descriptions are compared by their words.
+    description, context, born and died; `aliases` has document_id, name, alias, kind, confidence;
+    `anchors` are the EntityAnchor rows so far, `overrides` the Override rows, and `moved` has
+    document_id and earlier_document_id of documents under a new uri. `distinct_names` has
+    document_id, name and other of names that mean two things unless an alias says otherwise.
+    `encode` returns vectors of length one; without it descriptions are compared by their words.
     """
     with _collector_paused():
         likeness = Likeness(encode)
-        clusters = join_senses(find_senses(read_local(local, aliases), likeness), likeness)
+        clusters = join_senses(
+            find_senses(read_local(local, aliases, distinct_names), likeness), likeness
+        )
         journalled = read_anchors(anchors)
         given = inherited(journalled, moved) if moved else journalled
         clusters, forced, names = apply_overrides(clusters, overrides, given)

@@ -25,6 +25,7 @@ class Unit:
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
     added: bool = False  # another name with an added word that is not part of it
+    dates: dict[str, str] = field(default_factory=dict)  # when a person was born and died
 
     @property
     def mentions(self) -> int:
@@ -55,6 +56,7 @@ class LocalEntity:
     titled: bool = field(init=False)
     description: str = field(init=False)
     context: str = field(init=False)
+    dates: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Derive the values that are used often."""
@@ -68,6 +70,7 @@ class LocalEntity:
         ordered = [self.main, *self.units]
         self.description = next((u.description for u in ordered if u.description), "")
         self.context = next((u.context for u in ordered if u.context), "")
+        self.dates = {what: date for unit in self.units for what, date in unit.dates.items()}
 
     @property
     def firm(self) -> bool:

@@ -24,7 +24,13 @@ from tasks.publish.resolve.short_forms import (
     short_forms,
 )
 from tasks.text.languages import HAN
-from tasks.text.names import disambiguator, is_acronym_of, normalise_name, other_names_in
+from tasks.text.names import (
+    disambiguator,
+    gender_of_title,
+    is_acronym_of,
+    normalise_name,
+    other_names_in,
+)
 
 TITLE_WEIGHT = 5
 """The weight of a kind from a document about the entity."""
@@ -33,8 +39,13 @@ _PHRASE = re.compile(r"[a-z]+\s")  # `in Philadelphia` is no name
 _MAX_NAMES = 5_000  # names per document among which short forms are searched
 
 
-def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
+def read_local(
+    local: pa.Table, aliases: pa.Table, distinct_names: pa.Table | None = None
+) -> list[LocalEntity]:
     """Return the local entities of all documents, sorted."""
+    apart: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in distinct_names.to_pylist() if distinct_names else ():
+        apart[row["document_id"]].append((row["name"], row["other"]))
     stated: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in _sorted_rows(aliases, ("document_id", "name", "alias", "kind")):
         stated[row["document_id"]].append(row)
@@ -57,9 +68,10 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     known = meant, wholes, firsts, translations
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        entities += _document(document, own, stated.pop(document, []), *known)
+        names = _DocumentNames(document, apart[document])
+        entities += _document(names, own, stated.pop(document, []), *known)
     for document in sorted(stated):
-        entities += _document(document, [], stated[document], *known)
+        entities += _document(_DocumentNames(document, []), [], stated[document], *known)
     return sorted(entities, key=lambda entity: entity.key)
 
 
@@ -83,7 +95,7 @@ def _sorted_rows(table: pa.Table, columns: tuple[str, ...]) -> Iterator[dict[str
 
 
 def _document(
-    document: str,
+    builder: "_DocumentNames",
     rows: Iterable[dict[str, Any]],
     stated: list[dict[str, Any]],
     meant: dict[str, str],
@@ -91,7 +103,6 @@ def _document(
     firsts: Counter[str],
     translations: set[tuple[str, str]],
 ) -> list[LocalEntity]:
-    builder = _DocumentNames(document)
     for row in rows:
         builder.add(row)
     for row in stated:
@@ -113,11 +124,13 @@ def _document(
 class _DocumentNames:
     """The names of one document while they are being joined."""
 
-    def __init__(self, document: str) -> None:
+    def __init__(self, document: str, apart: list[tuple[str, str]]) -> None:
         self.document = document
+        self.apart = apart
         self.units: dict[tuple[str, str], Unit] = {}
         self.by_name: dict[str, Unit] = {}
         self.parents: dict[Unit, Unit] = {}
+        self.addressed: list[tuple[Unit, str]] = []  # names with a title of a man or a woman
 
     def add(self, row: dict[str, Any]) -> None:
         unit = self.touch(row["name"], row["kind"], row["title"] or "", row["mentions"])
@@ -130,6 +143,7 @@ class _DocumentNames:
             unit.first_said = min(known, offset)
         unit.description = max(unit.description, row["description"] or "", key=len)
         unit.context = unit.context or row["context"] or ""
+        unit.dates.update({what: row[what] for what in ("born", "died") if row.get(what)})
         unit.language = row["language"] or unit.language
 
     def touch(self, name: str, kind: str, title: str = "", mentions: int = 0) -> Unit:
@@ -145,6 +159,9 @@ class _DocumentNames:
         unit.names[name] += mentions
         unit.kinds[kind] += mentions
         unit.titled |= titled
+        gender = gender_of_title(name) if kind in ("person", "unknown") else None
+        if gender:
+            self.addressed.append((unit, gender))
         self.join(self.by_name.setdefault(name, unit), unit)
         return unit
 
@@ -203,14 +220,22 @@ class _DocumentNames:
         return bool(persons) and min(persons) < min(unit.first_said for unit in noted)
 
     def _contradicts(self, one: Unit, other: Unit) -> bool:
-        """Tell whether joining two names would contradict a kind stated in a note."""
+        """Tell whether joining two names would contradict a kind stated in a note, or a title."""
         for unit in self.units.values():
             if unit.note in KIND_NOTES:
                 root = self.find(unit)
                 for near, far in ((one, other), (other, one)):
                     if root is self.find(near) and kinds_clash(unit.note, far.kind, unit.norm):
                         return True
-        return False
+        genders = [(self.find(unit), gender) for unit, gender in self.addressed]
+        own, others = (
+            {gender for root, gender in genders if root is self.find(unit)} for unit in (one, other)
+        )
+        return bool(own and others) and own.isdisjoint(others)
+
+    def _are_distinct(self, one: Unit, other: Unit) -> bool:
+        roots = {self.find(one), self.find(other)}
+        return any({self.find(self.by_name[name]) for name in pair} == roots for pair in self.apart)
 
     def join_alias(self, name: str, alias: str, *, is_translation: bool) -> None:
         full, short = self.by_name[name], self.by_name[alias]
@@ -259,7 +284,7 @@ class _DocumentNames:
             fits = self._introduced(unit, named)
             roots = {self.find(candidate) for candidate in fits}
         joinable = len(roots) == 1 and self.find(unit) not in roots
-        if joinable and not self._contradicts(fits[0], unit):
+        if joinable and not (self._contradicts(fits[0], unit) or self._are_distinct(fits[0], unit)):
             longer = adds_role(fits[0], unit)
             unit.short, fits[0].short = not (unit.titled or longer), fits[0].short or longer
             if kinds_clash(unit.kind, fits[0].kind, unit.norm):

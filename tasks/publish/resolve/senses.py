@@ -4,8 +4,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.likeness import SAME, Likeness, Profile
 from tasks.publish.resolve.local_entities import LocalEntity, kinds_clash, voted_kind
+from tasks.text.chinese_words import tag_of
+from tasks.text.languages import HAN
 
 _MAX_SENSES = 32  # senses of one name with which a bearer is compared
 _MANY = 3  # documents with a name from which its usual kind outweighs a rarer one
@@ -22,6 +25,7 @@ class Sense:
     kinds: Counter[str] = field(default_factory=Counter)
     notes: set[str] = field(default_factory=set)
     descriptions: list[str] = field(default_factory=list)
+    dates: list[dict[str, str]] = field(default_factory=list)
     mentions: int = 0
     kind: str = "unknown"
     firm: bool = False
@@ -38,6 +42,8 @@ class Sense:
         self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
         self.firm |= member.firm
+        if member.dates:
+            self.dates.append(member.dates)
         if member.note:
             self.notes.add(member.note)
         text = member.description
@@ -186,6 +192,8 @@ class _Block:
             return max(alike, default=0.0) < SAME
         if not evidence or not texts:
             return False
+        if sense.kind == entity.kind == "person" and is_rare_full_name(self.norm):
+            return any(_lived_apart(dates, entity.dates) for dates in sense.dates)
         return all(self.likeness.differ(evidence, t, self.norm, self.suspected) for t in texts)
 
     def _rank(self, sense: Sense, entity: LocalEntity, evidence: str) -> tuple[Any, ...]:
@@ -195,6 +203,25 @@ class _Block:
         same_kind = sense.kind == entity.kind != "unknown"
         alike = round(max(pairs, default=0.0), 4)
         return same_note, same_kind, alike, sense.mentions, -sense.number
+
+
+def is_rare_full_name(norm: str) -> bool:
+    """Tell whether a person's name has several words, or in Chinese three characters, some rare.
+
+    Two documents that have it mean one person, however differently they describe the person.
+    """
+    if HAN.search(norm) and " " not in norm:
+        return len(norm) > 2 and not tag_of(norm) and not tag_of(norm[1:])
+    words = norm.split()
+    return len(words) > 1 and not all(len(word) == 1 or is_common(word) for word in words)
+
+
+def _lived_apart(one: dict[str, str], other: dict[str, str]) -> bool:
+    """Tell whether two dates of birth, or of death, disagree; a year fits any of its days."""
+    return any(
+        not (one[what].startswith(other[what]) or other[what].startswith(one[what]))
+        for what in one.keys() & other.keys()
+    )
 
 
 def _evidence(entity: LocalEntity) -> str:

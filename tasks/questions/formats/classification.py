@@ -3,7 +3,7 @@
 import html
 from typing import Any
 
-from tasks.questions.formats.rows import Item, reader, text
+from tasks.questions.formats.rows import BenchmarkItem, reader, text
 from tasks.questions.question import BenchmarkQuestion, Part
 
 TOPICS = ("World", "Sports", "Business", "Sci/Tech")
@@ -26,7 +26,7 @@ _TRUTHS = {"true": "yes", "yes": "yes", "1": "yes", "false": "no", "no": "no", "
     r"ag[_-]?news",
     {3: ("Class Index", "Title", "Description")},
 )
-def read_agnews(item: Item) -> BenchmarkQuestion:
+def read_agnews(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question about a news item's topic, its class (AG News, Zhang et al. 2015)."""
     if "label" in item.values:
         place, content = int(item["label"]), item["text"]
@@ -51,7 +51,7 @@ def read_agnews(item: Item) -> BenchmarkQuestion:
     "lun|fulltrain|balancedtest",
     {2: ("label", "text")},
 )
-def read_lun(item: Item) -> BenchmarkQuestion:
+def read_lun(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question about a news item's honesty (LUN, Rashkin et al. 2017).
 
     Released tables have numbers as labels. CooK's files (Feng et al. 2024) ask for two classes or
@@ -81,7 +81,7 @@ def read_lun(item: Item) -> BenchmarkQuestion:
     "gold_label, Sentence1 and Sentence2 (or premise, hypothesis and a label of 0 to 2)",
     "e-?snli",
 )
-def read_esnli(item: Item) -> BenchmarkQuestion | None:
+def read_esnli(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a pair of sentences with its first explanation (e-SNLI, Camburu et al. 2018).
 
     The split key is the premise. Pairs on which the annotators did not agree are skipped.
@@ -111,7 +111,7 @@ def read_esnli(item: Item) -> BenchmarkQuestion | None:
     "a claim and its label (SUPPORTS, REFUTES or NOT ENOUGH INFO)",
     "fever|paper_|shared_task_",
 )
-def read_fever(item: Item) -> BenchmarkQuestion | None:
+def read_fever(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a claim with its evidence; without a label, as in hidden test parts, it is skipped.
 
     FEVER (Thorne et al. 2018), its symmetric set (Schuster et al. 2019), and Climate-FEVER, which
@@ -137,7 +137,7 @@ def read_fever(item: Item) -> BenchmarkQuestion | None:
     )
 
 
-def _evidence(item: Item) -> tuple[tuple[str, ...], str | None]:
+def _evidence(item: BenchmarkItem) -> tuple[tuple[str, ...], str | None]:
     """Return titles and text: FEVER has titles, the symmetric set text, the climate set both."""
     evidence: Any = item.get("evidence") or item.get("evidences") or []
     if isinstance(evidence, str):
@@ -154,7 +154,7 @@ def _evidence(item: Item) -> tuple[tuple[str, ...], str | None]:
     "question and answer (true or false)",
     "strategy_?qa(?!.*(paragraphs|filtered))",
 )
-def read_strategyqa(item: Item) -> BenchmarkQuestion | None:
+def read_strategyqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question with the facts that decide it (StrategyQA, Geva et al. 2021).
 
     The topic is the term that the question was written about.
@@ -166,14 +166,14 @@ def read_strategyqa(item: Item) -> BenchmarkQuestion | None:
 
 
 @reader("boolq", "question, passage and answer (true or false)", "bool_?q")
-def read_boolq(item: Item) -> BenchmarkQuestion | None:
+def read_boolq(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question with its passage (BoolQ, Clark et al. 2019)."""
     answer, topic = item.get("answer", item.get("label")), item.get("title", "")
     return _yes_no(item, "boolq", item.get("idx", ""), answer, item["passage"], topic)
 
 
 def _yes_no(
-    item: Item, dataset: str, number: Any, answer: Any, knowledge: str, topic: str
+    item: BenchmarkItem, dataset: str, number: Any, answer: Any, knowledge: str, topic: str
 ) -> BenchmarkQuestion | None:
     """Return a yes-no question; None if it has no answer."""
     question = text(item["question"])

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tasks.questions.formats.rows import Item, listed, reader, text, texts
+from tasks.questions.formats.rows import BenchmarkItem, listed, reader, text, texts
 from tasks.questions.question import BenchmarkQuestion, Outcome
 
 _LETTERS = "ABCD"
@@ -57,7 +57,7 @@ def _shared_label(choices: Iterable[str], right: str) -> str | None:
 
 
 @reader("arc", _STEM_FIELDS)
-def read_arc(item: Item) -> BenchmarkQuestion | None:
+def read_arc(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of ARC (Clark et al. 2018); the path says if it is easy or a challenge."""
     path = "/".join(item.file.parts[-3:]).lower()
     sets = [name for name in ("easy", "challenge") if name in path]
@@ -65,13 +65,13 @@ def read_arc(item: Item) -> BenchmarkQuestion | None:
 
 
 @reader("openbookqa", _STEM_FIELDS, "openbookqa|obqa")
-def read_openbookqa(item: Item) -> BenchmarkQuestion | None:
+def read_openbookqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of OpenBookQA (Mihaylov et al. 2018); the core fact is its knowledge."""
     return _with_stem(item, "openbookqa", knowledge=item.get("fact1") or None)
 
 
 @reader("commonsenseqa", _STEM_FIELDS, "commonsense_?qa|csqa")
-def read_commonsenseqa(item: Item) -> BenchmarkQuestion | None:
+def read_commonsenseqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of CommonsenseQA (Talmor et al. 2019).
 
     The topic is the ConceptNet concept that it was made from.
@@ -83,7 +83,7 @@ def read_commonsenseqa(item: Item) -> BenchmarkQuestion | None:
     return _with_stem(item, "commonsenseqa", topic=concept, split_key=concept or "")
 
 
-def _with_stem(item: Item, dataset: str, **others: Any) -> BenchmarkQuestion | None:
+def _with_stem(item: BenchmarkItem, dataset: str, **others: Any) -> BenchmarkQuestion | None:
     known = item.get("answerKey") or item.get("answer")
     if not known and (item.get("question") or item.get("question_stem")):
         return None
@@ -93,7 +93,7 @@ def _with_stem(item: Item, dataset: str, **others: Any) -> BenchmarkQuestion | N
     )
 
 
-def _lettered(item: Item) -> Read:
+def _lettered(item: BenchmarkItem) -> Read:
     question: Any = item.get("question") or item["question_stem"]
     options = question["choices"] if isinstance(question, dict) else item["choices"]
     stem = question["stem"] if isinstance(question, dict) else question
@@ -104,7 +104,7 @@ def _lettered(item: Item) -> Read:
     return stem, choices, item["answerKey"]
 
 
-def _instruction(item: Item) -> Read:
+def _instruction(item: BenchmarkItem) -> Read:
     match = _INSTRUCTION.search(item["instruction"])
     if not match:
         raise ValueError("no question with numbered answers")
@@ -121,7 +121,7 @@ def _instruction(item: Item) -> Read:
     "question, options by letter, and answer or answer_idx",
     "medqa|questions|phrases|US_qbank|4_options",
 )
-def read_medqa(item: Item) -> BenchmarkQuestion:
+def read_medqa(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of MedQA (Jin et al. 2021); `kind` is the exam's step."""
     options = item["options"]
     if not isinstance(options, dict):
@@ -137,7 +137,7 @@ def read_medqa(item: Item) -> BenchmarkQuestion:
     "mmlu|_test|_dev|_val",
     {6: ("question", *_LETTERS, "answer")},
 )
-def read_mmlu(item: Item) -> BenchmarkQuestion:
+def read_mmlu(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of MMLU (Hendrycks et al. 2021).
 
     `kind` is the subject, from its field or the file's name; the subject's group is part of
@@ -156,7 +156,7 @@ def read_mmlu(item: Item) -> BenchmarkQuestion:
 
 
 def _exam(
-    item: Item, task: str, choices: tuple[str, ...], right: str, kind: str, **others: Any
+    item: BenchmarkItem, task: str, choices: tuple[str, ...], right: str, kind: str, **others: Any
 ) -> BenchmarkQuestion:
     if right not in choices:
         raise ValueError("the answer is none of the choices")
@@ -166,7 +166,7 @@ def _exam(
 @reader(
     "mirage", "dataset, question, options by letter and the answer's letter", "mirage|benchmark"
 )
-def read_mirage(item: Item) -> BenchmarkQuestion:
+def read_mirage(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a medical question of MIRAGE (Xiong et al. 2024), five data sets with model answers.
 
     Each data set is a task. An item may hold `pred`: the letter that each model chose by its own
@@ -205,7 +205,7 @@ def _outcomes(models: list[str], chosen: dict[str, Any], right: str) -> tuple[Ou
 
 
 @reader("cikqa", "question, answers, knowledge and sourcelabel")
-def read_cikqa(item: Item) -> BenchmarkQuestion:
+def read_cikqa(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of CIKQA (Zhang et al. 2023); `kind` is the source task.
 
     It has two candidates; the third element of `answers` means "unknown" and is no choice. The
@@ -235,7 +235,7 @@ def _sentence(edge: Sequence[Any]) -> str:
 
 
 @reader("thrust", "sent, knowledge, and option1, option2 and label (or ans)", "benchmark")
-def read_thrust_files(item: Item) -> BenchmarkQuestion:
+def read_thrust_files(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of one of the twelve tasks released with Thrust (Zhao et al. 2023).
 
     `mc_benchmark.json` holds multiple-choice questions, `benchmark.json` open ones: by task, then

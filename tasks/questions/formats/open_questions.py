@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tasks.questions.answer_patterns import readings
-from tasks.questions.formats.rows import Item, listed, reader, text, texts
+from tasks.questions.formats.rows import BenchmarkItem, listed, reader, text, texts
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
 
@@ -29,7 +29,7 @@ Span = tuple[int, int]
     r"nq|natural[_-]?questions|simplified",
     _COLUMNS,
 )
-def read_nq(item: Item) -> BenchmarkQuestion | None:
+def read_nq(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of NQ (Kwiatkowski et al. 2019) with short answers, or yes and no.
 
     The long answer is its knowledge.
@@ -92,7 +92,7 @@ def _words(tokens: Sequence[str], span: Span) -> list[str]:
 
 
 @reader("webquestions", "utterance and targetValue, or question and answers", "web_?q", _COLUMNS)
-def read_webquestions(item: Item) -> BenchmarkQuestion:
+def read_webquestions(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of WebQuestions (Berant et al. 2013).
 
     The topic is the Freebase page that it comes from.
@@ -111,7 +111,7 @@ def read_webquestions(item: Item) -> BenchmarkQuestion:
     "trivia|wikipedia-|web-|qa",
     _COLUMNS,
 )
-def read_triviaqa(item: Item) -> BenchmarkQuestion | None:
+def read_triviaqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of TriviaQA (Joshi et al. 2017) with all names of its answer.
 
     Its knowledge is the first paragraph of the file's evidence that holds an answer.
@@ -127,7 +127,7 @@ def read_triviaqa(item: Item) -> BenchmarkQuestion | None:
     return _question(item, "triviaqa", question, answers, _holding(_evidence(item), answers))
 
 
-def _open(item: Item, dataset: str, topic: str = "") -> BenchmarkQuestion:
+def _open(item: BenchmarkItem, dataset: str, topic: str = "") -> BenchmarkQuestion:
     answers = texts(listed(item.get("answers") or item["answer"]))
     contexts = item.get("positive_ctxs", [])
     knowledge = contexts[0]["text"] if contexts else None
@@ -135,7 +135,7 @@ def _open(item: Item, dataset: str, topic: str = "") -> BenchmarkQuestion:
 
 
 def _question(
-    item: Item,
+    item: BenchmarkItem,
     dataset: str,
     question: Any,
     answers: tuple[str, ...],
@@ -153,7 +153,7 @@ def _question(
     )
 
 
-def _evidence(item: Item) -> Iterator[str]:
+def _evidence(item: BenchmarkItem) -> Iterator[str]:
     """Yield the texts of pages and search results, whichever the file has."""
     for list_name, names in (
         ("entity_pages", ("wiki_context",)),
@@ -177,7 +177,7 @@ def _holding(evidence: Iterator[str], answers: tuple[str, ...]) -> str | None:
 
 
 @reader("curatedtrec", "a question and patterns of its answer", "(curated)?trec", _TREC_COLUMNS)
-def read_curatedtrec(item: Item) -> BenchmarkQuestion:
+def read_curatedtrec(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of CuratedTREC (Baudis and Sedivy 2015), whose answers are patterns.
 
     Its answers are plain readings of these regular expressions.
@@ -193,7 +193,7 @@ def read_curatedtrec(item: Item) -> BenchmarkQuestion:
 
 
 @reader("popqa", "a question (or input) and answers (or output)")
-def read_popqa(item: Item) -> BenchmarkQuestion:
+def read_popqa(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of PopQA (Mallen et al. 2023); `kind` is the relation.
 
     Its popularity is `s_pop`, the page views of its subject per month.
@@ -211,7 +211,7 @@ def read_popqa(item: Item) -> BenchmarkQuestion:
 
 
 @reader("wikidyk", "input, output and fact")
-def read_wikidyk(item: Item) -> BenchmarkQuestion:
+def read_wikidyk(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of WikiDYK with the fact that it was made from; `kind` is the year."""
     return item.question(
         "wikidyk",
@@ -226,7 +226,7 @@ _MULTIHOP = "question, answer, supporting_facts and context"
 
 
 @reader("hotpotqa", _MULTIHOP, "hotpot(?!.*corpus)")
-def read_hotpotqa(item: Item) -> BenchmarkQuestion:
+def read_hotpotqa(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of HotpotQA (Yang et al. 2018) with its paragraphs.
 
     `kind` is bridge or comparison. The knowledge consists of the supporting paragraphs.
@@ -235,7 +235,7 @@ def read_hotpotqa(item: Item) -> BenchmarkQuestion:
 
 
 @reader("2wiki", f"{_MULTIHOP}, or question and gold", "2wiki(?!.*corpus)")
-def read_2wiki(item: Item) -> BenchmarkQuestion:
+def read_2wiki(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of 2WikiMultiHopQA (Ho et al. 2020), whose files are like HotpotQA's.
 
     Those with only the titles to find have no answers, so only their retrieval can be measured.
@@ -247,7 +247,7 @@ def read_2wiki(item: Item) -> BenchmarkQuestion:
 
 
 @reader("musique", "question, answer and paragraphs (title, paragraph_text)", "musique(?!.*corpus)")
-def read_musique(item: Item) -> BenchmarkQuestion:
+def read_musique(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of MuSiQue (Trivedi et al. 2022) with its paragraphs.
 
     `kind` is the shape of its hops, such as 3hop1. Where the paragraphs do not answer it, it has no
@@ -270,7 +270,7 @@ def read_musique(item: Item) -> BenchmarkQuestion:
     )
 
 
-def _supported(item: Item, dataset: str) -> BenchmarkQuestion:
+def _supported(item: BenchmarkItem, dataset: str) -> BenchmarkQuestion:
     """Return a question with its paragraphs and the titles of those that support its answer."""
     titles = [title for title, _ in _pairs(item["supporting_facts"], "title", "sent_id")]
     paragraphs = _pairs(item["context"], "title", "sentences")

@@ -23,7 +23,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErr
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BenchmarkItem:
     """One item of a file: its fields and its place.
 
     `group` is the name of the list that holds it, with a slash if that list is itself in an object,
@@ -76,7 +76,7 @@ class Item:
 
 READERS: dict[str, Callable[[Path], Benchmark]] = {}  # by data set, filled by `reader`
 Columns = Mapping[int, Sequence[str]]
-MakeQuestion = Callable[[Item], BenchmarkQuestion | None]
+MakeQuestion = Callable[[BenchmarkItem], BenchmarkQuestion | None]
 
 
 def reader(
@@ -176,7 +176,7 @@ def _in_one_form(files: Sequence[Path]) -> list[Path]:
     return [file for file in files if best[file.with_name(_stem(file))] == file]
 
 
-def _items(file: Path, columns: Columns) -> Iterator[Item]:
+def _items(file: Path, columns: Columns) -> Iterator[BenchmarkItem]:
     form = _form(file)
     if form == "txt":
         form = "jsonl" if next(lines(file), "").startswith("{") else "tsv"
@@ -190,7 +190,7 @@ def _items(file: Path, columns: Columns) -> Iterator[Item]:
         yield from _of_json_lines(file, lines(file))
 
 
-def _of_json_lines(file: Path, rows: Iterator[str]) -> Iterator[Item]:
+def _of_json_lines(file: Path, rows: Iterator[str]) -> Iterator[BenchmarkItem]:
     for number, line in enumerate(rows, 1):
         if not line.strip():
             continue
@@ -200,10 +200,10 @@ def _of_json_lines(file: Path, rows: Iterator[str]) -> Iterator[Item]:
             row = None
         if not isinstance(row, dict):
             raise AlmanacError(f"{file}, line {number}: each line must be one JSON object.")
-        yield Item(file, f"{file}, line {number}", number, row)
+        yield BenchmarkItem(file, f"{file}, line {number}", number, row)
 
 
-def _of_json(file: Path) -> Iterator[Item]:
+def _of_json(file: Path) -> Iterator[BenchmarkItem]:
     """Yield the objects in a list, in an object's lists, or in an object by name.
 
     A `.json` file may also hold JSON lines.
@@ -225,7 +225,7 @@ def _of_json(file: Path) -> Iterator[Item]:
     for number, (group, key, row) in enumerate(members, 1):
         if not isinstance(row, dict):
             raise AlmanacError(f"{file}, item {number}: each item must be a JSON object.")
-        yield Item(file, f"{file}, item {number}", number, row, group, key)
+        yield BenchmarkItem(file, f"{file}, item {number}", number, row, group, key)
 
 
 def _is_list_of_texts(group: Any) -> bool:
@@ -245,7 +245,7 @@ def _members(name: str, group: Any) -> Iterator[tuple[str, str, Any]]:
                 yield from ((f"{name}/{key}", "", item) for item in row if isinstance(item, dict))
 
 
-def _of_table(file: Path, columns: Columns) -> Iterator[Item]:
+def _of_table(file: Path, columns: Columns) -> Iterator[BenchmarkItem]:
     """Yield the rows of a table; its first row is the header if no columns are known.
 
     A table is separated by tabs if its first line has any, even in a file named `.csv`.
@@ -261,7 +261,7 @@ def _of_table(file: Path, columns: Columns) -> Iterator[Item]:
                 continue
         if any(value.strip() for value in row):
             values = dict(zip(names, row, strict=False))
-            yield Item(file, f"{file}, line {number}", number, values)
+            yield BenchmarkItem(file, f"{file}, line {number}", number, values)
 
 
 def _tab_rows(file: Path) -> Iterator[list[str]]:
@@ -283,7 +283,7 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _of_parquet(file: Path) -> Iterator[Item]:
+def _of_parquet(file: Path) -> Iterator[BenchmarkItem]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -297,6 +297,6 @@ def _of_parquet(file: Path) -> Iterator[Item]:
             for batch in table.iter_batches(_BATCH):
                 for row in batch.to_pylist():
                     number += 1
-                    yield Item(file, f"{file}, item {number}", number, row)
+                    yield BenchmarkItem(file, f"{file}, item {number}", number, row)
     except (pa.ArrowException, OSError) as error:
         raise AlmanacError(f"{file} is broken or not a Parquet file: {error}.") from error

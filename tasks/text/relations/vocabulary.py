@@ -6,6 +6,7 @@ wordings mean the same relation.
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from schemas.ontology import KINDS
 from tasks.text.languages import is_chinese
 from tasks.text.relations.forms import Form, bare_words, form_of
 
+_AUXILIARY = re.compile(r"^(?:(?:is|are|was|were|has|have|had|been|an?|the)\s+)+")
 End = Literal["thing", "time", "measure"]
 ENDS: tuple[End, ...] = ("thing", "time", "measure")
 # Single-valued properties whose names are not nouns: as a verb, "follows" has more uses than the
@@ -66,6 +69,26 @@ def meaning_of(
         return None
     symmetric = known_relations()[flipped.name].symmetric
     return Meaning(flipped.name, not symmetric and flipped.turned != form.turned)
+
+
+def exact_meaning(wording: str, end: End, head_kind: str, tail_kind: str) -> Meaning | None:
+    """Return the meaning of a wording that the vocabulary has word for word; None without one.
+
+    Only auxiliaries and articles before it may differ, and its case. Ends of kinds that the
+    relation does not join exclude it: who attends an opening is not educated there.
+    """
+    whole = plain_wording(wording).casefold()
+    for words in (whole, _AUXILIARY.sub("", whole)):
+        meaning = _exact().get((words, head_kind, tail_kind)) or _exact().get((words, end))
+        if meaning:
+            ends = (tail_kind, head_kind) if meaning.turned else (head_kind, tail_kind)
+            return meaning if _joins(meaning.name, *ends) else None
+    return None
+
+
+def plain_wording(wording: str) -> str:
+    """Return a wording with single spaces instead of underscores and the like."""
+    return " ".join(wording.replace("_", " ").split())
 
 
 def meanings_alone(wording: str) -> list[Meaning]:
@@ -197,13 +220,52 @@ def _listed() -> _Listed:
     between = {}
     for name, entry in _entries().items():
         for side in ("between", "turned_between"):
-            for line in entry.get(side, ()):
-                wording, _, kinds = line.partition(":")
-                head, _, tail = (part.strip() for part in kinds.partition(">"))
+            for wording, head, tail in map(_between, entry.get(side, ())):
                 form = form_of(wording)
                 turned = form.turned != (side == "turned_between")
                 between[form.kind, form.words, form.marks, head, tail] = Meaning(name, turned)
     return _Listed(forms, between, frozenset(key[:3] for key in between))
+
+
+def _between(line: str) -> tuple[str, str, str]:
+    """Return wording, head kind and tail kind of a line such as "director: work > person"."""
+    wording, _, kinds = line.partition(":")
+    head, _, tail = (part.strip() for part in kinds.partition(">"))
+    return wording, head, tail
+
+
+@cache
+def _exact() -> dict[tuple[str, ...], Meaning]:
+    """Return the meanings of listed wordings, by end or by the kinds between which they hold."""
+    relations, exact = known_relations(), dict[tuple[str, ...], Meaning]()
+    roles = []
+    for name, wording, turned in _wordings():
+        words, end = wording.casefold(), relations[name].end
+        if wording not in _entries()[name].get("loose", ()):
+            exact.setdefault((words, end), Meaning(name, turned))
+        if turned and words.endswith(" of"):  # whoever is the founder of something is its founder
+            roles.append(((words.removesuffix(" of"), end), Meaning(name, False)))
+    for key, meaning in roles:
+        exact.setdefault(key, meaning)
+    for name, entry in _entries().items():
+        for side in ("between", "turned_between"):
+            for wording, head, tail in map(_between, entry.get(side, ())):
+                exact[wording.casefold(), head, tail] = Meaning(name, side == "turned_between")
+    return exact
+
+
+def _joins(name: str, head_kind: str, tail_kind: str) -> bool:
+    """Return whether a relation may join ends of these kinds; anything else is of no kind."""
+    property_id = _entries()[name].get("property", "")
+    relation = common_relations().get(property_id.lstrip("-"))
+    if relation is None:
+        return True
+    allowed = relation.head_kinds, relation.tail_kinds
+    ends = (tail_kind, head_kind) if property_id.startswith("-") else (head_kind, tail_kind)
+    return all(
+        not kinds or kind in kinds or kind not in KINDS
+        for kind, kinds in zip(ends, allowed, strict=True)
+    )
 
 
 # -- common relations by their Wikidata property, from relations.toml ------------------------------

@@ -7,6 +7,7 @@ from tasks.extract.rules.chinese.lexicon import (
     CLAUSAL,
     COMPLEMENTS,
     COPULAS,
+    DEMONSTRATIVES,
     GOVERNING,
     MODALITY_OF_WORD,
     NEGATIONS,
@@ -22,7 +23,7 @@ SURE = 0.35  # the least probability at which a word is taken for the predicate
 LEAST = 0.12  # the same for a verb whose object is a clause
 # Tags of words that may be verbs after a modal, a negation or an adverb: 不得|危害, 持续|影响.
 ACTING = frozenset(["vn", "n", "a", "an", "ad"])
-POINTING = frozenset("该此本各某这那其")
+DETERMINERS = DEMONSTRATIVES | {"各", "某", "其"}
 TAKEN_OUT = MODALITY_OF_WORD.keys() | NEGATIONS  # removed before a clause is parsed
 # Modal words that only occur before a predicate.
 AUXILIARY = frozenset(
@@ -109,7 +110,7 @@ def _after_modal(tokens: list[Token], position: int) -> int | None:
 def _is_described(tokens: list[Token], position: int) -> bool:
     """Return whether its context shows that a word is no predicate: 公司的|发展, 展览|将持续."""
     after = tokens[position + 1] if position + 1 < len(tokens) else None
-    if position and (tokens[position - 1].text == "的" or tokens[position - 1].text in POINTING):
+    if position and (tokens[position - 1].text == "的" or tokens[position - 1].text in DETERMINERS):
         return True
     if tokens[position].text == "作为" and any(token.tag == "v" for token in tokens[:position]):
         return True  # 采用软件作为服务器

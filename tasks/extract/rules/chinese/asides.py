@@ -7,6 +7,7 @@ from itertools import groupby
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
+from tasks.extract.rules.chinese.predicates import WRITTEN
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.text.values import parse_value
 
@@ -18,7 +19,6 @@ LABELS = ALIAS_RELATIONS | LANGUAGES
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # tags of a character that is part of a word
-WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 
@@ -70,7 +70,7 @@ def _named(before: list[Token]) -> list[Token]:
     """Return the name before parentheses: one token, or a noun with its modifiers; else empty."""
     if not before or not before[-1].nominal:
         return []
-    if is_name(before[-1:]) and (before[-1].tag in WHOLE or kind_of(before[-1:]) == "person"):
+    if is_name(before[-1:]) and (before[-1].tag in WRITTEN or kind_of(before[-1:]) == "person"):
         return before[-1:]
     start = len(before)
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):

@@ -21,6 +21,7 @@ from tasks.extract.rules.chinese.acting import (
     while_end,
 )
 from tasks.extract.rules.chinese.lexicon import (
+    ACCORDING,
     AFTER_TIME,
     ALIAS_RELATIONS,
     AND,
@@ -34,7 +35,6 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.tokens import Token, text_of
 
-ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
 EITHER = AND | {"或者", "或", "并", "并且"}
 JOINS = AND | {"或者", "或", "的", "之"}
 PLACING = frozenset(["在", "从", "自", "于", "以"])

@@ -34,8 +34,8 @@ from tasks.extract.rules.chinese.standing import (
     without_time,
 )
 from tasks.extract.rules.chinese.statements import (
+    BELOW,
     NEXT,
-    POINTERS,
     Surroundings,
     add_measure,
     add_statement,
@@ -47,7 +47,7 @@ from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolv
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_copula, state_measure, state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
-    Statement,
+    ResolvedClause,
     has_word,
     is_addressed,
     is_hedged,
@@ -182,7 +182,7 @@ def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
     verb = next((i for i, token in enumerate(tokens) if i > first and token.text in verbs), 0)
     clauses, _ = split_clauses(tokens[first:verb])
     value = text_of(tokens[verb + 1 :])
-    listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], POINTERS)
+    listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], BELOW)
     if not verb or len(clauses) != 1 or listed:
         return False
     subject = [t for t in clauses[0] if t.text not in ("而", "则")]
@@ -330,7 +330,7 @@ def _read_facts(
     understood = understood and not is_hedged(clause.rest)
     if understood and not clause.negated and standing.modality in STATED:
         span = (thread.sentence.start if leans else clause.start, clause.end)
-        statement = Statement(passage, clause, named, attribute, span)
+        statement = ResolvedClause(passage, clause, named, attribute, span)
         read_clause(statement)
     passage.verb = clause.verb
     if not understood:
@@ -401,7 +401,7 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
     return subjects
 
 
-def read_clause(statement: Statement) -> None:
+def read_clause(statement: ResolvedClause) -> None:
     """Add the facts of one clause whose subject is resolved."""
     passage, clause = statement.passage, statement.clause
     if state_measure(statement) or (clause.rest and clause.rest[0].text == "的"):
@@ -434,7 +434,7 @@ def state_nominal(
             passage.triple("nominal", topic, "是", text, span)
 
 
-def state_alias(statement: Statement) -> None:
+def state_alias(statement: ResolvedClause) -> None:
     """Add the aliases that a clause gives: 简称北大, 正式名称是…."""
     clause, head = statement.clause, statement.heads[0]
     relation = statement.attribute or clause.verb

@@ -14,7 +14,7 @@ from tasks.extract.rules.chinese.lexicon import (
     SURNAMES,
     TRANSLITERATION,
 )
-from tasks.extract.rules.chinese.predicates import ENDS
+from tasks.extract.rules.chinese.predicates import PUNCTUATION
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.kinds import writing
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
@@ -199,8 +199,8 @@ def name_features(own: Sequence[Token]) -> dict[str, float]:
 
 def _predicate(tokens: Sequence[Token], first: int, last: int) -> list[str]:
     """Return the feature of the clause's likeliest predicate and the mention's side of it."""
-    start = max((i + 1 for i in range(first) if tokens[i].text in ENDS), default=0)
-    end = next((i for i in range(last, len(tokens)) if tokens[i].text in ENDS), len(tokens))
+    start = max((i + 1 for i in range(first) if tokens[i].text in PUNCTUATION), default=0)
+    end = next((i for i in range(last, len(tokens)) if tokens[i].text in PUNCTUATION), len(tokens))
     places = [i for i in (*range(start, first), *range(last, end)) if tokens[i].leads]
     best = max(places, key=lambda i: tokens[i].leads, default=None)
     if best is None:

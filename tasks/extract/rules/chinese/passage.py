@@ -18,7 +18,8 @@ from tasks.extract.extracted import Extracted, Mention, evidence_columns, value_
 from tasks.extract.rules.attributes import Attribute
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.naming import TypedName, clean, kind_of
-from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
+from tasks.extract.rules.chinese.predicates import WRITTEN
+from tasks.extract.rules.chinese.tokens import PROPER_TAGS, SegmentedSentence, Token, text_of
 from tasks.extract.rules.confidence import probability
 from tasks.extract.rules.modality import PLAIN, Standing
 from tasks.text.chinese_words import tag_of
@@ -219,7 +220,7 @@ def usable(text: str, longest: int) -> bool:
 
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
-NAMED = frozenset(["work", "quote", "latin", "name", "ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
+NAMED = PROPER_TAGS | WRITTEN
 
 
 def triple_features(

@@ -17,8 +17,10 @@ from tasks.text.chinese_words import HAN_OR_ZERO
 from tasks.text.languages import word_set
 
 WEIGHTS = Path(__file__).with_name("predicates.json")
-MARKED = frozenset(["time", "number", "latin", "work", "quote", "name"])
-ENDS = frozenset("，,；;：:。！？!?")
+# Our own tags beside those of the dictionary: of names that their writing shows, and of values.
+WRITTEN = word_set("name work latin quote")
+MARKED = WRITTEN | {"time", "number"}
+PUNCTUATION = frozenset("，,；;：:。！？!?")
 # Tags of words that may be predicates.
 ACTED = word_set("v vn vd vg vq zg n a an ad b i l z")
 
@@ -60,7 +62,7 @@ def clauses(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each stretch of words between punctuation marks."""
     start = 0
     for position, word in enumerate([*words, None]):
-        if word is None or word.text in ENDS:
+        if word is None or word.text in PUNCTUATION:
             if position > start:
                 yield start, position
             start = position + 1

@@ -20,7 +20,15 @@ from tasks.extract.rules.chinese.naming import (
     short_forms,
 )
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, LONGEST_TAIL, PassageReading, usable
-from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
+from tasks.extract.rules.chinese.predicates import WRITTEN
+from tasks.extract.rules.chinese.tokens import (
+    NAME_TAGS,
+    PERSON_TAGS,
+    SegmentedSentence,
+    Token,
+    read_sentences,
+    text_of,
+)
 from tasks.extract.rules.kinds import kind_scores
 from tasks.extract.rules.layout import Record, lay_out
 from tasks.text.chinese_words import segmenter, simplified, tag_of
@@ -175,15 +183,14 @@ def _reads_as_name(name: str, tokens: list[Token]) -> bool:
 
 # x, padding, textStyle.rich, backgroundColor, v5, /etc/hosts: not written like Latin names.
 LATIN_CODE = re.compile(r"[a-z/~.][\w./~-]*(?: [\w./~-]+)*|\S*[._]\S*|[A-Za-z]\d*|\d+[A-Z]|\S+\(\)")
-PERSON_TAGS = ("nr", "nrt", "nrfg")
-NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
+RUN_TAGS = NAME_TAGS | WRITTEN - {"quote"}
 
 
 def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each run of tokens that forms one name: 剑桥大学|国王|学院."""
     position = 0
     while position < len(tokens):
-        if tokens[position].tag not in NAME_TAGS:
+        if tokens[position].tag not in RUN_TAGS:
             position += 1
             continue
         end = position + 1

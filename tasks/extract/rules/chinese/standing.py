@@ -18,6 +18,7 @@ from tasks.extract.rules.chinese.acting import (
 )
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
+    ACCORDING,
     AFTER_TIME,
     AND,
     BELIEVING,
@@ -26,6 +27,7 @@ from tasks.extract.rules.chinese.lexicon import (
     MODALITY_OF_WORD,
     NEGATIONS,
     SAYING,
+    TIME_ENDS,
 )
 from tasks.extract.rules.chinese.tokens import CLOCK, Token, text_of
 from tasks.extract.rules.modality import PLAIN, Standing
@@ -34,7 +36,7 @@ from tasks.text.languages import word_set
 
 # Only clauses of these modalities yield triples, which record the modality.
 STATED = frozenset(["asserted", "required", "future", "possible", "reported"])
-ACCORDING = ("据", "根据", "按照", "依据")
+CITING = ACCORDING - {"依照"} | {"据"}
 REPORTS = tuple(word_set("报道 介绍 统计 透露 了解 消息 记载 称 估计 数据 预测 说"))
 # At the end of a clause, these verbs have the following clauses as their object.
 ANNOUNCING = frozenset(["提出", "宣布", "规定", "明确", "要求", "显示", "发现", "决定"])
@@ -59,7 +61,7 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
     """Split a clause into the source of a quotation and its content; None if it quotes nobody."""
     if tokens[0].text in HEARSAY:
         return [], tokens[1:]
-    if tokens[0].text in ACCORDING and tokens[-1].text.endswith(REPORTS):
+    if tokens[0].text in CITING and tokens[-1].text.endswith(REPORTS):
         return tokens[1:-1], []
     announces = tokens[-1].text in ANNOUNCING and predicate_at(tokens) == len(tokens) - 1
     if (tokens[-1].text in SAYING or announces) and len(tokens) > 1:
@@ -168,10 +170,6 @@ def without_time(tokens: list[Token]) -> list[Token]:
 
 
 LONGEST = 24  # characters of a temporal clause
-# The endings of time expressions.
-ENDS = word_set(
-    "前 后 时 之前 之后 以前 以后 时候 期间 过程中 内 之内 以内 起 以来 之际 之初 时期 年间"
-)
 SINCE = frozenset(["自", "自从", "从"])
 INSIDE = frozenset(["内", "之内", "以内"])  # 职责范围内 is a scope
 NO_TIMES = frozenset(["过期", "正在", "去世"])  # the dictionary has them as times
@@ -216,7 +214,7 @@ def own_time(clause: Clause, moment: str) -> str:
 def moment_of(tokens: Sequence[Token]) -> str:
     """Return the text of a temporal clause (贞观三年, 即位以后, 在5.0版本中), else an empty one."""
     led = [i for i, t in enumerate(tokens[:-1]) if t.text in SINCE or t.text == "在"]
-    tokens = tokens[led[0] :] if led and tokens[-1].text in ENDS | AFTER_TIME else tokens
+    tokens = tokens[led[0] :] if led and tokens[-1].text in TIME_ENDS | AFTER_TIME else tokens
     text = text_of(tokens)
     if len(text) > LONGEST:
         return ""
@@ -232,7 +230,11 @@ def moment_of(tokens: Sequence[Token]) -> str:
 def is_when(phrase: Sequence[Token]) -> bool:
     """Return whether the ending of a phrase shows that it is a time: 30日内, 即位后, 5.0版本中."""
     counts = any(token.tag in ("time", "number", "m") for token in phrase)
-    ends = phrase[-1].text in ENDS and len(phrase) > 1 and (counts or phrase[-1].text not in INSIDE)
+    ends = (
+        phrase[-1].text in TIME_ENDS
+        and len(phrase) > 1
+        and (counts or phrase[-1].text not in INSIDE)
+    )
     acts = any(token.tag == "v" for token in phrase[:-1])
     version = not acts and VERSION.search(text_of(phrase[-2:]))
     return ends or bool(version and any(map(str.isdigit, text_of(phrase))))

@@ -8,6 +8,7 @@ from tasks.extract.rules.chinese.lexicon import (
     AND,
     CLAUSAL,
     COPULAS,
+    DEMONSTRATIVES,
     GOING,
     MODALITY_OF_WORD,
     NEGATIONS,
@@ -17,9 +18,10 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, usable
+from tasks.extract.rules.chinese.predicates import WRITTEN
 from tasks.extract.rules.chinese.standing import Meant, is_when, own_time
-from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word, words
+from tasks.extract.rules.chinese.tokens import NAME_TAGS, SegmentedSentence, Token, text_of
+from tasks.extract.rules.chinese.whole import COVERBS, has_word, words
 from tasks.text.chinese_words import tag_of
 
 AFFIRMING = frozenset(["不断", "不仅", "不但", "不时", "不久", "不禁", "未来", "不同", "不是"])
@@ -28,7 +30,7 @@ LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
 LONGEST_UNIT = 3  # 每小时
 LONGEST_QUALITY = 4  # tokens of 必须的
-ALONE = frozenset("该此本各某这那")  # if alone, their noun was taken for the verb: 该|实现
+ALONE = DEMONSTRATIVES | {"各", "某"}  # if alone, their noun was taken for the verb: 该|实现
 WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
 REACHING = frozenset("到在于入至")  # final characters of verbs before a place: 提交到|仓库中
@@ -36,7 +38,7 @@ NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # before a coordina
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
 
 
-POINTERS = frozenset(["下列", "以下", "如下", "下图", "下表"])
+BELOW = frozenset(["下列", "以下", "如下", "下图", "下表"])
 BARE = frozenset(["即", "为", "作为"])  # states nothing without a subject
 
 
@@ -83,9 +85,7 @@ def add_statement(
         agent = None
     done = stated or around.condition or not agent
     stands_alone = (
-        bool(rest or clause.prepositions)
-        and clause.verb not in BARE
-        and not has_word(rest, POINTERS)
+        bool(rest or clause.prepositions) and clause.verb not in BARE and not has_word(rest, BELOW)
     )
     nobody = around.nobody and not clause.subject and stands_alone and _is_sure(clause)
     if not (subject or nobody) or not done or not _is_whole(clause, meant):
@@ -169,7 +169,7 @@ def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int
     rows = passage.extracted.statements
     cut = next((i for i, token in enumerate(sentence.tokens) if token.text in "：:"), 0)
     label, value = sentence.tokens[:cut], sentence.tokens[cut + 1 :]
-    if not (label and value) or value[0].text in "（(" or has_word(label, POINTERS):
+    if not (label and value) or value[0].text in "（(" or has_word(label, BELOW):
         return
     if any(row["subject"] for row in rows[stated:] if row["span_end"] > value[0].start):
         return
@@ -254,7 +254,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     marked = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
     return (
         clause.verb in CLAUSAL
-        or not has_word(rest[marked:], MODALITY_OF_WORD.keys() | NEGATIONS | HANDLING)
+        or not has_word(rest[marked:], MODALITY_OF_WORD.keys() | NEGATIONS | COVERBS)
         and not any(token.text in COPULAS - {"为", "作为"} for token in rest)
     )
 
@@ -310,7 +310,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
         return False
     opening = {tag_of(first.text[:length]) for length in (1, 2)}
     acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
-    if acts or any(token.text in HANDLING for token in subject):
+    if acts or any(token.text in COVERBS for token in subject):
         return False
     noun = first.tag == "vn" and first.leads < SURE
     if len(subject) == 1 and not noun and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
@@ -333,7 +333,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
 def is_topic(subject: list[Token]) -> bool:
     """Return whether the subject of a partly parsed clause can be that of the next clauses."""
     first = subject[0]
-    named = first.tag in NAMES - {"j"} | MARKED - {"number", "time"}
+    named = first.tag in NAME_TAGS | WRITTEN | {"eng"}
     acts = len(first.text) > 2 and tag_of(first.text[:2])[:1] == "v"  # 扩大内需
     noun = tag_of(first.text)[:1] in {*"nbrs"} and first.tag != "vn" and not acts
     whole = is_nominal(subject) and len(text_of(subject)) <= LONGEST_SUBJECT

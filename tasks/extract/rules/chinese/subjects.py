@@ -6,6 +6,7 @@ from tasks.extract.rules.chinese.lexicon import (
     AND,
     ATTRIBUTES,
     COPULAS,
+    DEMONSTRATIVES,
     KIN,
     KIND_BY_ENDING,
     MEASURES,
@@ -22,7 +23,7 @@ from tasks.extract.rules.chinese.naming import (
     looks_like_person,
 )
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
-from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.tokens import NAME_TAGS, PERSON_TAGS, Token, text_of
 from tasks.extract.rules.chinese.whole import (
     is_coordination,
     is_known,
@@ -33,9 +34,7 @@ from tasks.extract.rules.chinese.whole import (
 )
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
-PERSONS = ("name", "nr", "nrt", "nrfg")
-NAMED = ("nrt", "nrfg", "ns", "nt", "nz")
-POINTS = frozenset("该这那此本")
+PERSONS = PERSON_TAGS | {"name"}
 BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
 
 
@@ -95,7 +94,7 @@ def _is_common(tokens: list[Token]) -> bool:
 
 def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
     """Return the antecedent of 该铁路 or 这座城市: a name of the same ending or kind, or None."""
-    if text[0] not in POINTS:
+    if text[0] not in DEMONSTRATIVES:
         return None
     noun = text.lstrip("该这那个座条部所项种位本此家")
     for name in (passage.object, passage.topic, passage.title, passage.thing):
@@ -122,12 +121,12 @@ def _possession(
     before, after = tokens[: places[0]], tokens[places[0] + 1 :]
     if len(after) > 2 or any(t.tag in ("work", "name", "nr", "quote", "time") for t in after):
         return None, ""
-    if after[-1].tag in NAMED:
+    if after[-1].tag in NAME_TAGS - {"nr"}:
         return None, ""  # 李娜的弟弟|李强, but 公司的|北京|总部
     attribute = text_of(after)
     if before[0].text in PRONOUNS:
         return passage.pronoun(before[0].text), attribute
-    if before[0].text[0] in POINTS:
+    if before[0].text[0] in DEMONSTRATIVES:
         return _demonstrated(passage, text_of(before)), attribute
     if is_name(before):
         return passage.name_phrase(before), attribute
@@ -248,7 +247,7 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
     office = office and (says_more or role.text.endswith(("学家", "作家", "诗人")))
     after = tokens[end + 1 : end + 2]
     unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
-    cut = unknown or (bool(after) and after[0].tag in (*PERSONS, "zg", "g", "ng"))
+    cut = unknown or (bool(after) and after[0].tag in PERSONS | {"zg", "g", "ng"})
     person = token.tag in PERSONS and looks_like_person(token.text)
     return before if office and person and not cut else []
 

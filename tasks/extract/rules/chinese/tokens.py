@@ -14,6 +14,8 @@ from tasks.extract.rules.chinese.lexicon import (
     MEASURES,
     MODALITY_OF_WORD,
     NEGATIONS,
+    NOT_GIVEN,
+    PARTICLES,
     PERSON_ENDINGS,
     RELATIVE_YEARS,
     SURNAMES,
@@ -85,10 +87,11 @@ NAMED_SO = re.compile("(?:[原旧本别古曾又亦][名称]|曾用名)(?![单�
 LONGEST_PERSON = 5  # tokens of the name of an appointed person
 AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and similar words
 THINGS = frozenset("器机版图表库率性度型物者")  # final characters of nouns
-PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
-NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该但而据")
 
+PERSON_TAGS = word_set("nr nrt nrfg")
+NAME_TAGS = PERSON_TAGS | {"ns", "nt", "nz"}
+PROPER_TAGS = NAME_TAGS | {"j"}  # of short forms, such as 北大, too
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
 
 

@@ -16,7 +16,7 @@ from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_nat
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.chinese.whole import (
-    Statement,
+    ResolvedClause,
     is_coordination,
     is_known,
     is_term,
@@ -36,7 +36,7 @@ BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
 STEMS = {"写": "写作", "建": "建造", "始": "开始"}
 
 
-def state_passive(statement: Statement) -> None:
+def state_passive(statement: ResolvedClause) -> None:
     """Add the triples of a passive clause: 由清政府创建于1911年, 被称为…, 被授予…."""
     clause, verb = statement.clause, statement.clause.verb
     preposition = clause.preposition("被", "由", "受", "获")
@@ -62,7 +62,7 @@ def state_passive(statement: Statement) -> None:
     state_time_and_place(statement, stem, [])
 
 
-def state_verb(statement: Statement) -> None:
+def state_verb(statement: ResolvedClause) -> None:
     """Add the triples of a verb with its objects, prepositional phrases and serial verbs."""
     passage, clause, verb = statement.passage, statement.clause, statement.clause.verb
     if verb in BIRTH:
@@ -96,7 +96,7 @@ def state_verb(statement: Statement) -> None:
         state_serial(statement, actors if acts else heads, serial, objects)
 
 
-def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:
+def state_object(statement: ResolvedClause, heads: list[TypedName], part: list[Token]) -> None:
     """Add one object of a verb or, if it is a date (创建于1911年), the time of the verb."""
     verb = statement.clause.verb
     if part[0].tag == "time" and (len(part) == 1 or not part[1].nominal):
@@ -109,7 +109,7 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
     statement.add("object", verb, tail, heads=heads, when=lasting)
 
 
-def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
+def state_time_and_place(statement: ResolvedClause, verb: str, objects: list[Token]) -> None:
     """Add the time, the place and other prepositional phrases of an action: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
     if len(verb) == 1:
@@ -149,7 +149,7 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
             statement.add("preposition", f"{preposition.word}…{action}", tail)
 
 
-def state_birth(statement: Statement, event: str) -> None:
+def state_birth(statement: ResolvedClause, event: str) -> None:
     """Add the date and the place of a birth or death: 出生于, 生于, 逝世于."""
     clause = statement.clause
     dates = [*clause.times, *(t for t in clause.rest if t.tag == "time")]
@@ -166,7 +166,7 @@ def state_birth(statement: Statement, event: str) -> None:
 
 
 def state_serial(
-    statement: Statement, heads: list[TypedName], serial: list[Token], objects: list[Token]
+    statement: ResolvedClause, heads: list[TypedName], serial: list[Token], objects: list[Token]
 ) -> None:
     """Add the triples of a serial verb after an object: 赴日本 | 留学, 聘请梁启超 | 为导师."""
     clause = parse_clause(serial)
@@ -184,7 +184,7 @@ LONGEST_DEFINITION = 200  # characters
 BEFORE_NUMBERS = frozenset(["为", "是", "达", "达到", "约", "有", "超过", "共", "近", "至"])
 
 
-def state_measure(statement: Statement) -> bool:
+def state_measure(statement: ResolvedClause) -> bool:
     """Add the measure in a clause; return whether there is one: 高632米, 常住人口为2189万."""
     clause = statement.clause
     number = next((token for token in clause.tokens if token.tag == "number"), None)
@@ -213,7 +213,7 @@ def state_measure(statement: Statement) -> bool:
     return True
 
 
-def state_copula(statement: Statement) -> None:
+def state_copula(statement: ResolvedClause) -> None:
     """Add the triples of a copular clause: X是Y, X是A的首都, X成为Y."""
     clause = statement.clause
     if clause.preposition("以", "把", "将") or clause.verb == "作为":
@@ -234,7 +234,7 @@ def state_copula(statement: Statement) -> None:
         state_definition(statement)
 
 
-def _defines(statement: Statement) -> bool:
+def _defines(statement: ResolvedClause) -> bool:
     """Return whether the complement of 是 plainly gives the kind of thing that the subject is."""
     rest = statement.clause.rest
     if (
@@ -246,7 +246,7 @@ def _defines(statement: Statement) -> bool:
     return is_whole(rest) and (rest[-1].tag[0] in "nl" or rest[-1].text == "之一")
 
 
-def state_definition(statement: Statement) -> None:
+def state_definition(statement: ResolvedClause) -> None:
     """Add a sentence that begins with its head's name as the description, if there is none yet."""
     passage, head = statement.passage, statement.heads[0]
     sentence = passage.sentence
@@ -260,7 +260,7 @@ def state_definition(statement: Statement) -> None:
         passage.description(head, text, (sentence.start, sentence.end), "definition")
 
 
-def state_role(statement: Statement, head: TypedName, part: list[Token]) -> None:
+def state_role(statement: ResolvedClause, head: TypedName, part: list[Token]) -> None:
     """Add the triple of a role: 北京是中国的首都 also gives (中国, 首都, 北京)."""
     places = [i for i, token in enumerate(part) if token.text == "的"]
     if len(places) != 1:

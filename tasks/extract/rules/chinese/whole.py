@@ -27,23 +27,24 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
 from tasks.extract.rules.chinese.passage import PassageReading
-from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.predicates import MARKED
+from tasks.extract.rules.chinese.tokens import PROPER_TAGS, Token, text_of
+from tasks.extract.rules.kinds import GUESSED
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 from tasks.text.values import Value
 
 LONGEST_SUBJECT = 20  # characters
 LONGEST_OBJECT = 40
 RESPECTIVELY = frozenset(["分别"])
-MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
+SET_APART = MARKED | {"eng"}
 # Quotation marks are only separate tokens around a quotation that is too long for a name.
 QUOTES = frozenset("“”「」『』")
 NARRATORS = frozenset(["我", "俺", "咱", "笔者"])  # narrators in the first person
-NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
-HANDLING = frozenset("将把被")
+NAMED_KINDS = frozenset(GUESSED)
+COVERBS = frozenset("将把被")
 OPENING = PREPOSITIONS | AND | CONDITIONS | {"其", "如"}
 CLOSING = frozenset("是有为则也均乃亦即")
-NAMES = frozenset(["ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
-ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
+NOUNS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
 
 
 def is_plain(tokens: list[Token]) -> bool:
@@ -79,9 +80,9 @@ def is_whole(phrase: list[Token]) -> bool:
         return False
     first, last = phrase[0], phrase[-1]
     if len(phrase) == 1:
-        return last.tag in MARKED or (last.tag[0] in ENDS and len(last.text) > 1)
+        return last.tag in SET_APART or (last.tag[0] in NOUNS and len(last.text) > 1)
     counts = first.tag in ("m", "number") and last.tag in ("m", "q")
-    if not (counts or last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an")):
+    if not (counts or last.tag in SET_APART or last.tag[0] in NOUNS or last.tag in ("vn", "an")):
         return last.text == "之一"
     marked = max((i for i, token in enumerate(phrase) if token.text == "的"), default=0)
     return all(_fits(token, modifies=i < marked) for i, token in enumerate(phrase))
@@ -89,7 +90,7 @@ def is_whole(phrase: list[Token]) -> bool:
 
 def _fits(token: Token, *, modifies: bool) -> bool:
     """Return whether a token can be in a noun phrase; verbs and adverbs only before 的."""
-    if token.tag in MARKED or token.text in AND or token.text in ("的", "之", "之一"):
+    if token.tag in SET_APART or token.text in AND or token.text in ("的", "之", "之一"):
         return True
     if token.tag[0] in "rxyeo" or token.text in COPULAS or token.tag in ("zg", "c", "un"):
         return False
@@ -122,7 +123,7 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
         or last.tag in ("m", "q", "f", "number")
     ):
         return False
-    if any(token.tag in MARKED or token.tag in NAMES for token in phrase):
+    if any(token.tag in SET_APART or token.tag in PROPER_TAGS for token in phrase):
         return True
     # In a document about an entity of a known kind, a common noun is about it: 主体工程.
     leans = title.kind in NAMED_KINDS - {"thing"} and not first.text.endswith(PERSON_ENDINGS)
@@ -149,7 +150,7 @@ def _is_simple(rest: list[Token]) -> bool:
     if any(token.tag == "v" for token in behind[marks[-1] == marks[0] :]) and behind is not rest:
         return False
     prepositions = (token.tag == "p" and token.text not in AND for token in behind)
-    return not has_word(rest, HANDLING) and not any(prepositions)
+    return not has_word(rest, COVERBS) and not any(prepositions)
 
 
 def is_understood(
@@ -239,7 +240,7 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
 def _is_alone(part: list[Token]) -> bool:
     """Return whether a conjunct is complete by itself, unlike those of 安全事故、水质|污染|机制."""
     word = part[0]
-    known = word.tag in MARKED | NAMES or (len(word.text) > 1 and bool(tag_of(word.text)))
+    known = word.tag in SET_APART | PROPER_TAGS or (len(word.text) > 1 and bool(tag_of(word.text)))
     known = known or (len(word.text) > 2 and "和" not in word.text[:-1])
     return is_name(part) or (len(part) == 1 and known and (word.nominal or word.tag == "time"))
 
@@ -259,7 +260,7 @@ def is_coordination(part: list[Token]) -> bool:
 
 
 @dataclass(slots=True)
-class Statement:
+class ResolvedClause:
     """A clause whose subject is resolved.
 
     `heads` are the entities that are its subject or, with an `attribute`, its subject's possessors.

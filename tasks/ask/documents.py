@@ -1,0 +1,97 @@
+"""What the documents of an edition say about themselves: where they are, their dates, authors."""
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+
+from schemas.answers import Evidence
+from schemas.documents import Document
+
+SENSITIVE = "sensitive"
+_COLUMNS = ("document_id", "uri", "title", "sensitivity", "page_starts", "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """A document's location and title, when and by whom it was written, where its pages begin."""
+
+    uri: str
+    title: str
+    date: str | None
+    author: str | None
+    sensitive: bool
+    page_starts: Sequence[int] = ()
+
+    def page(self, start: int | None) -> int | None:
+        """Return the page on which a character stands; None in a text without pages."""
+        return (bisect_right(self.page_starts, start) or None) if start is not None else None
+
+
+class Documents:
+    """Looks documents up by their ids; what was looked up is kept."""
+
+    def __init__(self, edition: Path) -> None:
+        """Take an edition's folder; nothing is read yet."""
+        self._path = edition / f"{Document.table}.parquet"
+        self._known: dict[str, DocumentFacts] = {}
+
+    def about(self, ids: Collection[str]) -> dict[str, DocumentFacts]:
+        """Return what the documents with these ids say about themselves."""
+        new = [one for one in ids if one not in self._known]
+        if new:
+            columns = set(pq.read_schema(self._path).names)  # an old edition's lack some
+            rows = pq.read_table(
+                self._path,
+                columns=[name for name in _COLUMNS if name in columns],
+                filters=[("document_id", "in", new)],
+            )
+            self._known |= {row["document_id"]: _facts(row) for row in rows.to_pylist()}
+        return {one: self._known[one] for one in ids if one in self._known}
+
+    def titles(self, most: int, *, open_only: bool) -> list[tuple[str, str | None]]:
+        """Return all documents' titles and dates, by date; none if there are more than `most`.
+
+        With `open_only`, those of sensitive documents are left out.
+        """
+        file = pq.ParquetFile(self._path)
+        if file.metadata.num_rows > most:
+            return []
+        columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
+        facts = map(_facts, file.read(columns=columns).to_pylist())
+        named = {
+            (one.title or one.uri, one.date) for one in facts if not (open_only and one.sensitive)
+        }
+        return sorted(named, key=lambda pair: (pair[1] or "", pair[0]))
+
+    def completed(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """Return evidence with page, author and date, if its documents say so."""
+        known = self.about({place.document_id for place in evidence if place.document_id})
+        return [
+            place.model_copy(
+                update={
+                    "page": facts.page(place.span_start),
+                    "author": facts.author,
+                    "date": facts.date,
+                }
+            )
+            if (facts := known.get(place.document_id or ""))
+            else place
+            for place in evidence
+        ]
+
+
+def _facts(row: dict[str, Any]) -> DocumentFacts:
+    metadata = orjson.loads(row.get("metadata") or "{}")
+    return DocumentFacts(
+        row.get("uri") or "",
+        row.get("title") or "",
+        metadata.get("modified") or metadata.get("date"),
+        metadata.get("author"),
+        row.get("sensitivity") == SENSITIVE,
+        row.get("page_starts") or (),
+    )

@@ -1,0 +1,326 @@
+"""The one query: what happens to questions, from their names to their records.
+
+A model reads one numbered list that every route adds to. Without a model, and on a route that is
+named, routes are tried in turn until one answers.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from schemas.answers import Answer, Gating, Route, Way
+from tasks.ask.answer import answer_of
+from tasks.ask.context import Context, Item
+from tasks.ask.route import (
+    AnswerRoute,
+    Attempt,
+    QuestionState,
+    Resources,
+    RouteName,
+    RouteResult,
+)
+from tasks.text.question import Question, analyse
+
+if TYPE_CHECKING:
+    from tasks.ask.cited_reader import CitedReader, Reading
+    from tasks.ask.gatekeeper import Gatekeeper
+    from tasks.programs.knowledge_bases.edition_graph import EditionGraph
+    from tasks.programs.knowledge_bases.protocol import EntityRef
+
+NEAREST = 5  # sources that are shown without an answer
+
+
+@dataclass
+class Query:
+    """One question on its way: what was found so far."""
+
+    question: Question
+    state: QuestionState
+    linked: "Sequence[tuple[EditionGraph, EntityRef]]" = ()
+    items: Sequence[Item] = ()
+    context: Context | None = None
+    reading: "Reading | None" = None
+    results: list[RouteResult] = field(default_factory=list)
+    answer: Answer | None = None
+    seconds: float = 0.0
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a route has an answer."""
+        return bool(self.results) and self.results[-1].answerable
+
+
+@dataclass(frozen=True)
+class Means:
+    """What questions are answered with.
+
+    `usual` are the routes that are tried, `reader` the model's, None if no model reads. `mapped` is
+    the built-in `map`, or one that works on several questions at once.
+    """
+
+    resources: Resources
+    routes: Mapping[RouteName, AnswerRoute]
+    usual: Sequence[RouteName]
+    gatekeeper: "Gatekeeper | None"
+    gate_decides: bool
+    reader: "CitedReader | None"
+    mapped: Callable[..., Iterable[Any]] = map
+
+
+def find_names(means: Means, queries: Sequence[Query]) -> None:
+    """Find the entities that questions name, in every graph that may be asked."""
+    if means.reader is not None:
+        _each(means, queries, _named)
+
+
+def _named(means: Means, query: Query) -> None:
+    query.linked = _linked(means, query.question)
+
+
+def _linked(means: Means, question: Question) -> "Sequence[tuple[EditionGraph, EntityRef]]":
+    from tasks.ask.known_facts import linked_entities
+
+    resources = means.resources
+    named = resources.options.graph
+    graphs = {name: graph for name, graph in resources.graphs.items() if named in (None, name)}
+    searcher = resources.searcher
+    names = searcher.link(question) if searcher else []
+    return linked_entities(question, graphs, searcher, names)
+
+
+def ask_gate(means: Means, queries: Sequence[Query]) -> None:
+    """Have the gate decide on all questions, in their order, before the first is answered."""
+    if means.gatekeeper is None:
+        return
+    began = time.perf_counter()
+    states = means.gatekeeper.ask(
+        [query.question for query in queries],
+        [query.state for query in queries],
+        decides=means.gate_decides,
+        mapped=means.mapped,
+    )
+    for query, state in zip(queries, states, strict=True):
+        query.state = state
+        query.seconds += (time.perf_counter() - began) / len(queries)
+    _each(means, [query for query in queries if query.state.model_goes_first], _alone)
+
+
+def _alone(means: Means, query: Query) -> None:
+    query.results.append(_answered(means, query, "none"))
+
+
+def ask_routes(means: Means, queries: Sequence[Query]) -> None:
+    """Collect what every route knows, for a model; else try the routes until one answers."""
+    left = [query for query in queries if not query.is_answered]
+    for name in means.usual if left else ():
+        means.routes[name].prepare([query.question for query in left])
+    _each(means, left, _collected if means.reader else _tried)
+
+
+def _tried(means: Means, query: Query) -> None:
+    for name in means.usual:
+        query.results.append(_answered(means, query, name))
+        if query.is_answered:
+            return
+
+
+def _collected(means: Means, query: Query) -> None:
+    from tasks.ask.known_facts import fact_items
+
+    items = [
+        item
+        for name in means.usual
+        for item in means.routes[name].items(query.question, query.state)
+    ]
+    facts = [] if _reads_text_alone(means) else fact_items(query.question, query.linked)
+    programs = [item for item in items if item.evidence.kind == "program"]
+    query.items = [*programs, *facts, *(item for item in items if item not in programs)]
+
+
+def _reads_text_alone(means: Means) -> bool:
+    return means.resources.options.route == "text"
+
+
+def number_items(means: Means, queries: Sequence[Query]) -> None:
+    """Choose the items that the model sees, best first, within its budget of tokens."""
+    if means.reader is not None:
+        for query in queries:
+            query.context = means.reader.context(query.items)
+
+
+def read_items(means: Means, queries: Sequence[Query]) -> None:
+    """Have the model read; what it asks for is added to the context, and it reads once more."""
+    if means.reader is not None:
+        _each(means, [query for query in queries if not query.is_answered], _read)
+
+
+def _read(means: Means, query: Query) -> None:
+    assert means.reader is not None and query.context is not None
+
+    def searched(searches: Sequence[str]) -> list[Item]:
+        """Return what passages and facts say for each search, the best of each first."""
+        found = [_searched(means, query, analyse(words)) for words in searches]
+        longest = max(map(len, found), default=0)
+        return [items[n] for n in range(longest) for items in found if n < len(items)]
+
+    def computed() -> list[Item]:
+        from tasks.ask.programs_route import ProgramsRoute
+
+        route = means.routes.get("programs")
+        if not isinstance(route, ProgramsRoute) or query.state.conversation is None:
+            return []
+        return route.computed(query.question, query.state.conversation, query.linked)
+
+    reading = means.reader.read(query.question, query.state, query.context, searched, computed)
+    if reading.reply is not None:
+        query.reading = reading
+    elif "text" in means.routes:  # the embedded reader is still there
+        query.results.append(_answered(means, query, "text"))
+
+
+def _searched(means: Means, query: Query, words: Question) -> list[Item]:
+    from tasks.ask.known_facts import fact_items
+
+    state = replace(query.state, history=())
+    texts = means.routes["text"].items(words, state) if "text" in means.routes else []
+    facts = [] if _reads_text_alone(means) else fact_items(words, _linked(means, words))
+    return [*texts, *facts]
+
+
+def verify_answers(means: Means, queries: Sequence[Query]) -> None:
+    """Find the quotations in their sources; mark the claims that none bears out."""
+    if means.reader is not None:
+        _each(means, [query for query in queries if query.reading], _verified)
+
+
+def _verified(means: Means, query: Query) -> None:
+    assert means.reader is not None and query.reading is not None
+    means.reader.check(query.question, query.state, query.reading)
+    query.results.append(_result_of(means, query, query.reading))
+
+
+def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
+    """Return what a model read as the result of the route that its first source came by."""
+    reply, checked = reading.reply, reading.checked
+    assert reply is not None and checked is not None
+    way = Way(
+        items=reading.context.routes,
+        left_out=dict(reading.context.dropped),
+        rounds=reading.rounds,
+        searches=reading.searches,
+        computed=reading.computed,
+        quotations=checked.quoted,
+        located=checked.found,
+        claims=checked.claims,
+        repaired=reading.repaired,
+    )
+    tried = (Attempt("sources", reading.program),)
+    found = reply.found if checked.answer else "no"
+    if found == "no":
+        near = checked.evidence or [item.evidence for item in reading.context.items[:NEAREST]]
+        return RouteResult("text", (), near, tried, found="no", text=checked.answer, way=way)
+    result = RouteResult(
+        _route_of(reading),
+        reply.values or [checked.answer],
+        checked.evidence,
+        tried,
+        found=found,
+        text=checked.answer,
+        unsupported=checked.unsupported,
+        way=way,
+    )
+    choices = query.state.hints.choices
+    return _among_choices(means, query.question, choices, result) if choices else result
+
+
+def _route_of(reading: "Reading") -> Route:
+    """Return the route of the first source that is quoted, else of the first of all."""
+    quoted = reading.reply.quotes if reading.reply else []
+    numbers = [int(quote.source) for quote in quoted if quote.source.isdecimal()]
+    items = [item for number in numbers if (item := reading.context[number])]
+    return next((item.route for item in (*items, *reading.context.items)), "none")
+
+
+def keep_records(means: Means, queries: Sequence[Query]) -> None:
+    """Make the record of each question: answer, evidence, way and cost."""
+    for query in queries:
+        query.answer = answer_of(
+            query.question.text,
+            query.state,
+            query.results or [RouteResult("none")],
+            means.resources,
+            gating=_final_gating(means, query),
+            seconds=query.seconds,
+        )
+
+
+def _final_gating(means: Means, query: Query) -> Gating | None:
+    """Return the gate's decision; knowledge may have been fetched after all."""
+    state = query.state
+    fetched = state.model_goes_first and len(query.results) > 1
+    if fetched and means.gatekeeper and state.gating:
+        return means.gatekeeper.fetched_after_all(state.gating)
+    return state.gating
+
+
+Stage = Callable[[Means, Sequence[Query]], None]
+STAGES: tuple[tuple[str, Stage, str], ...] = (
+    ("names", find_names, "questions -> the entities that they name"),
+    ("gate", ask_gate, "questions -> whether knowledge is fetched, where a gate is calibrated"),
+    ("routes", ask_routes, "names -> items: passages, facts, notes, values, experts' texts"),
+    ("context", number_items, "items -> one numbered list within the budget of tokens"),
+    ("answer", read_items, "list -> an answer with quotations, after at most one more search"),
+    ("verification", verify_answers, "quotations -> places; claims without one are marked"),
+    ("keep", keep_records, "all of it -> one record"),
+)
+
+
+def answer_questions(means: Means, queries: Sequence[Query]) -> list[Answer]:
+    """Take questions through all stages; return their answers in order."""
+    for _, stage, _ in STAGES:
+        stage(means, queries)
+    return [query.answer for query in queries if query.answer is not None]
+
+
+def _each(means: Means, queries: Sequence[Query], work: Callable[[Means, Query], None]) -> None:
+    """Do a stage's work for each question, several at once if there is a model; count seconds."""
+
+    def timed(query: Query) -> None:
+        began = time.perf_counter()
+        work(means, query)
+        query.seconds += time.perf_counter() - began
+
+    list(means.mapped(timed, queries))
+
+
+# -- one route ----------------------------------------------------------------------------------
+
+
+def _answered(means: Means, query: Query, name: RouteName) -> RouteResult:
+    """Return the result of a route, as one of the choices if there are some."""
+    result = means.routes[name].answer(query.question, query.state)
+    choices = query.state.hints.choices
+    return _among_choices(means, query.question, choices, result) if choices else result
+
+
+def _among_choices(
+    means: Means, question: Question, choices: Sequence[str], result: RouteResult
+) -> RouteResult:
+    """Return a result with the choice that its answers mean; without answers if none fits.
+
+    Of several answers those that are choices stay.
+    """
+    if not result.answers:
+        return result
+    if result.answers[0] in choices:
+        return replace(result, answers=[one for one in result.answers if one in choices])
+    from tasks.ask.phrasing import without_letter
+    from tasks.programs.choices import meant_choice
+
+    answers = [without_letter(answer, choices) for answer in result.answers]
+    graphs = means.resources.graphs.values()
+    choice = meant_choice(question.text, choices, answers, graphs)
+    if not choice:
+        return replace(result, answers=[], probability=None)
+    return replace(result, answers=[choice])
