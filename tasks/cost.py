@@ -76,6 +76,7 @@ class Experience:
     """Averages of earlier calls of one model and prompt; None where there were none."""
 
     reply_share: float | None  # reply tokens per prompt token that is no fixed part
+    cached_share: float  # of the prompt tokens; 0 without calls, as not all endpoints cache
     seconds: float | None
 
 
@@ -164,7 +165,7 @@ def _of_requests(
         text_tokens=text,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=money(settings, tokens_in, tokens_out),
+        cost=money(settings, tokens_in, tokens_out, known.cached_share),
         seconds=round(_seconds(settings, len(requests), tokens_in + tokens_out, seconds), 1),
         assumed=tuple(assumed),
     )
@@ -181,15 +182,22 @@ def fixed_tokens(request: Request) -> int:
     return estimate_tokens(request.system) + estimate_tokens(schema)
 
 
-def money(settings: EngineSettings, tokens_in: int, tokens_out: int) -> float | None:
-    """Return the price of a number of tokens in dollars; None if the model's price is unknown."""
+def money(
+    settings: EngineSettings, tokens_in: int, tokens_out: int, cached_share: float = 0.0
+) -> float | None:
+    """Return the price of a number of tokens in dollars; None if the model's price is unknown.
+
+    `cached_share` of the prompt tokens come from the endpoint's cache.
+    """
     model = settings.model
     if settings.engine == "transformers":
         return 0.0
     price = price_of(model.name, model)
     if price is None:
         return None
-    paid = (tokens_in * price.input + tokens_out * price.output) / 1e6
+    cached = price.input if price.cached is None else price.cached
+    each = (1.0 - cached_share) * price.input + cached_share * cached
+    paid = (tokens_in * each + tokens_out * price.output) / 1e6
     return paid * (price.batch if model.batch else 1.0)
 
 
@@ -217,7 +225,11 @@ def experience(home: Home, model: str, fixed: Mapping[str, float]) -> Experience
     counted = [c for c in calls if c["tokens_in"] and c["tokens_out"] is not None]
     varying = sum(max(c["tokens_in"] - fixed[c["prompt_sha"]], 1) for c in counted)
     share = sum(call["tokens_out"] for call in counted) / varying if counted else None
-    return Experience(share, median(c["seconds"] for c in calls) if calls else None)
+    read, cached = (
+        sum(call[column] or 0 for call in counted) for column in ("tokens_in", "tokens_cached")
+    )
+    seconds = median(call["seconds"] for call in calls) if calls else None
+    return Experience(share, cached / read if read else 0.0, seconds)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ certain it is. Texts with control characters or half characters are invalid.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -278,6 +278,15 @@ class AnswerReply(Reply):
     answer: Lines
 
     _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
+
+
+def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
+    """Return a function that turns objects, which some models prefer, into rows of `fields`."""
+
+    def row(fact: object) -> object:
+        return [fact.get(field) for field in fields] if isinstance(fact, dict) else fact
+
+    return row
 
 
 class Quote(NamedTuple):
