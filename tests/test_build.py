@@ -3,11 +3,9 @@
 import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 
 import schemas
 from schemas.observations import (
@@ -91,11 +89,6 @@ def state(
         NameMention: named,
     }
     home.journal.append({row: row.to_table(made) for row, made in rows.items()})
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 def built(home: Home, recipe: Recipe = RECIPE) -> schemas.Row | Any:
