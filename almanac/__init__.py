@@ -11,7 +11,7 @@ The methods do what the commands of the same names do, and `entity` what `almana
 of them starts a server. They raise `almanac.AlmanacError`, whose message says what to do.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -127,31 +127,67 @@ class Almanac:
         min_score: float | None = None,
         as_of: "date | None" = None,
         edition: str | None = None,
+        style: str = "full",
+        memory: bool = False,
+        history: "Sequence[Answer]" = (),
+        on_text: "Callable[[str], None] | None" = None,
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
-        With `choices`, at least two, it is one of these. `route`, `graph`, `min_score` and `as_of`,
-        a day, are the options of `almanac ask`. The answer is recorded in the table `answers`; if
-        the disk is full or read-only, a warning says that it was not. Raises UsageError if the
-        route, the graph or an edition of that day does not exist, if another value cannot be, and
-        if the question is empty or too long.
+        Without a model, `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
+        With a model it is what the model wrote, and [1] in it is the first of `evidence`. With
+        `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
+        `memory` and `as_of`, a day, are the options of `almanac ask`. `history` are answers to
+        earlier questions, the latest last, so that a model understands what "it" is; `on_text` is
+        called with each piece of a model's answer as it is written.
+
+        The answer is recorded in the table `answers`; if the disk is full or read-only, a warning
+        says that it was not. Raises UsageError if the route, the graph or an edition of that day
+        does not exist, if another value cannot be, and if the question is empty or too long.
+        """
+        from flows.commands.ask import keep_answers
+        from tasks.ask.route import AskOptions, Watcher, turn_of
+        from tasks.text.question import checked_question
+
+        question = checked_question(question)
+        _check_options(choices, min_score, as_of, edition)
+        options = AskOptions(route, graph, style=style, memory=memory)
+        if min_score is not None:
+            options = replace(options, min_score=min_score)
+        with self._in_words():
+            asker = self._asker_of(self._edition(edition, as_of), options)
+            turns = [turn_of(one) for one in history]
+            watcher = Watcher(lambda _: None, on_text) if on_text else None
+            answer = asker.answer(question, choices, turns, watcher)
+            self._warnings = asker.warnings
+            keep_answers(self.home, answer)
+        return answer
+
+    def ask_all(
+        self,
+        questions: Sequence[str],
+        *,
+        route: str = "auto",
+        graph: str | None = None,
+        style: str = "full",
+        memory: bool = False,
+    ) -> "list[Answer]":
+        """Return the answers in order; with a model, several questions are answered at once.
+
+        The options are those of `ask`, which also says what is raised and recorded.
         """
         from flows.commands.ask import keep_answers
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
-        question = checked_question(question)
-        _check_options(choices, min_score, as_of, edition)
-        options = AskOptions(route, graph)
-        if min_score is not None:
-            options = replace(options, min_score=min_score)
+        checked = [checked_question(question) for question in questions]
+        options = AskOptions(route, graph, style=style, memory=memory)
         with self._in_words():
-            asker = self._asker_of(self._edition(edition, as_of), options)
-            answer = asker.answer(question, choices)
+            asker = self._asker_of(self._edition(), options)
+            answers = asker.answer_all(checked)
             self._warnings = asker.warnings
-            keep_answers(self.home, answer)
-        return answer
+            keep_answers(self.home, *answers)
+        return answers
 
     def search(
         self, words: str, *, limit: int = 8, edition: str | None = None

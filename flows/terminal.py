@@ -112,6 +112,11 @@ def show(text: str = "") -> None:
     print(harmless(text))
 
 
+def show_piece(text: str) -> None:
+    """Write a part of a line to standard output, to be seen at once."""
+    print(harmless(text), end="", flush=True)
+
+
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
     print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json)))

@@ -13,14 +13,14 @@ from pydantic import field_validator, model_validator
 from flows import terminal
 from flows.jobs import MODEL, Call, Configured, finer, operand, option, switch
 from flows.terminal import Shown
-from schemas.answers import MIN_SCORE, Answer, Evidence, Gating
+from schemas.answers import MIN_SCORE, Answer, Evidence, Gating, Way
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
 
 if TYPE_CHECKING:
-    from tasks.ask.route import AskOptions
+    from tasks.ask.route import AskOptions, Turn, Watcher
     from warehouse.editions import Edition
     from warehouse.home import Home
 
@@ -109,6 +109,7 @@ class Ask(Asking):
     choices: list[str] = option(
         "CHOICE", "One of the possible answers; may be repeated (any answer).", []
     )
+    stream: bool = switch("Show text while it is written, as on a terminal.")
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
     picture: str | None = option(
         "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
@@ -133,9 +134,13 @@ class Ask(Asking):
             raise ValueError("give --picture without -i: it shows the paths of one answer")
         return self
 
+    def _streams(self, call: Call) -> bool:
+        return not call.json and (self.stream or sys.stdout.isatty())
+
     def run(self, call: Call) -> int:
         """Answer the question and, with -i, every question that is typed; record the answers."""
         from flows.home import edition_of
+        from tasks.ask.route import turn_of
         from tasks.text.question import checked_question
 
         home = self.place
@@ -144,21 +149,58 @@ class Ask(Asking):
         edition = edition_of(home, self.edition, self.as_of)
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
         settings = _impatient(self.chosen_settings)
+        turns: list[Turn] = []
         with _asking(home, edition, settings, self.ask_options) as answer_of:
             for number, question in enumerate(chain(first, typed)):
-                answer = answer_of(question, self.choices)
+                shown = _Screen() if self._streams(call) else None
+                watcher = shown.watcher if shown else None
+                answer = answer_of(question, self.choices, turns, watcher)
+                turns.append(turn_of(answer))
                 if self.picture:
                     _draw(answer, Path(self.picture))
                 if not call.json:
                     if unseen:
                         terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
-                    terminal.print_shown(answer_in_words(answer, explain=self.explain))
+                    words = answer_in_words(answer, explain=self.explain)
+                    terminal.print_shown(shown.rest_of(answer, words) if shown else words)
                     _show_other_values(home, answer)
                 elif self.interactive:  # one object per line
                     terminal.show(terminal.json_line(answer.model_dump_json()))
                 else:
                     terminal.show_json(answer.model_dump(mode="json"))
         return 0
+
+
+class _Screen:
+    """Shows an answer while a model writes it: where its sources are from, then its text."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        from tasks.ask.route import Watcher
+
+        self.watcher = Watcher(self._sources, self._text)
+        self._shown = ""
+
+    def _sources(self, places: Sequence[str]) -> None:
+        names = [terminal.one_line(place) for place in places[:SHOWN_EVIDENCE]]
+        more = f" and {len(places) - len(names)} more" if len(places) > len(names) else ""
+        if names:
+            terminal.say(f"Reading {', '.join(names)}{more} …")
+
+    def _text(self, piece: str) -> None:
+        self._shown += piece
+        terminal.show_piece(piece)
+
+    def rest_of(self, answer: Answer, words: Iterator[Shown]) -> Iterator[Shown]:
+        """Yield what of an answer is not on the screen; its text again if it changed since."""
+        if not self._shown:
+            yield from words
+            return
+        terminal.show("")
+        first = next(words)
+        if (answer.answer or "").replace(" [?]", "") != self._shown.strip():
+            yield f"Corrected: {first}"
+        yield from words
 
 
 def _show_other_values(home: "Home", answer: Answer) -> None:
@@ -207,13 +249,13 @@ def ask(home: "Home", question: str, options: "AskOptions | None" = None) -> Ans
     from flows.home import edition_of, reading_settings_of
 
     with _asking(home, edition_of(home, None), reading_settings_of(home), options) as answer_of:
-        return answer_of(question, ())
+        return answer_of(question, (), (), None)
 
 
 @contextmanager
 def _asking(
     home: "Home", edition: "Edition", settings: Settings, options: "AskOptions | None"
-) -> Iterator[Callable[[str, Sequence[str]], Answer]]:
+) -> Iterator[Callable[[str, Sequence[str], Sequence["Turn"], "Watcher | None"], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
 
@@ -223,8 +265,13 @@ def _asking(
         Asker(home, pinned, settings, options) as asker,
     ):
 
-        def answer_of(question: str, choices: Sequence[str]) -> Answer:
-            answer = asker.answer(question, choices)
+        def answer_of(
+            question: str,
+            choices: Sequence[str],
+            history: Sequence["Turn"],
+            watcher: "Watcher | None",
+        ) -> Answer:
+            answer = asker.answer(question, choices, history, watcher)
             keep_answers(home, answer)
             return answer
 
@@ -250,17 +297,26 @@ def _impatient(settings: Settings) -> Settings:
 
 
 def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]:
-    """Yield the answer and its sources; `explain` adds other candidates, program and gate."""
+    """Yield the answer and its sources; `explain` adds other candidates, program and gate.
+
+    Sources that the answer cites have its numbers.
+    """
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
     yield _words(answer) + sure
     if answer.evidence and not answer.answer:
         yield "The nearest passages:"
-    shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
-    for evidence in shown:
-        yield f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
-        yield f"  — {place_of(evidence)}"
+    cited = answer.answer is not None and answer.found is not None
+    shown = answer.evidence if explain or cited else answer.evidence[:SHOWN_EVIDENCE]
+    for number, evidence in enumerate(shown, 1):
+        mark = f"[{number}] " if cited else ""
+        yield f"  {mark}“{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
+        yield f"  {' ' * len(mark)}— {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
         yield f"  … and {len(answer.evidence) - len(shown)} more places (--explain)."
+    if answer.unsupported:
+        yield "  [?] No quotation bears this out."
+    if answer.answer and answer.route == "none":
+        yield "  From the model's own memory, not from the almanac."
     if explain:
         yield from _explained(answer)
 
@@ -277,9 +333,30 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     yield from (f"  {expert_words(decision)}" for decision in answer.decisions)
     if answer.gating:
         yield f"  {gate_words(answer.gating)}"
+    if answer.way:
+        yield from (f"  {line}" for line in _way_words(answer.way))
+    usage = answer.usage
+    cost = f", cost {usage.cost:.6f}" if usage.cost else ""
     yield (
         f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
-        f"{answer.usage.calls} model calls, question {answer.question_id}"
+        f"{usage.calls} model calls, {usage.tokens_in} and {usage.tokens_out} tokens{cost}, "
+        f"question {answer.question_id}"
+    )
+
+
+def _way_words(way: Way) -> Iterator[str]:
+    """Yield how a model came to an answer, a line for each part of the way."""
+    items = ", ".join(f"{count} from {route}" for route, count in way.items.items())
+    out = ", ".join(f"{count} {reason}" for reason, count in way.left_out.items())
+    yield f"sources: {items or 'none'}" + (f"; left out: {out}" if out else "")
+    if way.searches:
+        yield f"searched further: {terminal.one_line('; '.join(way.searches))}"
+    if way.computed:
+        yield "a search program was asked for"
+    repaired = "; asked again for quotations" if way.repaired else ""
+    yield (
+        f"read {way.rounds} times; {way.located} of {way.quotations} quotations stand in their "
+        f"source, {way.claims} claims were checked{repaired}"
     )
 
 
@@ -289,8 +366,9 @@ def _words(answer: Answer) -> str:
         unknown = "".join(
             f" No entity is known by “{terminal.one_line(n)}”." for n in answer.unknown
         )
-        return f"The almanac does not know.{unknown}"
-    if not _is_set(answer):
+        remark = f" {terminal.one_line(answer.remark)}" if answer.remark else ""
+        return f"The almanac does not know.{remark}{unknown}"
+    if answer.found is not None or not _is_set(answer):
         return answer.answer
     more = len(answer.answers) - SHOWN_ANSWERS
     shown = "; ".join(answer.answers[:SHOWN_ANSWERS])

@@ -23,6 +23,7 @@ from tasks.ask.route import (
     Resources,
     RouteName,
     Turn,
+    Watcher,
 )
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
@@ -99,18 +100,21 @@ class Asker:
         self._open.close()
 
     def answer(
-        self, question: str, choices: Sequence[str] = (), history: Sequence[Turn] = ()
+        self,
+        question: str,
+        choices: Sequence[str] = (),
+        history: Sequence[Turn] = (),
+        watcher: Watcher | None = None,
     ) -> Answer:
         """Return the answer with its evidence; `answerable` is false if no route knows one.
 
         With `choices` it is one of them. `history` are the turns of a conversation before it, of
-        which the last few tell what the question means.
+        which the last few tell what the question means. A `watcher` is told what a model writes.
         """
         turns = self._resources.settings.ask.turns
         latest = tuple(history)[-turns:] if turns else ()
-        [answer] = self._answered(
-            [question], [QuestionState(QuestionHints(choices=tuple(choices)), history=latest)]
-        )
+        hints = QuestionHints(choices=tuple(choices))
+        [answer] = self._answered([question], [QuestionState(hints, latest, watcher=watcher)])
         return answer
 
     def answer_all(

@@ -1,12 +1,13 @@
 """A language model reads the numbered context of a question and answers with citations."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.ask.context import Context, Item
 from tasks.ask.documents import Documents
 from tasks.ask.route import QuestionState, Turn
-from tasks.ask.verification import Checked, Verification
+from tasks.ask.streamed import StreamedAnswer
+from tasks.ask.verification import Checked, Numbering, Verification
 from tasks.models.prompts import load_prompt
 from tasks.models.prompts.replies import CitedAnswer
 from tasks.models.tokens import estimate_tokens
@@ -88,6 +89,9 @@ class CitedReader:
         """
         reading = Reading(context)
         question = with_choices(question, state.hints.choices)
+        if state.watcher:
+            places = (item.evidence.uri or item.evidence.graph for item in context.items)
+            state.watcher.sources(list(dict.fromkeys(places)))
         while reading.rounds < self._rounds:
             reply = self._asked(question, state, context)
             if reply is None:
@@ -149,6 +153,11 @@ class CitedReader:
             "question": question.text + (f"\n\n{remark}" if remark else ""),
         }
         request = prompt.request(values, most_tokens=ROOM)
+        if state.watcher and not remark:
+            streamed = StreamedAnswer(
+                lambda reply: Numbering(reply.quotes, context), state.watcher.text
+            )
+            request = replace(request, listener=streamed)
         return state.conversation.ask(request, CitedAnswer)
 
     def _known_documents(self) -> str:

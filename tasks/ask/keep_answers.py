@@ -41,6 +41,9 @@ def _row(answer: Answer) -> AnswerRecord:
         **gating.model_dump(include={"task", "gate", "budget", "level", "retrieve"}),
         retrieve_cause=gating.cause,
         evidence=f"[{','.join(e.model_dump_json() for e in answer.evidence)}]",
+        found=answer.found,
+        way=answer.way.model_dump_json() if answer.way else None,
+        cost=answer.usage.cost,
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,
         asked_at=datetime.now(UTC),
     )

@@ -1,15 +1,16 @@
 """The protocol of routes to an answer, with their inputs and results."""
 
 import math
+import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
-from schemas.answers import MIN_SCORE, Evidence, Found, Gating, Route, Usage, Way
+from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
 from schemas.documents import Passage
 from schemas.knowledge import Entity
 from tasks.text.question import Question
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from warehouse.home import Home
 
 LONGEST_SEARCHED = 200  # characters of an earlier answer that are searched for
+
+SOURCE_MARK = re.compile(r"\s*\[(?:\d+|\?)\]")  # in the answer of a model
 
 RouteName = Literal["programs", "paths", "text", "experts", "none"]
 
@@ -88,13 +91,27 @@ class Turn:
         return f"{self.question} {self.answer[:LONGEST_SEARCHED]}".strip()
 
 
+def turn_of(answer: Answer) -> Turn:
+    """Return a question and its answer as a turn of a conversation, without numbers of sources."""
+    return Turn(answer.question, SOURCE_MARK.sub("", answer.answer or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who watches a model read: told where its sources are from, then its answer piece by piece."""
+
+    sources: Callable[[Sequence[str]], None]
+    text: Callable[[str], None]
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
     `question_id` is that of its answer; `history` has the turns before it, the latest last.
     `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
-    decision, and `own_answer` the model's own answer, if the gate read it.
+    decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
+    answer while a model writes it.
     """
 
     hints: QuestionHints = NO_HINTS
@@ -103,6 +120,7 @@ class QuestionState:
     conversation: "Conversation | None" = None
     gating: Gating | None = None
     own_answer: "OwnAnswer | None" = None
+    watcher: Watcher | None = None
 
     @property
     def model_goes_first(self) -> bool:

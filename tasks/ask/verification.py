@@ -5,12 +5,12 @@ of the answer, counts if what it cites was quoted and has its numbers, dates and
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from schemas.answers import Evidence
-from tasks.ask.context import Context, Item
+from tasks.ask.context import Context
 from tasks.extract.by_model.located import Searchable
 from tasks.models.prompts.replies import CitedAnswer, Quote
 from tasks.text.function_words import FUNCTION_WORDS
@@ -52,6 +52,66 @@ class Checked:
     found: int = 0
 
 
+class Numbering:
+    """Finds a reply's quotations, and numbers them as evidence in the order of citation."""
+
+    def __init__(self, quotes: Sequence[Quote], context: Context) -> None:
+        """Find the quotations in their sources; `found` counts those that stand in one."""
+        self._context = context
+        self.places: dict[int, list[Evidence]] = {}
+        self.evidence: list[Evidence] = []
+        self._numbers: dict[int, list[int]] = {}
+        self.found = sum(map(self._find, quotes))
+
+    def renumbered(self, text: str) -> str:
+        """Return a text whose marks are the numbers of the evidence; unknown ones go."""
+        return MARK.sub(self._mark, text)
+
+    def is_quoted(self, number: int) -> bool:
+        """Return whether a source may bear claims out: a passage only if it is quoted."""
+        item = self._context[number]
+        return item is not None and (number in self.places or item.evidence.kind != "passage")
+
+    def all_evidence(self) -> list[Evidence]:
+        """Return the evidence that is cited, then what is quoted but cited nowhere."""
+        uncited = [places for number, places in self.places.items() if number not in self._numbers]
+        return [*self.evidence, *(place for places in uncited for place in places)]
+
+    def _mark(self, match: re.Match[str]) -> str:
+        sources = [int(number) for number in _NUMBER.findall(match[1])]
+        cited = dict.fromkeys(place for source in sources for place in self._numbered(source))
+        space = match.group()[: -len(match.group().lstrip())]
+        return space + "".join(f"[{place}]" for place in cited) if cited else ""
+
+    def _numbered(self, source: int) -> list[int]:
+        """Return the numbers of a source's evidence, which it gets when it is first cited."""
+        if source not in self._numbers:
+            first = len(self.evidence) + 1
+            self.evidence += self._cited(source)
+            self._numbers[source] = list(range(first, len(self.evidence) + 1))
+        return self._numbers[source]
+
+    def _cited(self, source: int) -> list[Evidence]:
+        """Return the places for a source: its quotations, or the whole of it."""
+        item = self._context[source]
+        if source in self.places or item is None:
+            return self.places.get(source, [])
+        return list(item.stated_by) or [item.evidence]
+
+    def _find(self, quote: Quote) -> bool:
+        """Locate a quotation in its source or, if the number is wrong, in any other."""
+        number = int(quote.source) if quote.source.isdecimal() else 0
+        for source in dict.fromkeys((number, *range(1, len(self._context.items) + 1))):
+            item = self._context[source]
+            span = Searchable(item.text).find(quote.words) if item and quote.words else None
+            if item and span:
+                cited = item.stated_by or (item.cited(*span),)
+                known = self.places.setdefault(source, [])
+                known += [one for one in cited if one not in known]
+                return True
+        return False
+
+
 class Verification:
     """The check of one reply against the items that the model saw."""
 
@@ -61,76 +121,34 @@ class Verification:
         """Find the quotations in their sources; with `memory`, claims may be marked as from it."""
         self._reply, self._context, self._question = reply, context, question
         self._memory = memory
-        self._places: dict[int, list[Evidence]] = {}
-        self.found = 0
-        for quote in reply.quotes:
-            self._find(quote)
+        self._numbering = Numbering(reply.quotes, context)
 
     def checked(self) -> Checked:
         """Return the answer with its evidence, numbered from 1 in the order of citation."""
-        evidence: list[Evidence] = []
-        numbers: dict[int, list[int]] = {}
         unsupported: list[str] = []
         written: list[str] = []
         claims = 0
-        for passage in _sentences(self._reply.answer):
-            claim = _claim(passage)
-            for number in claim.cites:
-                if number not in numbers:
-                    numbers[number] = []
-                    for place in self._cited(number):
-                        evidence.append(place)
-                        numbers[number].append(len(evidence))
-            text = _renumbered(passage, numbers)
+        for sentence in _sentences(self._reply.answer):
+            claim = _claim(sentence)
+            text = self._numbering.renumbered(sentence)
             if self._is_checked(claim):
                 claims += 1
                 if not self._borne_out(claim):
                     unsupported.append(claim.words)
                     text = _marked(text)
             written.append(text)
-        for number in self._places:  # quoted, but cited nowhere
-            if number not in numbers:
-                evidence += self._places[number]
         return Checked(
             "".join(written).strip(),
-            evidence,
+            self._numbering.all_evidence(),
             unsupported,
             claims,
             len(self._reply.quotes),
-            self.found,
+            self._numbering.found,
         )
 
-    def _find(self, quote: Quote) -> None:
-        """Locate a quotation in its source or, if the number is wrong, in any other."""
-        number = int(quote.source) if quote.source.isdecimal() else 0
-        for place in dict.fromkeys((number, *range(1, len(self._context.items) + 1))):
-            item = self._context[place]
-            span = Searchable(item.text).find(quote.words) if item and quote.words else None
-            if item and span:
-                self.found += 1
-                cited = item.stated_by or (item.cited(*span),)
-                known = self._places.setdefault(place, [])
-                known += [one for one in cited if one not in known]
-                return
-
-    def _cited(self, number: int) -> list[Evidence]:
-        """Return the places for a number: its quotations, or the whole of an item that is short."""
-        item = self._context[number]
-        if number in self._places or item is None:
-            return self._places.get(number, [])
-        return list(item.stated_by) or [item.evidence]
-
-    def _quoted_items(self, claim: Claim) -> list[Item]:
-        """Return the items that a claim cites, passages only if something in them was quoted."""
-        cited = [(number, self._context[number]) for number in claim.cites]
-        return [
-            item
-            for number, item in cited
-            if item and (number in self._places or item.evidence.kind != "passage")
-        ]
-
     def _borne_out(self, claim: Claim) -> bool:
-        items = self._quoted_items(claim)
+        cited = [number for number in claim.cites if self._numbering.is_quoted(number)]
+        items = [item for number in cited if (item := self._context[number])]
         if not items:
             return False
         text = "\n".join(f"{item.title}\n{item.text}" for item in items)
@@ -209,9 +227,16 @@ class _Known:
 
 def _same_value(one: Value, other: Value) -> bool:
     """Return whether two values are the same number, or dates that do not differ."""
-    if one.is_date and other.is_date and one.date and other.date:
-        return one.date == other.date or other.date.startswith(f"{one.date}-")
+    if one.date and other.date:
+        stated = _days(other)
+        return all(any(day == known or known.startswith(f"{day}-") for known in stated)
+                   for day in _days(one))  # fmt: skip
     return one.number is not None and one.number == other.number
+
+
+def _days(value: Value) -> set[str]:
+    """Return the dates of a value; an interval, such as `until 1911`, has one or two."""
+    return set((value.date or "").split("/")) - {"..", ""}
 
 
 def _bare(number: str) -> str:
@@ -247,17 +272,6 @@ def _sentences(answer: str) -> Iterator[str]:
 def _claim(passage: str) -> Claim:
     cites = [int(n) for mark in MARK.findall(passage) for n in _NUMBER.findall(mark)]
     return Claim(MARK.sub("", passage).strip(), tuple(dict.fromkeys(cites)))
-
-
-def _renumbered(passage: str, numbers: dict[int, list[int]]) -> str:
-    """Return a sentence whose marks are the numbers of the evidence; unknown ones go."""
-
-    def mark(match: re.Match[str]) -> str:
-        cited = [place for n in _NUMBER.findall(match[1]) for place in numbers.get(int(n), ())]
-        space = match.group()[: len(match.group()) - len(match.group().lstrip())]
-        return space + "".join(f"[{place}]" for place in dict.fromkeys(cited)) if cited else ""
-
-    return MARK.sub(mark, passage)
 
 
 def _marked(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from tasks.models.events import Listener
 from tasks.models.measures import Measures
 
 Message = dict[str, str]
@@ -28,8 +29,9 @@ class Request:
     likeliest of them; if the text `unasked` is given as well, it is the choice whose probability
     after the prompt exceeds that after `unasked` by the largest factor (Holtzman et al. 2021,
     equation 3), so that none wins by its common words. The ledger does not store a reply that is
-    not `kept`, but the call is recorded. `doubt` returns why a valid reply is probably wrong; the
-    model is then asked once more, and the second reply counts.
+    not `kept`, but the call is recorded. A `listener` is told the reply's text while it is written,
+    by endpoints that stream, at the first try. `doubt` returns why a valid reply is probably wrong;
+    the model is then asked once more, and the second reply counts.
     """
 
     purpose: str
@@ -46,6 +48,7 @@ class Request:
     choices: tuple[str, ...] = ()
     unasked: str | None = None
     kept: bool = True
+    listener: Listener | None = field(default=None, compare=False)
     doubt: Callable[[BaseModel], str | None] | None = field(default=None, compare=False)
 
     def sha(self, model: str, endpoint: str | None) -> str:
@@ -81,7 +84,7 @@ class Sent:
     """A request as the transport gets it: conversation, JSON schema and size limit of the reply.
 
     A plain reply has no schema; the probabilities of its tokens are requested instead. `continued`,
-    `choices` and `unasked` are as in a Request.
+    `choices`, `unasked` and `listener` are as in a Request.
     """
 
     messages: list[Message]
@@ -92,6 +95,7 @@ class Sent:
     continued: bool = False
     choices: tuple[str, ...] = ()
     unasked: str | None = None
+    listener: Listener | None = None
 
 
 @dataclass(frozen=True, slots=True)

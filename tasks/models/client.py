@@ -217,6 +217,7 @@ class ModelClient:
             continued=request.continued,
             choices=request.choices,
             unasked=request.unasked,
+            listener=None if pending.attempt else request.listener,
         )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
         async with self.limiter.place(expected + pending.room // 4) as place:

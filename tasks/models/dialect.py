@@ -22,6 +22,7 @@ class Dialect:
     room: str = ROOM[0]
     temperature: bool = True
     rivals: int | None = RIVALS[0]
+    streams: bool = True
 
     def start_with(self, form: str | None) -> None:
         """Begin with the form of JSON request that worked last time, if it is known."""
@@ -33,6 +34,8 @@ class Dialect:
         parameters: dict[str, Any] = {self.room: sent.most_tokens}
         if self.temperature:
             parameters["temperature"] = 0
+        if sent.listener is not None and self.streams:
+            parameters |= {"stream": True, "stream_options": {"include_usage": True}}
         if sent.plain:
             return parameters | self._logprobs()
         if self.form == "schema":
@@ -71,6 +74,9 @@ class Dialect:
             rivals = refused_parameters.get("top_logprobs", 0)
             if rivals == self.rivals:
                 self.rivals = RIVALS[RIVALS.index(rivals) + 1]
+            return True
+        if "stream" in words and "stream" in refused_parameters:
+            self.streams = False
             return True
         if "temperature" in words and "temperature" in refused_parameters:
             self.temperature = False

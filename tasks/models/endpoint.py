@@ -16,6 +16,7 @@ from schemas.errors import UsageError
 from schemas.settings import ModelSettings
 from tasks.models.call import MOCK, CallError, Outcome, RawReply, Sent
 from tasks.models.dialect import Dialect
+from tasks.models.events import STREAM, Events, Listener
 from tasks.models.keys import quieten_clients, scrub
 from tasks.models.measures import reported_measures
 from tasks.models.validation import BadReply, refuse_repeated_keys
@@ -72,7 +73,9 @@ class Endpoint:
             # As an extra body: the client would traverse typed parameters, 1 ms per call.
             conversation = {"messages": sent.messages, **parameters}
             create = self.client.chat.completions.with_streaming_response.create
-            status, headers, body = await self.post(create, messages=[], extra_body=conversation)
+            status, headers, body = await self.post(
+                create, sent.listener, messages=[], extra_body=conversation
+            )
             if self.steps_down(status, body, parameters):
                 continue
             return reply_of(status, body, headers, form)
@@ -94,17 +97,22 @@ class Endpoint:
         """Close the connections."""
         await self.client.close()
 
-    async def post(self, create: Any, **parameters: Any) -> tuple[int, Mapping[str, str], bytes]:
+    async def post(
+        self, create: Any, listener: Listener | None = None, **parameters: Any
+    ) -> tuple[int, Mapping[str, str], bytes]:
         """Send one request; return status, headers and whole body, within deadline and size limit.
 
-        `create` is a streaming method of the client. Raises CallError if no response arrived.
+        `create` is a streaming method of the client; a `listener` is told the text of a completion
+        that arrives as events. Raises CallError if no response arrived.
         """
         from openai import APIStatusError
 
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
                 async with create(model=self._settings.name, **parameters) as response:
-                    body = await _bounded(response.iter_bytes())
+                    kind = str(response.headers.get("content-type", ""))
+                    events = Events(listener) if listener and kind.startswith(STREAM) else None
+                    body = await _bounded(response.iter_bytes(), events)
                     return response.status_code, response.headers, body
         except APIStatusError as error:
             return error.status_code, error.response.headers, _body_of(error)
@@ -117,14 +125,18 @@ class Endpoint:
             raise error_of(error) from None
 
 
-async def _bounded(chunks: Any) -> bytes:
-    """Return all bytes; raise CallError once there are too many."""
-    body = bytearray()
+async def _bounded(chunks: Any, events: Events | None) -> bytes:
+    """Return all bytes, or the whole that events make; raise CallError once there are too many."""
+    body, size = bytearray(), 0
     async for chunk in chunks:
-        body += chunk
-        if len(body) > MOST_BYTES:
+        size += len(chunk)
+        if size > MOST_BYTES:
             raise CallError(Outcome.UNAVAILABLE, f"the reply is larger than {MOST_BYTES} bytes")
-    return bytes(body)
+        if events is not None:
+            events.feed(chunk)
+        else:
+            body += chunk
+    return bytes(body) if events is None else events.body
 
 
 def _body_of(error: Any) -> bytes:

@@ -1,0 +1,97 @@
+"""Almanac for asyncio: the methods of `almanac.Almanac`, which do not block the event loop.
+
+from almanac.asynchronous import AsyncAlmanac
+
+async with AsyncAlmanac("almanac-home") as kb:
+    answer = await kb.ask("Where was Marie Curie born?")
+    async for piece in kb.stream("Who was she?", history=[answer]):
+        print(piece, end="")
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from almanac import Almanac
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from schemas.answers import Answer
+    from schemas.settings import Settings
+    from tasks.run import RunReport
+    from tasks.show import EntityPage
+
+Result = TypeVar("Result")
+
+
+class AsyncAlmanac:
+    """An open home, used in a thread of its own; calls are done one after another.
+
+    Questions that should be answered at the same time go into one `ask_all`.
+    """
+
+    def __init__(
+        self, home: str | Path = "almanac-home", settings: "Settings | None" = None
+    ) -> None:
+        """Remember the home and its settings; nothing is opened yet."""
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="almanac")
+        self._almanac = Almanac(home, settings)
+
+    async def __aenter__(self) -> "AsyncAlmanac":
+        """Return itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close what was opened, and end the thread."""
+        await self._done(self._almanac.close)
+        self._thread.shutdown()
+
+    async def ask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":
+        """Return the answer; the options are those of `Almanac.ask`."""
+        return await self._done(lambda: self._almanac.ask(question, choices, **options))
+
+    async def ask_all(self, questions: Sequence[str], **options: Any) -> "list[Answer]":
+        """Return the answers in order; with a model, several are answered at once."""
+        return await self._done(lambda: self._almanac.ask_all(questions, **options))
+
+    async def stream(self, question: str, **options: Any) -> AsyncIterator[str]:
+        """Yield a model's answer as it is written; what is not streamed comes as a whole."""
+        loop = asyncio.get_running_loop()
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        def put(piece: str | None) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        asking = asyncio.ensure_future(self.ask(question, on_text=put, **options))
+        asking.add_done_callback(lambda _: pieces.put_nowait(None))
+        shown = False
+        while (piece := await pieces.get()) is not None:
+            shown = True
+            yield piece
+        answer = await asking
+        if not shown and answer.answer:
+            yield answer.answer
+
+    async def search(self, words: str, **options: Any) -> list[dict[str, Any]]:
+        """Return the passages and notes that match; as `Almanac.search`."""
+        return await self._done(lambda: self._almanac.search(words, **options))
+
+    async def sql(self, query: str, **options: Any) -> "pa.Table":
+        """Return the result of a query; as `Almanac.sql`."""
+        return await self._done(lambda: self._almanac.sql(query, **options))
+
+    async def entity(self, name: str, **options: Any) -> "EntityPage":
+        """Return what is known about an entity; as `Almanac.entity`."""
+        return await self._done(lambda: self._almanac.entity(name, **options))
+
+    async def refresh(
+        self, sources: str | Path | Sequence[str | Path], **options: Any
+    ) -> "RunReport":
+        """Read what is new in the sources and publish; as `Almanac.refresh`."""
+        return await self._done(lambda: self._almanac.refresh(sources, **options))
+
+    async def _done(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
