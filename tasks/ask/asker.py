@@ -25,6 +25,7 @@ from tasks.ask.route import (
     Turn,
     Watcher,
 )
+from tasks.ask.spending import Spending
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.text.question import analyse
@@ -61,6 +62,7 @@ class Asker:
         `expert_tools` of the same edition may be given, so that several askers share them.
         """
         options = options or AskOptions()
+        settings = settings.model_copy(update={"engine": settings.engine.for_answers})
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
             raise UsageError(f"There is no route {options.route!r}. The routes: {known}.")
@@ -74,6 +76,7 @@ class Asker:
         self._run_id = f"ask-{uuid4().hex[:12]}"
         self._resources = Resources(home, edition, settings, options, graphs)
         self._expert_tools = expert_tools
+        self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
         self._open = ExitStack()
 
@@ -141,6 +144,7 @@ class Asker:
                 self._gatekeeper,
                 self._gate_decides,
                 self._reader,
+                self._spending,
                 mapped,
             )
             return answer_questions(means, queries)
@@ -188,7 +192,7 @@ class Asker:
         """Warnings of the model, the gate and the routes, in plain words."""
         gate = self._gatekeeper.warnings if self._gatekeeper else []
         routes = [words for route in self._routes.values() for words in route.warnings]
-        return [*self._unusable_replies, *gate, *routes]
+        return [*self._unusable_replies, *self._spending.warnings, *gate, *routes]
 
     @property
     def _unusable_replies(self) -> list[str]:
