@@ -129,7 +129,8 @@ def _weights(experts: Path) -> list[tuple[str, bytes]]:
 def main() -> bool:
     """Measure and write the results."""
     faults = ("other_weights", "left_behind")
-    return kill_command("expert-resume", __doc__, torture, 20, faults, epochs=PLAN.epochs)
+    sizes = {name: getattr(PLAN, name) for name in ("epochs", "width", "layers", "vocabulary")}
+    return kill_command("expert-resume", __doc__, torture, 20, faults, **sizes)
 
 
 if __name__ == "__main__":

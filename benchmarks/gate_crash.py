@@ -105,7 +105,7 @@ def torture(work: Path, kills: int, seed: int, questions: int = QUESTIONS) -> Ta
 def main() -> bool:
     """Run the benchmark and write its results."""
     faults = ("half_made", "different", "left_running", "left_files")
-    return kill_command("gate-crash", __doc__, torture, 40, faults)
+    return kill_command("gate-crash", __doc__, torture, 40, faults, questions=QUESTIONS)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Rejection(Row):
     key: ClassVar[tuple[str, ...]] = ("run_id", "stage", "item_id")
 
     run_id: str = Field(description="The run that rejected it.")
-    stage: str = Field(description="read, extract, resolve or publish.")
+    stage: str = Field(description="read, extract, ground, resolve or publish.")
     item_id: str = Field(description="The uri, passage or fact.")
     document_id: str | None = Field(None, description="The document, if it belongs to one.")
     reason: str = Field(description="A short, stable code to count and filter by.")

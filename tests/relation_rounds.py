@@ -51,8 +51,7 @@ def rounds(
             lines = (json.dumps({"id": n, **text}) for n, text in enumerate(present))
             source.write_text("\n".join(lines), encoding="utf-8")
             refresh(home, [str(source)], load_settings(home.path))
-            edition = home.editions.current()
-            assert edition
+            edition = home.require_edition()
             now = stated_relations(edition)
             same = before.keys() & now.keys()
             if day:

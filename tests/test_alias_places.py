@@ -22,9 +22,7 @@ def edition(tmp_path_factory: pytest.TempPathFactory) -> Edition:
     (folder / "aid.md").write_text("Towns ask for repairs and drainage aid (RDA) in spring.\n")
     home = folder / "home"
     assert main(["refresh", str(folder / "*.md"), "--home", str(home)]) == 0
-    made = Home(home).editions.current()
-    assert made is not None
-    return made
+    return Home(home).require_edition()
 
 
 def test_an_alias_leads_to_the_words_that_state_it(edition: Edition) -> None:

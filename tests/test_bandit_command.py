@@ -1,6 +1,5 @@
 """`almanac bandit`: what each arm earned, what it would have earned, and how to begin anew."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,6 @@ def learned(
 
 def arms_of(bandit: Bandit) -> list[ArmOverview]:
     return overview(ARMS, ARMS[1], bandit.logged())
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 def test_each_arm_has_its_rewards_and_what_it_would_have_earned(home, almanac):

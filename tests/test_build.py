@@ -3,11 +3,9 @@
 import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 
 import schemas
 from schemas.observations import (
@@ -19,8 +17,12 @@ from schemas.observations import (
     SplitPassage,
     TripleMention,
 )
+from schemas.operations import Rejection
+from schemas.settings import EngineSettings, Settings
 from tasks.ingest.formats import likeness
 from tasks.publish.build import Recipe, build
+from tasks.publish.publish import build_edition
+from tasks.run import RunReport, Work
 from warehouse.home import Home
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -48,11 +50,12 @@ def state(
     prompt: str = "p1",
     text: str | None = None,
     names: tuple[str, ...] = (),
+    engine: str = "rules",
 ) -> None:
     """Journal a document of one passage that states these triples and has these names."""
     text = text or f"The text of {title}, which is about {title} and nothing else at all."
     identity = likeness.content_id(title, text)
-    stamp = {"passage_id": f"passage-{title}", "engine": "rules", "prompt_sha": prompt}
+    stamp = {"passage_id": f"passage-{title}", "engine": engine, "prompt_sha": prompt}
     mentions = [
         stamp
         | {"ordinal": n, "head": head, "head_kind": "person", "relation": relation, "tail": tail}
@@ -86,11 +89,6 @@ def state(
         NameMention: named,
     }
     home.journal.append({row: row.to_table(made) for row, made in rows.items()})
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 def built(home: Home, recipe: Recipe = RECIPE) -> schemas.Row | Any:
@@ -174,6 +172,18 @@ def test_a_period_stated_once_is_kept(home):
     assert (triple["valid_from"], triple["valid_to"]) == ("1840", "1843")
 
 
+def test_a_second_period_is_a_fact_of_its_own(home):
+    for title, first, last in (
+        ("one", "1840", "1843"),
+        ("two", "1840-03", None),
+        ("three", "1850", None),
+    ):
+        period = {"value_type": "entity", "valid_from": first, "valid_to": last}
+        state(home, title, ("Ada Lovelace", "chair of", "Guild", period))
+    found = {(t["valid_from"][:4], t["support"]) for t in triples(built(home))}
+    assert found == {("1840", 2), ("1850", 1)}
+
+
 def test_the_newest_complete_extraction_of_the_chosen_prompt_counts(home):
     state(home, "one", born("Ada Lovelace", "Leeds"), prompt="p0")
     state(home, "one", born("Ada Lovelace", "London"), prompt="p1")
@@ -250,3 +260,59 @@ def test_every_table_of_an_edition_exists_and_has_its_columns(home):
         for row in (*schemas.EDITION, *schemas.VIEWS):
             described = con.execute("select * from " + row.table + " limit 0").description
             assert [column[0] for column in described] == list(row.model_fields)
+
+
+# -- what a language model states --------------------------------------------------------------
+
+WRITTEN = """
+    Lord Ashcombe | spouse | Lady Ashcombe
+    Harrow Observatory | founded by | Lord Ashcombe
+    Harrow Observatory | first director | Edmund Pryce
+    Harrow Observatory | present use | teaching
+    Edmund Pryce | first office | converted stable
+    Edmund Pryce | date of birth | 1840
+    Tarn Prize | awarded by | Tarn Foundation
+    Tarn Prize | meaning of name | stillness
+    Ilse Marbach | Tarn Prize year | 2004
+    Ilse Marbach | second husband | Paul Renner
+    Mr. Halloran | last ship | Greta
+    Mrs. Halloran | ran | Blue Anchor
+    顾兰亭 | 第一任老师 | 陆一峰
+    周先生 | 负责 | 财务
+    周女士 | 负责 | 销售
+"""
+LISTED = {"spouse": "married", "date of birth": "born on"}
+
+
+def written() -> list[tuple[str, ...]]:
+    return [tuple(line.strip().split(" | ")) for line in WRITTEN.strip().splitlines()]
+
+
+def test_what_a_model_wrote_is_published_under_its_words_and_names(home):
+    """Apart from wordings that the vocabulary lists."""
+    values = {"teaching", "stillness", "财务", "销售"}
+    columns = {
+        "1840": {"value_type": "year", "date": "1840"},
+        "2004": {"value_type": "year", "date": "2004"},
+        **dict.fromkeys(values, {"value_type": "text"}),
+    }
+    facts = [(*fact, columns.get(fact[2], {"value_type": "entity"})) for fact in written()]
+    state(home, "Facts", *facts, engine="openai")
+    found = {(row["head"], row["relation"], row["tail"]) for row in triples(built(home))}
+    assert found == {(head, LISTED.get(words, words), tail) for head, words, tail in written()}
+
+
+def test_a_models_triple_of_a_thing_and_itself_is_a_rejection_recorded_once(home, monkeypatch):
+    monkeypatch.setattr("tasks.publish.publish.recipe", lambda *_: RECIPE)
+    tail = {"value_type": "entity", "tail_kind": "person"}
+    loop = ("Ada Lovelace", "short name", "Lovelace", tail)
+    state(home, "one", loop, born("Ada Lovelace", "London"), engine="openai")
+    settings = Settings(engine=EngineSettings(encoder="none"))
+    for title in ("two", "three"):
+        work = Work(home, settings, RunReport(title))
+        build_edition(work)
+        home.editions.publish(work.candidate)
+        state(home, title, born("George Boole", "Lincoln"), engine="openai")
+    [rejected] = home.live.table(Rejection).to_pylist()
+    assert (rejected["run_id"], rejected["reason"]) == ("two", "same_head_and_tail")
+    assert rejected["text"] == "Ada Lovelace | short name | Lovelace"

@@ -52,11 +52,6 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "open_question_encoder", lambda *_, **__: Hashed())
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
 def questions_file(folder: Path, number: int = 60, **more: Any) -> Path:
     path = folder / "questions.jsonl"
     rows = [

@@ -94,8 +94,7 @@ def test_search_finds_a_passage_that_shares_no_word_with_a_chinese_question(
     home = Home(tmp_path / "home")
     settings = Settings(workers=1)
     refresh(home, [str(source)], settings)
-    edition = home.editions.current()
-    assert edition is not None
+    edition = home.require_edition()
     question = analyse("身体不舒服，该跟谁讲？")
     names = (settings.engine.encoder, settings.engine.chinese_encoder)
     searcher = Searcher(edition.path, *map(load_encoder, names))

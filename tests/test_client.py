@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,11 +56,6 @@ RED = Colour(colour="red")
 def request(user: str = "Which colour has blood?", **more: Any) -> Request:
     kind = MeasuredAnswer if more.get("plain") else Colour
     return Request("answer", "sha", "# Answer", user, kind, most_tokens=50, **more)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def ask(

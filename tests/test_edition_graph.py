@@ -110,8 +110,7 @@ def test_the_corpus_tells_where_its_facts_stand(
     facts = [f for f in corpus.get_entity_triples(babbage.entity) if f.kind == "triple"]
     assert facts
     assert all(fact.place and fact.fact_id for fact in facts)
-    edition = Home(small_home).editions.current()
-    assert edition
+    edition = Home(small_home).require_edition()
     known = {row["triple_id"] for row in edition.table(schemas.Triple).to_pylist()}
     assert {fact.fact_id for fact in facts} <= known
 

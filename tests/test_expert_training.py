@@ -1,9 +1,11 @@
-"""Training: it learns, ends as it should, and after a kill goes on to the very same weights."""
+"""Training: it learns, ends as it should, and goes on to the very same weights."""
 
 import json
 import math
+import shutil
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,17 +21,19 @@ from tasks.experts.training.tokens import TextTokenizer, Tokens, write_tokens
 from tasks.experts.training.train import TrainedExpert, _alone, forget_training, train_expert
 from tasks.models.weight_files import read_header
 from tests.expert_texts import people, texts, tiny_plan
-from tests.killed_benchmarks import tally_of
 from tests.tiny_models import make_chat_model, make_encoding_model
 
 
-def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(tmp_path):
-    small = {"epochs": 4, "width": 32, "layers": 1, "vocabulary": 320}
-    tally = tally_of("expert_resume", tmp_path, kills=4, seed=1, **small)
-    assert tally.pop("kills") == 4
-    assert tally.pop("rounds") >= 1
-    assert tally.pop("in_training") >= 1
-    assert set(tally.values()) == {0}
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainedExpert:
+    """A training of the small plan that ended; read it, or work on the copy `experts`."""
+    return train_expert(tmp_path_factory.mktemp("trained"), "people", tiny_plan(), texts, "1")
+
+
+@pytest.fixture
+def experts(trained: TrainedExpert, tmp_path: Path) -> Path:
+    """A copy of that training's folder, to be changed."""
+    return Path(shutil.copytree(trained.folder.parents[1], tmp_path / "experts"))
 
 
 class StoppedError(Exception):
@@ -163,8 +167,9 @@ def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path):
     assert expert.manifest.perplexity == math.exp(best)  # the weights of the best epoch are kept
 
 
-def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(tmp_path, monkeypatch):
-    whole = train_expert(tmp_path / "whole", "people", tiny_plan(), texts, "1")
+def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(
+    tmp_path, trained, monkeypatch
+):
     loss, parts = Training._loss, 0
 
     def broken_loss(training: Training, part: Any) -> Any:
@@ -180,7 +185,7 @@ def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(tmp_path
         with pytest.raises(AlmanacError, match=r"diverged .* lower learning rate"):
             train()
     assert not (tmp_path / "people").exists()
-    assert train().sha256 == whole.sha256  # it goes on from before the loss was lost
+    assert train().sha256 == trained.sha256  # it goes on from before the loss was lost
 
 
 @pytest.mark.parametrize("ending", [{"patience": 2}, {"all_texts": True, "epochs": 1}])
@@ -198,26 +203,25 @@ def test_training_stops_when_its_time_is_up(tmp_path):
     assert expert.manifest.perplexity is not None
 
 
-def test_other_texts_or_another_plan_begin_anew(tmp_path):
-    one = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    again = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    assert again.sha256 == one.sha256 == sha_of(one.folder)
-    other = train_expert(tmp_path, "people", tiny_plan(seed=1), texts, "1")
-    assert other.sha256 != one.sha256 and one.folder.exists()
-    wider = train_expert(tmp_path, "people", tiny_plan(seed=1, all_texts=True), texts, "1")
+def test_other_texts_or_another_plan_begin_anew(experts, trained):
+    again = train_expert(experts, "people", tiny_plan(), texts, "1")
+    assert again.sha256 == trained.sha256 == sha_of(again.folder)
+    other = train_expert(experts, "people", tiny_plan(seed=1), texts, "1")
+    assert other.sha256 != again.sha256 and again.folder.exists()
+    wider = train_expert(experts, "people", tiny_plan(seed=1, all_texts=True), texts, "1")
     assert wider.manifest.texts == 48 and wider.manifest.perplexity is None
-    forget_training(tmp_path, "people")
-    assert not (tmp_path / ".training" / "people").exists()
+    forget_training(experts, "people")
+    assert not (experts / ".training" / "people").exists()
 
 
-def test_the_same_result_replaces_the_published_folder_only_if_that_is_damaged(tmp_path):
-    expert = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    published = expert.folder.stat().st_ino
-    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    assert expert.folder.stat().st_ino == published
-    (expert.folder / "model.safetensors").write_bytes(b"damaged")
-    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    assert checked_manifest(expert.folder, expert.sha256) == expert.manifest
+def test_the_same_result_replaces_the_published_folder_only_if_that_is_damaged(experts, trained):
+    folder = experts / "people" / trained.folder.name
+    published = folder.stat().st_ino
+    train_expert(experts, "people", tiny_plan(), texts, "1")
+    assert folder.stat().st_ino == published
+    (folder / "model.safetensors").write_bytes(b"damaged")
+    train_expert(experts, "people", tiny_plan(), texts, "1")
+    assert checked_manifest(folder, trained.sha256) == trained.manifest
 
 
 def test_what_cannot_be_trained_is_refused(tmp_path):
@@ -235,17 +239,15 @@ def test_what_cannot_be_trained_is_refused(tmp_path):
         train_expert(tmp_path, "people", tiny_plan(), texts, "1")
 
 
-def test_a_damaged_checkpoint_is_said_so(tmp_path):
-    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    state = tmp_path / ".training" / "people" / "state.safetensors"
+def test_a_damaged_checkpoint_is_said_so(experts):
+    state = experts / ".training" / "people" / "state.safetensors"
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(DamageError, match="checkpoint"):
-        train_expert(tmp_path, "people", tiny_plan(), texts, "1")
+        train_expert(experts, "people", tiny_plan(), texts, "1")
 
 
-def test_a_checkpoint_holds_no_pickle(tmp_path):
-    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
-    state = tmp_path / ".training" / "people"
+def test_a_checkpoint_holds_no_pickle(trained):
+    state = trained.folder.parents[1] / ".training" / "people"
     assert not list(state.rglob("*.p*t")) and (state / "state.safetensors").exists()
     plan = json.loads((state / "training.json").read_text())["plan"]
     assert TrainingPlan(**plan) == tiny_plan()

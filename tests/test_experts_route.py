@@ -70,8 +70,7 @@ def settings(engine: EngineSettings = PLAIN.engine, **experts: Any) -> Settings:
 
 
 def ask(home: Home, text: str, chosen: Settings, hints: Any = None, **options: Any) -> Answer:
-    edition = home.editions.current()
-    assert edition is not None
+    edition = home.require_edition()
     home.ledger.required = False
     with Asker(home, edition, chosen, AskOptions(**{"route": "experts", **options})) as asker:
         [answer] = asker.answer_all([text], [QuestionHints(choices=hints)] if hints else ())

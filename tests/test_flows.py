@@ -1,6 +1,5 @@
 """Jobs as flows: one server for the session, and commands with a server of their own."""
 
-# ruff: noqa: E402 (Prefect reads its settings once, at import)
 import asyncio
 import json
 import os
@@ -19,27 +18,8 @@ import psutil
 import pytest
 
 from flows import orchestration
-
-orchestration.configure()
-
-from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-from prefect.testing.utilities import prefect_test_harness
-
-from flows import deployed
 from flows.commands.refresh import RefreshKnowledge
 from flows.commands.train_experts import TrainExperts
-from flows.deployed import (
-    BatchesAsTasks,
-    answer_questions,
-    evaluate_answers,
-    evaluate_gates,
-    import_graph,
-    learn_from_questions,
-    refresh_knowledge,
-    run_as_flow,
-    stages_as_tasks,
-)
 from flows.jobs import Runner
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import EngineSettings, Settings
@@ -50,18 +30,21 @@ from warehouse.home import Home
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=2)
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[None]:
-    deployed.hush_at_exit()
-    with (
-        prefect_test_harness(server_startup_timeout=600),
-        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
-    ):
-        yield
+@pytest.fixture(scope="module")
+def flows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The module of the flows, and a server that records their runs; Prefect is loaded here."""
+    orchestration.configure()
+    with orchestration.served(tmp_path_factory.mktemp("served")):
+        from flows import deployed
+
+        deployed.hush_at_exit()
+        yield deployed
 
 
 async def recorded() -> tuple[list[Any], list[Any], list[Any]]:
     """Return what the server knows: flow runs, task runs, artifacts."""
+    from prefect.client.orchestration import get_client
+
     async with get_client() as client:
         return (
             await client.read_flow_runs(),
@@ -70,10 +53,10 @@ async def recorded() -> tuple[list[Any], list[Any], list[Any]]:
         )
 
 
-def test_flow_publishes_and_leaves_an_artifact(server, tiny_corpus, tmp_path):
+def test_flow_publishes_and_leaves_an_artifact(flows, tiny_corpus, tmp_path):
     heard: list[tuple[str, int, int]] = []
     job = RefreshKnowledge(sources=[str(tiny_corpus)], home=tmp_path / "home", settings=SETTINGS)
-    report = run_as_flow(job, Runner(lambda *progress: heard.append(progress), pytest.fail))
+    report = flows.run_as_flow(job, Runner(lambda *progress: heard.append(progress), pytest.fail))
     assert report["published"] and json.loads(json.dumps(report)) == report
     assert ("read", 10, 10) in heard
     assert {"read", "split", "extract", "build"} <= {stage for stage, _, _ in heard}
@@ -83,16 +66,18 @@ def test_flow_publishes_and_leaves_an_artifact(server, tiny_corpus, tmp_path):
     assert any("Edition" in (artifact.data or "") for artifact in artifacts)
     names = {task.name.rsplit("-", 1)[0] for task in tasks}
     assert {"read", "split", "extract", "extract passages", "build", "publish"} == names
-    again = refresh([tiny_corpus], tmp_path / "home")
+    again = refresh(flows, [tiny_corpus], tmp_path / "home")
     assert again["outcome"] == "unchanged"
     assert again["counts"]["extraction"]["passages"] == 0
 
 
-def refresh(sources: list[Path], home: Path, settings: Settings = SETTINGS) -> dict[str, Any]:
-    return refresh_knowledge(sources=list(map(str, sources)), home=str(home), settings=settings)
+def refresh(flows: Any, sources: list[Path], home: Path, settings: Any = SETTINGS) -> Any:
+    return flows.refresh_knowledge(
+        sources=list(map(str, sources)), home=str(home), settings=settings
+    )
 
 
-def test_evaluation_is_a_flow_with_its_figures(server, own_home, tmp_path):
+def test_evaluation_is_a_flow_with_its_figures(flows, own_home, tmp_path):
     questions = tmp_path / "q.jsonl"
     rows = [
         {"question": "Where was Ada Lovelace born?", "answers": ["London"]},
@@ -100,17 +85,17 @@ def test_evaluation_is_a_flow_with_its_figures(server, own_home, tmp_path):
     ]
     questions.write_text("\n".join(map(json.dumps, rows)))
     how = {"format": "jsonl", "route": "text"}
-    found = evaluate_answers(questions=str(questions), home=str(own_home), **how)
+    found = flows.evaluate_answers(questions=str(questions), home=str(own_home), **how)
     assert found["metrics"]["right"] == 1
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
     assert any("| text | all | 2 |" in (artifact.data or "") for artifact in artifacts)
 
 
-def test_training_is_a_flow_with_its_pictures(server, own_home):
+def test_training_is_a_flow_with_its_pictures(flows, own_home):
     plan = tiny_plan(epochs=1)
     job = TrainExperts(names=["corpus"], home=own_home, settings=SETTINGS, plan=plan)
-    report = run_as_flow(job, Runner(lambda *progress: None, pytest.fail))
+    report = flows.run_as_flow(job, Runner(lambda *progress: None, pytest.fail))
     assert report["published"] and report["experts"][0]["ended"] == "epochs"
     assert json.loads(json.dumps(report)) == report
     _, tasks, artifacts = asyncio.run(recorded())
@@ -118,7 +103,7 @@ def test_training_is_a_flow_with_its_pictures(server, own_home):
     assert "train expert" in {task.name.rsplit("-", 1)[0] for task in tasks}
 
 
-def test_measuring_gates_is_a_flow(server, tmp_path):
+def test_measuring_gates_is_a_flow(flows, tmp_path):
     questions, picture = tmp_path / "mirage.jsonl", tmp_path / "curves.svg"
     same = {"dataset": "medqa", "options": {"A": "this", "B": "that"}, "answer": "A"}
     rows = [
@@ -129,26 +114,26 @@ def test_measuring_gates_is_a_flow(server, tmp_path):
     questions.write_text("\n".join(map(json.dumps, rows)))
     how: dict[str, Any] = {"gates": ["never", "random"], "draws": 2, "settings": SETTINGS}
     files = {"questions": str(questions), "picture": str(picture), "home": str(tmp_path / "home")}
-    found = evaluate_gates(format="mirage", **files, **how)
+    found = flows.evaluate_gates(format="mirage", **files, **how)
     assert (found["system"], found["items"]) == ("never", 20)
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
     assert any("| random |" in (artifact.data or "") for artifact in artifacts)
 
 
-def test_learning_and_answering_are_flows(server, own_home, tmp_path):
+def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
     films, questions, out = tmp_path / "f.tsv", tmp_path / "q.jsonl", tmp_path / "a.jsonl"
     films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
     here: dict[str, Any] = {"home": str(own_home), "settings": SETTINGS}
-    assert import_graph(source=str(films), name="films", **here)["published"]
+    assert flows.import_graph(source=str(films), name="films", **here)["published"]
     rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
     questions.write_text("\n".join(map(json.dumps, rows[:150])), encoding="utf-8")
     how = {"graph": "films", "gates": True}
-    planner, gate = learn_from_questions(questions=str(questions), **how, **here)
+    planner, gate = flows.learn_from_questions(questions=str(questions), **how, **here)
     assert (planner["learned"], planner["explained"]) == ("planner", 150)
     assert (gate["learned"], gate["task"], gate["seeds"]) == ("gate", "q", 150)
     questions.write_text(json.dumps(rows[-1]), encoding="utf-8")
-    done = answer_questions(questions=str(questions), out=str(out), **here)
+    done = flows.answer_questions(questions=str(questions), out=str(out), **here)
     assert done == {"questions": 1, "answered": 1, "answers": str(out)}
     answer = json.loads(out.read_text())
     assert set(answer["answers"]) == set(rows[-1]["answers"])
@@ -158,30 +143,30 @@ def test_learning_and_answering_are_flows(server, own_home, tmp_path):
     assert any("| films | 150 | 150 |" in text for text in shown)
 
 
-def test_failing_flow_raises_the_plain_error(server, tmp_path):
+def test_failing_flow_raises_the_plain_error(flows, tmp_path):
     with pytest.raises(AlmanacError, match="No such file"):
-        refresh([tmp_path / "missing"], tmp_path / "home")
+        refresh(flows, [tmp_path / "missing"], tmp_path / "home")
 
 
-def test_held_refresh_says_so(server, tiny_corpus, own_home):
+def test_held_refresh_says_so(flows, tiny_corpus, own_home):
     corpus = shutil.copytree(tiny_corpus, own_home / "corpus")
     for number in range(12):
         text = f"# Place {number}\n\nPlace {number} is a village in Norway.\n"
         (corpus / f"place-{number}.md").write_text(text)
-    refresh([corpus], own_home)
+    refresh(flows, [corpus], own_home)
     for number in range(12):
         (corpus / f"place-{number}.md").unlink()
     with pytest.raises(HeldError, match="12 of"):
-        refresh([corpus], own_home)
+        refresh(flows, [corpus], own_home)
 
 
 @pytest.mark.parametrize("batches", [0, 1, 40])
-def test_every_batch_is_worked_on_once_in_order(server, batches):
+def test_every_batch_is_worked_on_once_in_order(flows, batches):
     from prefect import flow
 
     @flow
     def work() -> tuple[list[Any], list[Any]]:
-        each = BatchesAsTasks(SETTINGS)
+        each = flows.BatchesAsTasks(SETTINGS)
         results = list(each(divmod, ((number, 7) for number in range(batches))))
         return results, list(each(os.getpid, (() for _ in range(batches))))
 
@@ -191,15 +176,15 @@ def test_every_batch_is_worked_on_once_in_order(server, batches):
     assert (os.getpid() in processes) == (batches == 1)
 
 
-def test_batches_go_to_dask(server, tiny_corpus, tmp_path, capfd):
+def test_batches_go_to_dask(flows, tiny_corpus, tmp_path, capfd):
     settings = SETTINGS.model_copy(update={"runner": "dask", "workers": 1})
-    report = refresh([tiny_corpus], tmp_path / "home", settings)
+    report = refresh(flows, [tiny_corpus], tmp_path / "home", settings)
     assert report["published"]
     assert report["counts"]["extraction"]["extractions"] >= 9
     assert "leaked" not in capfd.readouterr().err, "the workers end quietly"
 
 
-def test_only_reading_from_outside_is_tried_again(server, monkeypatch):
+def test_only_reading_from_outside_is_tried_again(flows, monkeypatch):
     from prefect import flow
 
     tries: list[str] = []
@@ -210,12 +195,12 @@ def test_only_reading_from_outside_is_tried_again(server, monkeypatch):
 
     @flow
     def work(source: str) -> None:
-        run_stage = stages_as_tasks(RefreshKnowledge(sources=[source]).retried, pytest.fail)
+        run_stage = flows.stages_as_tasks(RefreshKnowledge(sources=[source]).retried, pytest.fail)
         for name in ("read", "build"):
             with pytest.raises(OSError, match="away"):
                 run_stage(name, partial(fail, name))
 
-    monkeypatch.setattr(deployed, "RETRY_SECONDS", [0.0, 0.0])
+    monkeypatch.setattr(flows, "RETRY_SECONDS", [0.0, 0.0])
     work("/a/folder")
     work("s3://bucket/folder")
     assert tries == ["read", "build", "read", "read", "read", "build"]

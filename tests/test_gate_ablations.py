@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr, spearmanr
 
 from flows.__main__ import main
 from tasks.evaluate.gates.candidates import of_ablations
@@ -46,6 +45,8 @@ class Noted:
 
 
 def test_correlations_are_those_of_the_questions_as_they_are_drawn():
+    from scipy.stats import pearsonr, spearmanr
+
     rng = np.random.default_rng(2)
     outcomes = things(60)
     scores = rng.integers(0, 8, 60).astype(float)

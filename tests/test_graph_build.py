@@ -48,11 +48,6 @@ GOLDEN: list[dict[str, Any]] = [
 OTHER = [{"head": "x", "relation": "r", "tail": "y"}]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
 @pytest.fixture(scope="module")
 def golden_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A home with the golden graph g; read it, or work on the copy `own`."""
@@ -70,13 +65,7 @@ def imported(home: Home, rows: list[dict[str, Any]], name: str = "g") -> Edition
     path = home.path.parent / f"{name}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     import_graph(home, path, PLAIN, name=name)
-    return current(home)
-
-
-def current(home: Home) -> Edition:
-    edition = home.editions.current()
-    assert edition is not None
-    return edition
+    return home.require_edition()
 
 
 def graphs(edition: Edition) -> dict[str, Graph]:
@@ -114,7 +103,7 @@ def test_a_season_is_no_date(home: Home) -> None:
 
 
 def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:
-    edition = current(golden_home)
+    edition = golden_home.require_edition()
     triples = edition.table(schemas.Triple).to_pylist()
     columns = ("relation", "tail", "value_type", "number", "date")
     assert {tuple(t[column] for column in columns) for t in triples} == {
@@ -144,7 +133,7 @@ def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:
 
 
 def test_arrays_say_what_the_tables_say(golden_home: Home) -> None:
-    edition = current(golden_home)
+    edition = golden_home.require_edition()
     graph = graphs(edition)["g"]
     rows = edition.table(schemas.Triple).to_pylist()
     assert triples_of(graph) == {(t["head"], t["relation"], t["tail"]) for t in rows}
@@ -178,7 +167,7 @@ def test_names_that_did_not_change_are_not_indexed_again(
     own: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     indexed = noted(monkeypatch, "_index_anew")
-    first = graphs(current(own))["g"]
+    first = graphs(own.require_edition())["g"]
     edition = imported(own, OTHER, "a")
     assert len(indexed) == 1
     again = graphs(edition)["g"]
@@ -201,7 +190,7 @@ def read_anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_graph_that_did_not_change_is_linked_and_its_rows_are_what_they_were(
     own: Home, tmp_path: Path, read_anew: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = current(own)
+    first = own.require_edition()
     imported(own, OTHER, "a")  # stands before it, so that its folder and rows get other numbers
     edition = imported(own, OTHER, "z")
     assert read_anew == ["a", "z"]
@@ -222,7 +211,7 @@ def test_where_files_cannot_be_linked_they_are_copied(
         raise OSError("no links here")
 
     monkeypatch.setattr(Path, "hardlink_to", impossible)
-    first = current(own)
+    first = own.require_edition()
     edition = imported(own, OTHER, "z")
     assert read_anew == ["z"]
     (old,), (new, _) = graph_folders(first), graph_folders(edition)
@@ -233,7 +222,7 @@ def test_where_files_cannot_be_linked_they_are_copied(
 
 
 def test_nothing_is_linked_from_a_damaged_edition(own: Home, read_anew: list[str]) -> None:
-    path = graph_folders(current(own))[0] / "heads.npy"
+    path = graph_folders(own.require_edition())[0] / "heads.npy"
     stat, data = path.stat(), bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
@@ -249,7 +238,7 @@ def test_a_killed_build_and_pruning_leave_linked_files_whole(
     def killed(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    first = current(own)
+    first = own.require_edition()
     monkeypatch.setattr(Editions, "seal", killed)
     with pytest.raises(KeyboardInterrupt):
         imported(own, OTHER, "z")
@@ -278,26 +267,26 @@ def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
 def test_removal_leaves_nothing(own: Home) -> None:
     imported(own, GOLDEN[:1], "other")
     remove_graph(own, "g", PLAIN)
-    edition = current(own)
+    edition = own.require_edition()
     for row in (schemas.Triple, schemas.Entity, schemas.Relation, schemas.Description):
         assert set(edition.table(row)["graph"].to_pylist()) <= {"other"}
     left = set(edition.table(schemas.Entity)["entity_id"].to_pylist())
     assert set(edition.table(schemas.Alias)["entity_id"].to_pylist()) == left
     assert list(graphs(edition)) == ["other"]
     remove_graph(own, "other", PLAIN)
-    assert graph_folders(current(own)) == []
-    assert all(current(own).rows(row) == 0 for row in (schemas.Triple, schemas.Alias))
+    assert graph_folders(own.require_edition()) == []
+    assert all(own.require_edition().rows(row) == 0 for row in (schemas.Triple, schemas.Alias))
 
 
 def test_imports_are_no_changes_of_the_corpus_and_pass_its_gates(own_home: Path) -> None:
     home = Home(own_home)
-    before = current(home)
+    before = home.require_edition()
     rows = [{"head": f"h{n}", "relation": "r", "tail": f"t{n}"} for n in range(300)]
     with_graph = imported(home, rows)
     assert with_graph.rows(schemas.Triple) == before.rows(schemas.Triple) + 300
     assert with_graph.table(schemas.Change).to_pylist() == []
     remove_graph(home, "g", PLAIN)
-    without = current(home)
+    without = home.require_edition()
     assert without.table(schemas.Change).to_pylist() == []
     strict, golden = PublishSettings(max_delete=0.0), own_home / "absent.jsonl"
     ask = {"failed_share": 0.0, "golden": golden, "ask": lambda edition, question: {}}

@@ -84,6 +84,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {kind: make_model(folder / kind, kind) for kind in KINDS}
 
 
+@pytest.fixture
+def bert(folders: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy of a model, to be changed."""
+    return Path(shutil.copytree(folders["bert"], tmp_path / "bert"))
+
+
 def opened(folder: Path, **said: Any) -> HiddenStates:
     return HiddenStates(str(folder), device="cpu", **said)
 
@@ -133,27 +139,17 @@ def test_cutting_to_the_first_token_is_what_the_released_code_computes(folders):
     assert are_alike(encoder.encode(TEXTS[1:2])[0], states.numpy())
 
 
-@pytest.mark.parametrize("kind", ["bert", *DECODERS])
-def test_the_last_layer_is_the_models_output(folders, kind):
+@pytest.mark.parametrize("kind", ["bert", *DECODERS, *WITH_BOTH])
+def test_the_last_layer_is_the_output_of_the_model_or_of_its_decoder(folders, kind):
     import torch
 
     encoder = opened(folders[kind])
     tokens = encoder._tokenizer(TEXTS[0], return_tensors="pt")
+    if kind in WITH_BOTH:
+        start = torch.tensor([[encoder._model.config.decoder_start_token_id]])
+        tokens["decoder_input_ids"] = torch.cat([start, tokens["input_ids"]], dim=1)
     with torch.inference_mode():
         states = encoder._model(**tokens).last_hidden_state[0]
-    assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
-
-
-@pytest.mark.parametrize("kind", WITH_BOTH)
-def test_layers_of_both_are_the_decoders(folders, kind):
-    import torch
-
-    encoder = opened(folders[kind])
-    tokens = encoder._tokenizer(TEXTS[0], return_tensors="pt")["input_ids"]
-    start = torch.tensor([[encoder._model.config.decoder_start_token_id]])
-    read = torch.cat([start, tokens], dim=1)
-    with torch.inference_mode():
-        states = encoder._model(input_ids=tokens, decoder_input_ids=read).last_hidden_state[0]
     assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
 
 
@@ -169,15 +165,13 @@ def test_equal_choices_have_one_id_and_others_another(folders):
     assert opened(folder, layer=3).id == ids[0]  # the last of three
 
 
-def test_other_weights_have_another_id(folders, tmp_path):
+def test_other_weights_have_another_id(folders, bert):
     from safetensors.numpy import load_file, save_file
 
-    folder = tmp_path / "bert"
-    shutil.copytree(folders["bert"], folder)
-    weights = load_file(folder / "model.safetensors")
+    weights = load_file(bert / "model.safetensors")
     weights["bert.embeddings.word_embeddings.weight"][0, 0] += 1
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert opened(folder).id != opened(folders["bert"]).id
+    save_file(weights, bert / "model.safetensors", metadata={"format": "pt"})
+    assert opened(bert).id != opened(folders["bert"]).id
 
 
 def test_a_long_text_counts_by_its_beginning(folders):
@@ -204,37 +198,31 @@ def test_a_pooling_of_another_kind_of_model_is_explained(folders, kind):
         opened(folders[kind], pooling="decoder_start_with_encoder")
 
 
-def test_other_forms_of_weights_are_not_read(folders, tmp_path):
-    folder = tmp_path / "pickled"
-    shutil.copytree(folders["bert"], folder)
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+def test_other_forms_of_weights_are_not_read(bert):
+    (bert / "model.safetensors").rename(bert / "pytorch_model.bin")
     with pytest.raises(UsageError, match="safetensors"):
-        opened(folder)
+        opened(bert)
 
 
-def test_code_that_comes_with_a_model_is_not_run(folders, tmp_path):
-    folder = tmp_path / "coded"
-    shutil.copytree(folders["bert"], folder)
-    config = json.loads((folder / "config.json").read_text())
+def test_code_that_comes_with_a_model_is_not_run(bert, tmp_path):
+    config = json.loads((bert / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoModel": "mine.Mine", "AutoConfig": "mine.C"}}
-    (folder / "config.json").write_text(json.dumps(config))
+    (bert / "config.json").write_text(json.dumps(config))
     trace = tmp_path / "ran"
-    (folder / "mine.py").write_text(f"open({str(trace)!r}, 'w').write('x')\n")
+    (bert / "mine.py").write_text(f"open({str(trace)!r}, 'w').write('x')\n")
     with pytest.raises(UsageError, match="cannot be loaded"):
-        opened(folder)
+        opened(bert)
     assert not trace.exists()
 
 
-def test_weights_that_are_missing_are_named(folders, tmp_path):
+def test_weights_that_are_missing_are_named(bert):
     from safetensors.numpy import load_file, save_file
 
-    folder = tmp_path / "short"
-    shutil.copytree(folders["bert"], folder)
-    weights = load_file(folder / "model.safetensors")
+    weights = load_file(bert / "model.safetensors")
     del weights["bert.encoder.layer.1.output.dense.weight"]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(weights, bert / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(UsageError, match="lacks weights"):
-        opened(folder)
+        opened(bert)
 
 
 def test_a_name_that_is_nothing_is_explained():

@@ -21,12 +21,6 @@ from warehouse.home import Home
 from warehouse.live import latest
 
 
-@pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
-        yield up
-
-
 @pytest.fixture(scope="module", autouse=True)
 def key() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
@@ -67,9 +61,7 @@ class Watched:
         return latest(self.home.live, ModelCall).to_pylist()
 
     def triples(self) -> set[tuple[str, str, str]]:
-        edition = self.home.editions.current()
-        assert edition is not None
-        rows = edition.table(schemas.Triple).to_pylist()
+        rows = self.home.require_edition().table(schemas.Triple).to_pylist()
         return {(row["head"], row["relation"], row["tail"]) for row in rows}
 
 
@@ -81,17 +73,17 @@ def watched(tmp_path: Path, corpus: Path, endpoint: Running) -> Watched:
 @pytest.fixture(scope="module")
 def first(
     tiny_corpus: Path, endpoint: Running, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Watched, RunReport]:
-    """A home after its first refresh, to be copied, and that refresh's report."""
+) -> tuple[Watched, RunReport, int]:
+    """A home after its first refresh, to be copied, that refresh's report and its calls."""
     folder = tmp_path_factory.mktemp("first")
     corpus = Path(shutil.copytree(tiny_corpus, folder / "corpus"))
     watched = Watched(folder / "home", corpus, endpoint)
-    return watched, watched.refresh()[0]
+    return watched, *watched.refresh()
 
 
 @pytest.fixture
 def refreshed(
-    first: tuple[Watched, RunReport], tiny_corpus: Path, tmp_path: Path
+    first: tuple[Watched, RunReport, int], tiny_corpus: Path, tmp_path: Path
 ) -> Iterator[Watched]:
     """A copy of that home; its corpus is put back after the test."""
     whole = first[0]
@@ -104,8 +96,8 @@ def refreshed(
 # --- paid once ---------------------------------------------------------------------------
 
 
-def test_one_call_a_document_yields_all_forms(watched):
-    run, calls = watched.refresh()
+def test_one_call_a_document_yields_all_forms(first):
+    watched, run, calls = first
     found = run.counts["extraction"]
     assert calls == len(watched.calls()) == run.counts["inputs"]["ingested"]
     assert {call["answered_by"] for call in watched.calls()} == {"almanac-mock"}
@@ -117,8 +109,7 @@ def test_one_call_a_document_yields_all_forms(watched):
 
 
 def test_every_fact_stands_where_it_says(refreshed):
-    edition = refreshed.home.editions.current()
-    assert edition is not None
+    edition = refreshed.home.require_edition()
     texts = {d["document_id"]: d["text"] for d in edition.table(schemas.Document).to_pylist()}
     triples = edition.table(schemas.Triple).to_pylist()
     for triple in triples:
@@ -252,24 +243,15 @@ def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
 # --- private -----------------------------------------------------------------------------
 
 
-def test_a_sensitive_source_never_reaches_the_endpoint(watched):
+def test_a_sensitive_source_never_reaches_the_endpoint_and_its_rows_stay_sensitive(watched):
     run, calls = watched.refresh(sensitive=True)
     assert (calls, watched.calls()) == (0, [])
     assert run.counts["extraction"]["triple_mentions"] > 0
     assert set(watched.home.journal.table(TripleMention)["engine"].to_pylist()) == {"rules"}
-
-
-def test_a_source_once_sensitive_stays_so(watched):
-    watched.refresh(sensitive=True)
     (watched.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
     _, calls = watched.refresh()
     assert calls == 0
-
-
-def test_the_mark_travels_with_the_rows(watched):
-    watched.refresh(sensitive=True)
-    edition = watched.home.editions.current()
-    assert edition is not None
+    edition = watched.home.require_edition()
     for row in (schemas.Document, schemas.Passage, schemas.Triple, schemas.Description):
         assert set(edition.table(row)["sensitivity"].to_pylist()) == {"sensitive"}, row.table
 

@@ -209,9 +209,7 @@ def refreshed(home: Path, text: str) -> Edition:
     source = home.parent / "none.md"
     source.write_text("Nothing.\n", encoding="utf-8")
     refresh(Home(home), [str(source)], settings_of(Home(home)))
-    edition = Home(home).editions.current()
-    assert edition is not None
-    return edition
+    return Home(home).require_edition()
 
 
 def relations(edition: Edition) -> set[str]:
@@ -219,8 +217,7 @@ def relations(edition: Edition) -> set[str]:
 
 
 def test_a_strict_ontology_leaves_out_what_does_not_fit_and_says_so(own_home: Path) -> None:
-    first = Home(own_home).editions.current()
-    assert first is not None
+    first = Home(own_home).require_edition()
     before = relations(first)
     assert {"born in", "worked with"} <= before
     edition = refreshed(own_home, "mode: strict\nrelations: {born in: {range: [place, text]}}\n")
@@ -363,8 +360,7 @@ def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFi
 
 
 def test_a_check_knows_the_relations_that_the_next_edition_will_rename(own_home: Path) -> None:
-    edition = Home(own_home).editions.current()
-    assert edition is not None
+    edition = Home(own_home).require_edition()
 
     def reasons(text: str) -> set[str]:
         rows = misfits(edition, ontology(text))

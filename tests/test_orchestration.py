@@ -4,8 +4,7 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from flows import orchestration
 from flows.commands import doctor
 from flows.commands.refresh import RefreshKnowledge
-from flows.deployed import BatchesAsTasks
 from flows.jobs import Call, Job
 from flows.orchestration import names_server, run_job
 from schemas.errors import AlmanacError, HeldError
@@ -33,20 +31,12 @@ LINE = '{"title": "Ada Lovelace", "text": "Ada Lovelace was born in London in 18
 
 
 @pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """An environment in which nothing names a Prefect server; yields the folder of profiles.
-
-    Prefect's own test harness leaves its server named in settings that are loaded.
-    """
+def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of Prefect's profiles, in an environment that names no server."""
     for name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect-home"))
-    with ExitStack() as settings:
-        if "prefect" in sys.modules:
-            from prefect.settings import PREFECT_API_URL, temporary_settings
-
-            settings.enter_context(temporary_settings(restore_defaults={PREFECT_API_URL}))
-        yield tmp_path / "prefect-home"
+    return tmp_path / "prefect-home"
 
 
 @pytest.fixture
@@ -212,6 +202,8 @@ def test_the_error_is_that_of_the_work_too():
 def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(address, code, words):
     import dask
     import distributed  # noqa: F401 (its defaults come first)
+
+    from flows.deployed import BatchesAsTasks
 
     settings = Settings(runner="dask", dask_address=address)
     with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}):

@@ -63,11 +63,6 @@ def conversing(home: Home, **replies: Any) -> Iterator[tuple[Conversation, Purpo
         home.ledger.seal()
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
 def program(code: str) -> dict[str, str]:
     rest = {"thought": "t", "introspection": "", "ok": "yes"}
     return {"need_knowledge": "yes", "code": code, **rest}

@@ -165,8 +165,7 @@ def test_what_is_sensitive_does_not_reach_an_endpoint(own_home, tmp_path):
     (secret / "vault.md").write_text("# Vault\n\nThe vault of Lund was built by Olga Strand.\n")
     home = Home(own_home)
     refresh(home, [str(secret)], load_settings(home.path), sensitive=True)
-    edition = home.editions.current()
-    assert edition is not None
+    edition = home.require_edition()
     question = "Who built the vault of Lund?"
     engines = {True: LOCAL.model_copy(update={"engine": "openai"}), False: LOCAL}
     found = {

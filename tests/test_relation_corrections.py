@@ -74,8 +74,7 @@ def test_one_relation_for_both_voices_and_a_correction_with_its_cause(
     assert ("gone", "Andrei Tarkovsky | born in | Zavrazhye") in words
     assert main(["override", "relation", "stars", "--apart", *films]) == 2
 
-    edition = Home(Path(films[1])).editions.current()
-    assert edition
+    edition = Home(Path(films[1])).require_edition()
     ask = Functions(edition_graphs(edition)[CORPUS], "")
     ask.find_entity_or_value(["Andrei Tarkovsky"], ["born in"])
     assert "native to" in {fact.relation for fact in ask.calls[-1].facts}

@@ -117,6 +117,21 @@ def test_names_that_a_model_tells_apart_are_joined_by_an_alias_alone() -> None:
     assert len(run(rows, stated, distinct=apart).entities) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "entities"),
+    [
+        ("Inga Thole", "the chair", 2),
+        ("acetylsalicylic acid", "aspirin", 1),
+        ("海棠中学", "学校", 2),
+    ],
+)
+def test_a_role_that_one_document_gives_somebody_means_another_elsewhere(
+    name: str, other: str, entities: int
+) -> None:
+    rows = [mention("a", name), mention("a", other), mention("b", other)]
+    assert len(run(rows, [alias("a", name, other)]).entities) == entities
+
+
 RICH = (
     "an Austrian cellist and teacher known for recordings of contemporary music",
     "the patron of a seal sanctuary on the coast of Norway",

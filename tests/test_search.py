@@ -70,9 +70,9 @@ def test_a_union_has_the_first_of_each_ranking_once(searcher):
 
 def test_places_in_rankings_are_added_up():
     by_words, by_vectors = np.array([9.0, 1, 0, 0]), np.array([0, 0.2, 0.1, 0])
-    fused = _fused([by_words, by_vectors])
+    fused = _fused([(1, by_words), (1, by_vectors)])
     assert fused.argmax() == 1 and fused[3] == 0
-    assert fused[0] > fused[2] > 0 and _fused([by_words])[0] == 1
+    assert fused[0] > fused[2] > 0 and _fused([(2, by_words)])[0] == 1
 
 
 def test_neighbours_stand_beside_a_passage_in_its_document(tmp_path):
@@ -116,8 +116,9 @@ def test_a_name_that_is_a_usual_word_does_not_lead_astray(tmp_path, question):
         "Bakery": "The bakery's opening hours are from 7 to 18. No hours on Sundays.",
     }
     make_edition(tmp_path, texts, {"Hours": ("work", []), "Ellen Marsh": ("person", [])})
-    build_index(tmp_path, None)
-    searcher = Searcher(tmp_path, None)
+    encoder = load_encoder("minilm")
+    build_index(tmp_path, encoder)
+    searcher = Searcher(tmp_path, encoder)
     assert searcher.union(analyse(question))[0].fields["title"] == "Plans"
     assert searcher.union(analyse("Who founded Hours?"))[0].fields["title"] == "Hours"
 

@@ -187,9 +187,7 @@ class Almanac(RuleBasedStateMachine):
         return Home(self.home.path)
 
     def current(self) -> Edition:
-        edition = self.home.editions.current()
-        assert edition is not None
-        return edition
+        return self.home.require_edition()
 
     def documents(self) -> list[dict[str, Any]]:
         return self.current().table(schemas.Document).to_pylist()

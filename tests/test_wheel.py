@@ -89,8 +89,8 @@ class Installed:
 def installed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Build the wheel and unpack it before the libraries of this environment."""
     folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", folder, repository], check=True, capture_output=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=repository, check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "env", with_pip=False, symlinks=True)
     ours = {"base": str(folder / "env"), "platbase": str(folder / "env")}
@@ -100,8 +100,10 @@ def installed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Ins
     # A line of a .pth file adds a folder, whose own .pth files (the editable one) are not read.
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     user = folder / "user"
-    for name in ("texts", "schemas", "flows", "warehouse"):
+    for name in ("texts", "schemas", "flows", "warehouse", "home"):
         (user / name).mkdir(parents=True)
+    settings = 'workers = 1\n\n[engine]\nencoder = "none"\n'
+    (user / "home" / "settings.toml").write_text(settings, encoding="utf-8")
     (user / "texts" / "curie.md").write_text(f"# Marie Curie\n\n{TEXT}", encoding="utf-8")
     packages_of_user = (user / name / "__init__.py" for name in ("schemas", "flows", "warehouse"))
     for path in (user / "tasks.py", *packages_of_user):

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
-from transformers import AutoModel, AutoTokenizer
 
 from recipes.english_pipeline.sentences import NAME_LABELS, AnnotatedSentence
 
@@ -76,6 +75,8 @@ class Encoder:
 
     def __init__(self, folder: Path, labels: Labels) -> None:
         """Read the tokenizer in `folder`."""
+        from transformers import AutoTokenizer
+
         self.tokenizer = AutoTokenizer.from_pretrained(str(folder))
         self.numbers = {
             layer: {v: i for i, v in enumerate(getattr(labels, layer))}
@@ -162,6 +163,8 @@ class Teacher(nn.Module):
     def __init__(self, folder: Path, labels: Labels, arc: int = 256, rel: int = 128) -> None:
         """Load the encoder from `folder`; everything else starts at random."""
         super().__init__()
+        from transformers import AutoModel
+
         self.bert = AutoModel.from_pretrained(str(folder), attn_implementation="eager")
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
         width = self.bert.config.hidden_size

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import spacy
 from numpy.typing import NDArray
 
 from recipes.command import DATA, parser_of, run_command
@@ -146,7 +145,9 @@ def main() -> None:
     if not (silver / "words.json").exists():
         label_everything(DATA, options.encoder, teacher, silver)
     sources = read_sources(silver)
-    spacy.util.fix_random_seed(options.seed)
+    from spacy.util import fix_random_seed
+
+    fix_random_seed(options.seed)
     if options.resume is None:
         nlp = new_pipeline(read_vectors(silver))
         initialize(nlp, sources, options.seed)

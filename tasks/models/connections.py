@@ -6,6 +6,7 @@ connections in one pool, these checks take a quarter of a call's processor time.
 
 import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 from urllib.request import getproxies
 
 import httpx2
@@ -93,4 +94,10 @@ async def cut_error(response: httpx2.Response) -> None:
 
 def spread(connections: int) -> Spread | None:
     """Return a transport with this number of connections; None if a proxy is configured."""
-    return None if getproxies() else Spread(connections, httpx2.create_ssl_context())
+    return None if getproxies() else Spread(connections, _trusted())
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates to trust, which take 50 ms to read."""
+    return httpx2.create_ssl_context()

@@ -8,7 +8,7 @@ graphs share one space. Chinese characters, which the model hardly knows, and ot
 have random vectors, so that only equal ones are similar.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -89,36 +89,37 @@ class StaticWords:
         tokenizer.no_padding()
         return tokenizer
 
-    @cached_property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weighted vectors of tokens, float32 (tokens, d), and the weights (tokens,)."""
-        from safetensors import safe_open
-
-        with safe_open(str(minilm_folder() / "model.safetensors"), "np") as file:
-            vectors = file.get_tensor("embeddings.word_embeddings.weight")
-        ranks = np.maximum(np.arange(len(vectors)) - _FIRST_WORD + 1, 0)
-        shares = np.where(ranks > 0, 1 / np.maximum(ranks, 1), 1e-3)  # Zipf's law
-        shares /= shares.sum()
-        weights = (_COMMON / (_COMMON + shares)).astype(np.float32)
-        expected = (shares * weights) @ vectors / (shares @ weights)
-        vectors = (vectors - expected.astype(np.float32)) * weights[:, None]
-        words = vectors[ranks > 0]
-        _, directions = np.linalg.eigh(words.T @ words)  # the strongest last
-        vectors = vectors @ directions[:, -2 : -2 - DIMENSIONS : -1]
-        usual = np.sqrt((vectors[ranks > 0] ** 2).sum(1).mean() / DIMENSIONS)
-        unknown = np.random.default_rng(0).normal(0, usual, (_UNKNOWN, DIMENSIONS))
-        return (
-            np.concatenate([vectors, unknown]).astype(np.float32),
-            np.concatenate([weights, np.ones(_UNKNOWN, np.float32)]),
-        )
-
     @property
     def _weighted(self) -> np.ndarray:
-        return self._table[0]
+        return _table()[0]
 
     @property
     def _weights(self) -> np.ndarray:
-        return self._table[1]
+        return _table()[1]
+
+
+@cache
+def _table() -> tuple[np.ndarray, np.ndarray]:
+    """The weighted vectors of tokens, float32 (tokens, d), and the weights (tokens,)."""
+    from safetensors import safe_open
+
+    with safe_open(str(minilm_folder() / "model.safetensors"), "np") as file:
+        vectors = file.get_tensor("embeddings.word_embeddings.weight")
+    ranks = np.maximum(np.arange(len(vectors)) - _FIRST_WORD + 1, 0)
+    shares = np.where(ranks > 0, 1 / np.maximum(ranks, 1), 1e-3)  # Zipf's law
+    shares /= shares.sum()
+    weights = (_COMMON / (_COMMON + shares)).astype(np.float32)
+    expected = (shares * weights) @ vectors / (shares @ weights)
+    vectors = (vectors - expected.astype(np.float32)) * weights[:, None]
+    words = vectors[ranks > 0]
+    _, directions = np.linalg.eigh(words.T @ words)  # the strongest last
+    vectors = vectors @ directions[:, -2 : -2 - DIMENSIONS : -1]
+    usual = np.sqrt((vectors[ranks > 0] ** 2).sum(1).mean() / DIMENSIONS)
+    unknown = np.random.default_rng(0).normal(0, usual, (_UNKNOWN, DIMENSIONS))
+    return (
+        np.concatenate([vectors, unknown]).astype(np.float32),
+        np.concatenate([weights, np.ones(_UNKNOWN, np.float32)]),
+    )
 
 
 def _bucket(piece: str) -> int:

@@ -96,12 +96,14 @@ def build(
     encode: Encode | None,
     index: Callable[[Path], None],
     report: Report,
+    reject: Callable[[pa.Table], None] = lambda self_loops: None,
 ) -> Edition | None:
     """Build and seal an edition from the whole journal.
 
     `index` builds the search index in the edition's folder. Returns None, and leaves nothing
     behind, if the tables would equal those of the current edition. If they would equal those of the
-    newest candidate, returns that.
+    newest candidate, returns that. `reject` takes the triples of a language model that would relate
+    a thing to itself: document_id, passage_id, ordinal, head, relation, tail and the thing's name.
     """
     position = home.journal.position
     fingerprint = _fingerprint(home, recipe, position)
@@ -119,6 +121,7 @@ def build(
         derivation = Derivation(home.journal, position, home.scratch)
         corrections = _corrections_hash(home, position)
         decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
+        reject(derivation.table("self_loops"))
         with GraphFolders(building, home.scratch) as graphs:
             derivation.write(building.folder, graphs.rows(home.journal, position))
             derivation.close()
@@ -168,6 +171,7 @@ def _derive(
     derivation.settings(
         edition=building.edition_id,
         parent=parent.id if parent else None,
+        parent_position=parent.manifest["journal_position"] if parent else -1,
         engine=recipe.engine,
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,

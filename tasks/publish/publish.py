@@ -1,6 +1,7 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import schemas
 from schemas.errors import HeldError
 from schemas.extras import INSTALL_MINILM
+from schemas.operations import Rejection
 from schemas.settings import Settings
 from tasks.extract.batches import identity
 from tasks.ingest.split import splitter_version
@@ -21,7 +23,9 @@ from tasks.publish.checks import failed_checks
 from tasks.retrieval.index import build_index
 from tasks.run import Stages, Work
 from warehouse.editions import Edition
+from warehouse.live import record_all
 
+MOST_SHOWN = 300  # characters of a rejected fact
 # A source gets a warning if it has this many sentences, and smaller shares of them than these
 # yielded a statement or a fact; the poorest of ten development corpora yields more.
 ENOUGH_SENTENCES = 50
@@ -44,6 +48,7 @@ def build_edition(work: Work) -> None:
         encoder.encode if encoder else None,
         lambda folder: build_index(folder, encoder, chinese, work.home.scratch),
         work.report,
+        partial(_reject, work),
     )
     work.run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}
     if work.candidate:
@@ -56,6 +61,25 @@ def build_edition(work: Work) -> None:
         work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
         if not work.settings.engine.speaker:
             work.run.notes.extend(unnamed_speaker(subjects_of(work.candidate)))
+
+
+def _reject(work: Work, self_loops: pa.Table) -> None:
+    """Record triples of a language model that would relate a thing to itself."""
+    stamp = {"run_id": work.run.run_id, "stage": "resolve", "rejected_at": datetime.now(UTC)}
+    rows = [
+        {
+            **stamp,
+            "item_id": f"{row['passage_id']}:triple:{row['ordinal']}",
+            "document_id": row["document_id"],
+            "reason": "same_head_and_tail",
+            "detail": f"Head and tail are both {row['name']}, after names were resolved.",
+            "text": f"{row['head']} | {row['relation']} | {row['tail']}"[:MOST_SHOWN],
+        }
+        for row in self_loops.to_pylist()
+    ]
+    if rows:
+        record_all(work.home.live, {Rejection: rows})
+        work.run.counts["resolution"] = {"rejected_facts": len(rows)}
 
 
 def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
-ALIKE, WALKED = 8, 6  # passages that are read: by similarity, and by the graph
+READ = 10  # passages that are read first
 FOLLOWED = 2  # passages about a name that the first round led to
 STATEMENTS = 12  # the passages' statements that are read, those most like the question
 _FENCED = re.compile(
@@ -89,8 +89,7 @@ class PassageReader(NamedThings):
 
     def near(self, question: Question) -> list[Text]:
         """Return the passages that may answer a question, and some of their statements."""
-        hits = [*self._searcher.alike(question, ALIKE), *self._searcher.passages(question, WALKED)]
-        hits = list({hit.row: hit for hit in hits}.values())
+        hits = self._searcher.union(question, READ)
         stated = self._stated(question, hits)
         texts = [(hit, _passage(hit)) for hit in hits]
         for hit in hits:

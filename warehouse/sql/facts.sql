@@ -41,15 +41,21 @@ where (select count(*) > 0 from rejected)
           if(e.other_end, s.head_id, s.tail_id), value_type, "date", number, unit, tail, polarity,
           modality) in (select fact_id from rejected);
 
+-- What holds in several periods, such as a second term of office, is a fact for each of them.
 create table resolved_triples as
 select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail, polarity,
-           modality) as triple_id
+           modality) as whenever,
+       left(coalesce(valid_from, valid_to), 4) as period,
+       case when min(period) over one < max(period) over one
+            then substring(sha256(concat_ws(chr(31), whenever, period)), 1, 32)
+            else whenever end as triple_id
 from named_triples s
 join resolved_entities h on h.entity_id = s.head_id
 left join resolved_entities t on t.entity_id = s.tail_id
 anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
 -- Two names of one thing are its aliases; that they are says no triple.
-where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail);
+where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail)
+window one as (partition by whenever);
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,

@@ -21,3 +21,16 @@ create table stated_relations as
 select relation as wording, tail_end, head_sort, tail_sort, by_model, count(*) as triples
 from ended_triples group by all
 order by all;
+
+-- What a language model states, and resolution makes the relation of a thing to itself: recorded by
+-- the first build after its extraction.
+create table self_loops as
+select s.document_id, s.passage_id, s.ordinal, s.head, s.relation, s.tail, h.name
+from triple_statements s
+join assignment a on a.document_id = s.document_id and a.name = s.head
+join resolved_entities h using (entity_id)
+left join assignment t
+    on s.value_type = 'entity' and t.document_id = s.document_id and t.name = s.tail
+where s.engine not like 'rules%' and s.commit > (select parent_position from build_settings)
+  and (t.entity_id = a.entity_id or t.entity_id is null and lower(h.name) = lower(s.tail))
+order by all;

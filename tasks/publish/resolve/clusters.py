@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.likeness import Likeness
 from tasks.publish.resolve.local_entities import Unit, kinds_clash, voted_kind
 from tasks.publish.resolve.senses import Sense
 from tasks.publish.resolve.short_forms import without_legal_form
 from tasks.publish.resolve.variants import plurals_beside, variants
+from tasks.text.chinese_words import tag_of
+from tasks.text.languages import HAN
 
 STATED, SHORTENED, PLURAL, VARIANT, SURNAME, SPELLING = range(6)
 """Kinds of evidence, strongest first."""
@@ -124,7 +127,7 @@ def _alias_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
     """Link a sense to the only sense elsewhere that fits one of its aliases in a document."""
     claims: dict[str, dict[Sense, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
     for sense, unit in _other_names(blocks):
-        if unit.stated or unit.kind != "person":
+        if (unit.stated or unit.kind != "person") and not _is_of_its_document(sense, unit):
             claims[unit.norm][sense][STATED if unit.stated else SHORTENED] += 1
     for norm, senses in blocks.items():
         short = without_legal_form(norm)
@@ -134,6 +137,15 @@ def _alias_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
                     claims[short][sense][SHORTENED] += 1
     for norm, claimants in claims.items():
         yield from _unambiguous(claimants, blocks.get(norm, []))
+
+
+def _is_of_its_document(sense: Sense, unit: Unit) -> bool:
+    """Tell whether a name elsewhere says nothing: "the chair", 学校, or a person's given name."""
+    if HAN.search(unit.norm):
+        return tag_of(unit.norm) == "n"
+    if sense.kind == "person" and unit.norm in sense.norm.split()[:-1]:
+        return True
+    return all(n == n.lower() for n in unit.names) and all(map(is_common, unit.norm.split()))
 
 
 def _unambiguous(claimants: dict[Sense, Counter[int]], targets: list[Sense]) -> Iterator[SenseLink]:

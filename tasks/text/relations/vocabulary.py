@@ -140,13 +140,14 @@ def same_verb(verb: str) -> str:
 
 @cache
 def _verbs() -> dict[str, str]:
-    lines = tomllib.loads(_text())["verbs"]["same"]
+    lines = _vocabulary()["verbs"]["same"]
     return {verb: line.split()[0] for line in lines for verb in line.split()}
 
 
+@cache
 def vocabulary_version() -> str:
     """Return the start of the hash of the vocabulary; comments do not count."""
-    return hashlib.sha256(json.dumps(tomllib.loads(_text())).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(_vocabulary()).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,9 @@ class _Listed:
 
 
 @cache
-def _text() -> str:
-    return files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8")
+def _vocabulary() -> dict[str, Any]:
+    file = files(__package__).joinpath("vocabulary.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 @cache
@@ -169,7 +171,8 @@ def _entries() -> dict[str, dict[str, Any]]:
 
     The latter have only a name, as other wordings in `common_relations` may mean several relations.
     """
-    entries: dict[str, dict[str, Any]] = tomllib.loads(_text())["relations"]
+    entries: dict[str, dict[str, Any]]
+    entries = {name: dict(entry) for name, entry in _vocabulary()["relations"].items()}
     known = common_relations()
     missing = dict(known)
     for entry in entries.values():
