@@ -28,7 +28,7 @@ from tasks.ask.route import (
 from tasks.ask.spending import Spending
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.text.question import analyse
+from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -278,8 +278,22 @@ class Asker:
 
         graphs = {name: graph.arrays for name, graph in resources.graphs.items()}
         return Gatekeeper(
-            resources.home, resources.edition, resources.settings, self._run_id, graphs
+            resources.home,
+            resources.edition,
+            resources.settings,
+            self._run_id,
+            graphs,
+            self._names_corpus if resources.settings.engine.engine != "rules" else _no_name,
         )
+
+    def _names_corpus(self, question: Question) -> bool:
+        searcher = self._resources.searcher
+        return searcher is not None and bool(searcher.link(question))
+
+
+def _no_name(question: Question) -> bool:
+    """Without a model the gate decides nothing, so that no name is looked up."""
+    return False
 
 
 def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:

@@ -35,7 +35,7 @@ class Spending:
             limit = getattr(self._limits, setting)
             if limit is not None and spent >= limit:
                 self._warn(
-                    f"Answers have taken {spent:g} of this day's {limit:g} ({setting} under [ask]), "
+                    f"Answers have taken {spent:g} of the day's {limit:g} ({setting} under [ask]), "
                     "so the embedded reader answered instead of the model."
                 )
                 return False
