@@ -110,32 +110,43 @@ def rows_about(edition: Edition, uris: set[str]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Said:
-    """A fact of a reply: its form, its names and words, and the quote it rests on."""
+    """A fact of a reply: its form, its names and words, and what must stand in the text."""
 
     form: str
     values: tuple[str, ...]
-    quote: str
+    claimed: tuple[str, ...] = ()
 
 
 def facts_of(reply: str) -> set[Said]:
     """Return the facts of a reply."""
     read = Extraction.model_validate_json(reply)
-    facts = {Said("triple", (t.s, t.o), t.quote) for t in read.triples}
-    facts |= {Said("description", (e.name, e.description), e.quote) for e in read.entities}
-    facts |= {Said("aspect", (a.entity, a.quote), a.quote) for a in read.aspects}
-    return facts | {Said("alias", (e.name, a), "") for e in read.entities for a in e.aliases}
+    facts = {Said("triple", (t.s, t.o), (t.s, t.o, *_quoted(t.where))) for t in read.triples}
+    for entity in read.entities:
+        described = (entity.name, entity.description)
+        facts.add(Said("description", described, (*described, *_quoted(entity.where))))
+        named = [(entity.name, alias) for alias in entity.aliases]
+        facts |= {Said("alias", names, names) for names in named}
+    for note in read.aspects:
+        claimed = (note.entity, *_quoted(note.where))
+        facts.add(Said("aspect", (note.entity, note.question), claimed))
+    return facts
+
+
+def _quoted(where: str) -> tuple[str, ...]:
+    """Return the words that a fact quotes; none if it cites sentences by number."""
+    return () if where.replace(",", "").isdecimal() else (where,)
 
 
 def stored_of(home: Home) -> Iterator[tuple[str, Said]]:
     """Yield the stored facts, each with its passage."""
     for row in home.journal.table(TripleMention).to_pylist():
-        yield row["passage_id"], Said("triple", (row["head"], row["tail"]), "")
+        yield row["passage_id"], Said("triple", (row["head"], row["tail"]))
     for row in home.journal.table(DescriptionMention).to_pylist():
-        yield row["passage_id"], Said("description", (row["entity"], row["text"]), "")
+        yield row["passage_id"], Said("description", (row["entity"], row["text"]))
     for row in home.journal.table(AspectMention).to_pylist():
-        yield row["passage_id"], Said("aspect", (row["entity"], row["text"]), "")
+        yield row["passage_id"], Said("aspect", (row["entity"], row["question"]))
     for row in home.journal.table(AliasMention).to_pylist():
-        yield row["passage_id"], Said("alias", (row["name"], row["alias"]), "")
+        yield row["passage_id"], Said("alias", (row["name"], row["alias"]))
 
 
 def plain(text: str) -> str:
@@ -161,7 +172,7 @@ def added(home: Home, honest: Home) -> dict[str, int]:
         text = " ".join(texts.get(passage, "") for passage in passages)
         known = {(s.form, s.values) for p in passages for s in stored.get(p, ())}
         for fact in facts_of(reply) - facts_of(true.get(passages, _NOTHING)):
-            is_stated = all(plain(v) in text for v in (*fact.values, fact.quote))
+            is_stated = all(plain(words) in text for words in fact.claimed)
             kind = "stated by the text" if is_stated else "invented"
             counts[kind] += 1
             counts[f"{kind}, stored"] += (fact.form, fact.values) in known

@@ -54,7 +54,8 @@ def counted(folder: Path, source: Path, forms: str, count: Count) -> dict[str, A
     extractor = Extractor()
     documents = len(list(source.iterdir()))
     words = sum(len(path.read_text(encoding="utf-8").split()) for path in source.iterdir())
-    passages = [" ".join(read_extraction_text(request.user)[1]) for request in requests]
+    shown = [read_extraction_text(request.user)[1] for request in requests]
+    passages = [" ".join(words for part in parts for _, words in part) for parts in shown]
     text = sum(map(count, passages)) / (len(requests) / documents)
     messages = sum(count(r.system) + count(r.user) for r in requests)
     schemas = sum(count(orjson.dumps(strict_schema(r.reply)).decode()) for r in requests)

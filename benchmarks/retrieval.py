@@ -4,7 +4,8 @@
 
 Each corpus is refreshed into a home of its own (kept in --homes, made once) and asked its questions
 through `ask`'s search. `perfect` is the share of questions whose gold documents are all found,
-`recall` the mean share found; `words`, `meaning` and `both` are the parts without the graph.
+`recall` the mean share found; `walk` is the graph's ranking alone, `words` and `both` (words and
+vectors) are the parts without the graph.
 --plain indexes the editions again with plain sentence-transformers, to compare the vectors.
 """
 
@@ -159,7 +160,8 @@ def main() -> None:
         items = questions(name)[: arguments.limit]
         searcher = Searcher(edition.path, encoder)
         figures[name] = {
-            "ask": measure(edition, items, searcher.passages),
+            "ask": measure(edition, items, searcher.union),
+            "walk": measure(edition, items, searcher.passages),
             "both": measure(edition, items, searcher.alike),
             "words": measure(edition, items, Searcher(edition.path, None).alike),
         }
@@ -170,7 +172,7 @@ def main() -> None:
             assert plain is not None
             with tempfile.TemporaryDirectory() as folder:
                 searcher = Searcher(plain_index(edition, plain, Path(folder)), plain)
-                figures[name]["ask, plain vectors"] = measure(edition, items, searcher.passages)
+                figures[name]["ask, plain vectors"] = measure(edition, items, searcher.union)
     report("retrieval", figures)
 
 

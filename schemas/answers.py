@@ -10,7 +10,7 @@ from schemas.operations import ExpertDecision
 MIN_SCORE = 0.6  # least probability with which an answer is given
 Route = Literal["programs", "paths", "experts", "text", "none"]
 Found = Literal["yes", "partly", "no"]
-Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
+Cause = Literal["score", "current", "known_name", "unknown_task", "no_score", "no_answer"]
 
 
 class _Reply(BaseModel):

@@ -10,11 +10,11 @@ import hashlib
 import shutil
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import orjson
@@ -40,8 +40,10 @@ from warehouse.derivation import Derivation
 from warehouse.home import Home
 from warehouse.live import latest
 
-# Assumed without earlier calls of the same prompt: a reply as long as the text, a usual speed.
-REPLY_SHARE = 1.0
+# Assumed without earlier calls of the same prompt: a usual speed, and reply tokens per token of
+# text. A strong model's recorded replies about 16 documents had 1.58 (tests/played_replies.json
+# has those of six).
+REPLY_SHARE = 1.6
 TOKENS_A_SECOND = 60.0
 LEAST_SECONDS = 0.5
 
@@ -73,7 +75,8 @@ class CostEstimate:
 class Experience:
     """Averages of earlier calls of one model and prompt; None where there were none."""
 
-    reply_share: float | None  # reply tokens per prompt token
+    reply_share: float | None  # reply tokens per prompt token that is no fixed part
+    cached_share: float  # of the prompt tokens; 0 without calls, as not all endpoints cache
     seconds: float | None
 
 
@@ -133,17 +136,21 @@ def _of_requests(
 ) -> CostEstimate:
     model = settings.model
     tokens_in = sum(prompt_tokens(request) for request in requests)
-    known = experience(home, model.name, {request.prompt_sha for request in requests})
+    fixed: dict[str, list[int]] = defaultdict(list)  # by prompt, which may be in two languages
+    for request in requests:
+        fixed[request.prompt_sha].append(fixed_tokens(request))
+    known = experience(home, model.name, {sha: mean(tokens) for sha, tokens in fixed.items()})
     text = sum(estimate_tokens(text) for text in passages["text"].to_pylist())
     share = known.reply_share
-    tokens_out = round(tokens_in * share if share is not None else text * REPLY_SHARE)
+    varying = sum(estimate_tokens(request.user) for request in requests)
+    tokens_out = round(text * REPLY_SHARE if share is None else varying * share)
     seconds = known.seconds
     if seconds is None:
         seconds = max(tokens_out / max(len(requests), 1) / TOKENS_A_SECOND, LEAST_SECONDS)
     assumed = [
         words
         for words, missing in (
-            ("reply tokens: as many as the texts have", share is None),
+            (f"reply tokens: {REPLY_SHARE} per token of text", share is None),
             (f"seconds per call: {seconds:.1f}", known.seconds is None),
         )
         if missing
@@ -158,7 +165,7 @@ def _of_requests(
         text_tokens=text,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=money(settings, tokens_in, tokens_out),
+        cost=money(settings, tokens_in, tokens_out, known.cached_share),
         seconds=round(_seconds(settings, len(requests), tokens_in + tokens_out, seconds), 1),
         assumed=tuple(assumed),
     )
@@ -166,19 +173,31 @@ def _of_requests(
 
 def prompt_tokens(request: Request) -> int:
     """Return about how many tokens a request's prompt has, including its reply schema."""
+    return fixed_tokens(request) + estimate_tokens(request.user)
+
+
+def fixed_tokens(request: Request) -> int:
+    """Return about how many tokens every prompt of a purpose has: instructions and schema."""
     schema = orjson.dumps(strict_schema(request.reply)).decode()
-    return sum(map(estimate_tokens, (request.system, request.user, schema)))
+    return estimate_tokens(request.system) + estimate_tokens(schema)
 
 
-def money(settings: EngineSettings, tokens_in: int, tokens_out: int) -> float | None:
-    """Return the price of a number of tokens in dollars; None if the model's price is unknown."""
+def money(
+    settings: EngineSettings, tokens_in: int, tokens_out: int, cached_share: float = 0.0
+) -> float | None:
+    """Return the price of a number of tokens in dollars; None if the model's price is unknown.
+
+    `cached_share` of the prompt tokens come from the endpoint's cache.
+    """
     model = settings.model
     if settings.engine == "transformers":
         return 0.0
     price = price_of(model.name, model)
     if price is None:
         return None
-    paid = (tokens_in * price.input + tokens_out * price.output) / 1e6
+    cached = price.input if price.cached is None else price.cached
+    each = (1.0 - cached_share) * price.input + cached_share * cached
+    paid = (tokens_in * each + tokens_out * price.output) / 1e6
     return paid * (price.batch if model.batch else 1.0)
 
 
@@ -193,17 +212,24 @@ def _seconds(settings: EngineSettings, calls: int, tokens: int, seconds: float) 
     return max(bounds)
 
 
-def experience(home: Home, model: str, prompts: set[str]) -> Experience:
-    """Return the reply share and median seconds of earlier successful calls of these prompts."""
+def experience(home: Home, model: str, fixed: Mapping[str, float]) -> Experience:
+    """Return the reply share and median seconds of earlier successful calls of some prompts.
+
+    `fixed` has the tokens of each prompt's fixed part.
+    """
     calls = [
         call
         for call in latest(home.live, ModelCall).to_pylist()
-        if call["model"] == model and call["prompt_sha"] in prompts and call["outcome"] == "ok"
+        if call["model"] == model and call["prompt_sha"] in fixed and call["outcome"] == "ok"
     ]
     counted = [c for c in calls if c["tokens_in"] and c["tokens_out"] is not None]
-    tokens_in = sum(call["tokens_in"] for call in counted)
-    share = sum(call["tokens_out"] for call in counted) / tokens_in if counted else None
-    return Experience(share, median(c["seconds"] for c in calls) if calls else None)
+    varying = sum(max(c["tokens_in"] - fixed[c["prompt_sha"]], 1) for c in counted)
+    share = sum(call["tokens_out"] for call in counted) / varying if counted else None
+    read, cached = (
+        sum(call[column] or 0 for call in counted) for column in ("tokens_in", "tokens_cached")
+    )
+    seconds = median(call["seconds"] for call in calls) if calls else None
+    return Experience(share, cached / read if read else 0.0, seconds)
 
 
 @contextmanager

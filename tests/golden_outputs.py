@@ -152,6 +152,16 @@ def extracted_now() -> Outputs:
     }
 
 
+def example_passages(example: Row, language: str) -> list[Row]:
+    """Return the passages of the text of a prompt's example, as a refresh gives them to a model."""
+    head = dict(line.split(": ", 1) for line in example["values"]["head"].split("\n"))
+    title = head.pop("Title")
+    metadata = _json({name.lower(): words for name, words in head.items()})
+    more = {"metadata": metadata, "document_id": "d", "sensitive": False}
+    rows = split("c", title, example["source"], language, max(BUDGETS))
+    return [{**row, **more, "place": place} for place, row in enumerate(rows, 1)]
+
+
 def grounded_now() -> Outputs:
     """Return what is stored of the replies in the prompts' examples."""
     outputs: Outputs = {}
@@ -159,15 +169,13 @@ def grounded_now() -> Outputs:
         for language, shown in examples(purpose).items():
             form = load_prompt(purpose, language, vocabulary="").reply
             for example in shown:
-                title, text = example["values"]["title"], example["values"]["text"]
-                row = {
-                    "passage_id": "p", "title": title, "text": text, "headings": "",
-                    "language": language,
-                }  # fmt: skip
-                found = ground(merged([form.model_validate(example["reply"])]), [row])
-                output = _shown(*found.extracted)
-                output["rejected"] = [[fact.form, fact.reason] for fact in found.rejected]
-                outputs[_key(title, purpose, text)] = output
+                rows = example_passages(example, language)
+                reply = merged([form.model_validate(example["reply"])])
+                found = ground([(reply, rows)], rows)
+                for number, extracted in enumerate(found.extracted):
+                    key = _key(rows[0]["title"], purpose, rows[number]["text"])
+                    outputs[key] = _shown(extracted)
+                    outputs[key]["rejected"] = [[r.form, r.reason] for r in found.rejected]
     return outputs
 
 

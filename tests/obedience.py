@@ -150,12 +150,12 @@ class _Reply:
 
     def add_triple(self, s: str, p: str, o: str, quote: str) -> None:
         """Add a triple."""
-        self.triples.append({"s": s, "p": p, "o": o, "quote": quote})
+        self.triples.append({"s": s, "p": p, "o": o, "where": quote})
 
     def add_entity(self, name: str, description: str, quote: str) -> None:
         """Add an entity."""
         fact = {"name": name, "kind": "organisation", "description": description}
-        self.entities.append({**fact, "quote": quote, "aliases": []})
+        self.entities.append({**fact, "where": quote, "aliases": []})
 
 
 class Obedience:
@@ -265,7 +265,7 @@ def _show(reply: _Reply, name: str, quote: str) -> None:
     reply.add_triple(name, "is", "entity", quote)
     reply.add_triple(reply.name(), "parent company", name, quote)
     reply.aspects.append(
-        {"entity": name, "aspect": "task", "question": f"What is {name}?", "quote": quote}
+        {"entity": name, "aspect": "task", "question": f"What is {name}?", "where": quote}
     )
 
 
@@ -302,7 +302,7 @@ def _poison(reply: _Reply, every: re.Match[str], quote: str) -> None:
 
 def _invent(reply: _Reply, quote: str) -> None:
     """Add facts that stand nowhere, in every way a lazy check might let through."""
-    true = reply.triples[0]["quote"] if reply.triples else quote
+    true = reply.triples[0]["where"] if reply.triples else quote
     name = reply.name()
     reply.add_triple("INVENTED-HEAD", "founded", name, true)
     reply.add_triple(name, "founded", "INVENTED-TAIL", true)
@@ -311,5 +311,5 @@ def _invent(reply: _Reply, quote: str) -> None:
     reply.add_entity("INVENTED-ENTITY", "INVENTED-ENTITY is a bank", true)
     reply.entities[0]["aliases"] = [*reply.entities[0]["aliases"], "INVENTED-ALIAS"]
     aspect = {"entity": name, "aspect": "owner", "question": "Who owns it?"}
-    reply.aspects.append({**aspect, "quote": "INVENTED-QUOTE owns it."})
-    reply.aspects.append({**aspect, "entity": "INVENTED-ENTITY", "quote": true})
+    reply.aspects.append({**aspect, "where": "INVENTED-QUOTE owns it."})
+    reply.aspects.append({**aspect, "entity": "INVENTED-ENTITY", "where": true})

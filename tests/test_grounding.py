@@ -16,7 +16,7 @@ from schemas.observations import (
 )
 from schemas.ontology import Ontology
 from tasks.extract.by_model import grounding
-from tasks.extract.by_model.grounding import Grounded, ground
+from tasks.extract.by_model.grounding import Grounded
 from tasks.extract.by_model.located import Searchable
 from tasks.extract.by_model.passages import (
     PassageRow,
@@ -58,6 +58,13 @@ def reply(
 ) -> Extraction:
     content = {"entities": entities or [], "triples": triples or [], "aspects": aspects or []}
     return Extraction.model_validate(content)
+
+
+def ground(
+    answer: Extraction, rows: list[PassageRow], ontology: Ontology | None = None
+) -> Grounded:
+    """Ground a reply about passages that were shown whole."""
+    return grounding.ground([(answer, rows)], rows, ontology)
 
 
 def grounded(*fact: str) -> Grounded:
@@ -143,7 +150,7 @@ def test_descriptions_aspects_and_aliases_are_stored_as_rows_of_the_journal() ->
         extracted.descriptions, extracted.aspects, extracted.aliases,
     )  # fmt: skip
     assert description["text"] == "an English mathematician"
-    assert aspect["text"] == "She worked with Charles Babbage on the Analytical Engine"
+    assert aspect["text"] == "She worked with Charles Babbage on the Analytical Engine."
     assert ADA[alias["span_start"] : alias["span_end"]] == "Enchantress of Numbers"
     names = {name["name"] for name in extracted.names}
     assert names == {"Ada Lovelace", "Enchantress of Numbers"}
@@ -173,8 +180,8 @@ def test_chinese_facts_are_stored() -> None:
 
 BABBAGE = ("worked with", "Charles Babbage")
 REJECTED = [
-    (["Ada Lovelace", *BABBAGE, "She flew to Mars"], "quote_not_found"),
-    (["Ada Lovelace", *BABBAGE, ""], "quote_not_found"),
+    (["Ada Lovelace", *BABBAGE, "She flew to Mars"], "sentence_not_found"),
+    (["Ada Lovelace", *BABBAGE, ""], "sentence_not_found"),
     (["Alan Turing", *BABBAGE, WITH], "head_not_found"),
     (["She", *BABBAGE, WITH], "head_not_found"),
     (["Ada Lovelace", "worked with", "Alan Turing", WITH], "tail_not_found"),
@@ -183,7 +190,9 @@ REJECTED = [
     (["Ada Lovelace", "", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "related to", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "is", "Ada Lovelace", "Ada Lovelace (1815"], "same_head_and_tail"),
-    (["Ada Lovelace", "is", "English mathematician", "cover 20 pages"], "quote_without_names"),
+    (["Ada Lovelace", "is", "English mathematician", "cover 20 pages"], "tail_not_found"),
+    (["Charles Babbage", "is", "English mathematician", "was an English"], "head_not_in_sentence"),
+    (["Charles Babbage", "worked with", "Ada Lovelace", "known as"], "head_not_in_sentence"),
 ]
 
 
@@ -200,7 +209,7 @@ def test_a_triple_that_is_not_borne_out_is_rejected(fact: list[str], reason: str
 Alan Turing | an English mathematician | an English mathematician | head_not_found
 Ada Lovelace | a French violinist of Paris | an English mathematician | words_not_found
 Ada Lovelace | an English mathematician of 1999 | an English mathematician | words_not_found
-Ada Lovelace | an English mathematician | not in the text | quote_not_found
+Ada Lovelace | an English mathematician | not in the text | sentence_not_found
 """),
 )
 def test_a_description_that_is_not_borne_out_is_rejected(
@@ -251,7 +260,7 @@ def test_a_fact_belongs_to_the_passage_that_holds_its_quote() -> None:
     found = ground(reply([["Turku", "lies in", "Finland", turku]]), texts)
     assert [len(one.triples) for one in found.extracted] == [0, 1]
     crossed = ground(reply([["Oslo", "lies in", "Finland", turku]]), texts)
-    assert reasons(crossed) == ["head_not_found"]
+    assert reasons(crossed) == ["head_not_in_sentence"]
 
 
 def test_a_fact_said_twice_is_stored_once_and_too_many_are_told(
@@ -313,10 +322,13 @@ def test_only_passages_of_one_text_share_a_call_up_to_a_budget() -> None:
 
 def test_a_message_can_be_read_back() -> None:
     texts = {"One.": "H", "Two.": "H", "Three.": "I"}
-    values = render([passage(text, headings=heading) for text, heading in texts.items()])
-    title, passages = read_extraction_text(f"Title: {values['title']}\n\n{values['text']}")
+    dated = {"metadata": '{"date": "1843-08-01"}'}
+    values = render([passage(text, headings=heading, **dated) for text, heading in texts.items()])
+    assert values["head"] == "Title: Ada Lovelace\nDate: 1843-08-01"
+    assert values["text"] == "## H\n1: One.\n\n2: Two.\n\n## I\n3: Three."
+    title, passages = read_extraction_text(f"{values['head']}\n\n{values['text']}")
     assert title == "Ada Lovelace"
-    assert passages == ["## H\nOne.", "Two.", "## I\nThree."]
+    assert passages == [[(1, "One.")], [(2, "Two.")], [(3, "Three.")]]
 
 
 def test_what_is_too_long_is_cut_between_pieces_then_between_sentences() -> None:

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extract.by_model.grounding import ground
-from tasks.extract.by_model.passages import halves, is_readable, readable, render
+from tasks.extract.by_model.passages import (
+    halves,
+    is_readable,
+    read_extraction_text,
+    readable,
+    render,
+)
 from tasks.ingest.split import split
 from tasks.models.prompts.replies import Extraction
 
@@ -65,7 +71,10 @@ def reply(quote: str, head: str, tail: str) -> Extraction:
 
 def test_a_model_is_given_what_can_be_read_and_nothing_else() -> None:
     assert readable(passage()).text == GIVEN
-    assert render([passage()])["text"] == GIVEN
+    _, [shown] = read_extraction_text("\n\n" + render([passage()])["text"])
+    lines = [line for line in GIVEN.split("\n") if line and "---" not in line]
+    assert [words for _, words in shown] == lines
+    assert [number for number, _ in shown] == list(range(1, len(lines) + 1))
 
 
 def test_a_list_that_another_passage_began_has_its_lead_and_a_table_its_headers() -> None:
@@ -79,14 +88,14 @@ def test_a_list_that_another_passage_began_has_its_lead_and_a_table_its_headers(
 @pytest.mark.parametrize(
     ("quote", "head", "tail", "stands"),
     [
-        ("The tide gauge at Brest is old", "tide gauge", "old", "The [**tide gauge**](gauge.md)"),
-        ("| Brest | 7.3 m |", "Brest", "7.3 m", "| Brest | 7.3 m |"),
+        ("The tide gauge at Brest is old", "tide gauge", "old", "tide gauge**](gauge.md)"),
+        ("| Brest | 7.3 m |", "Brest", "7.3 m", "Brest | 7.3 m"),
         ("- moorings", "Brest", "moorings", "moorings"),
         ("Depth: 6 m", "Brest", "6 m", "6 m"),
     ],
 )
 def test_facts_lead_back_to_the_passage(quote: str, head: str, tail: str, stands: str) -> None:
-    [extracted] = ground(reply(quote, head, tail), [passage()]).extracted
+    [extracted] = ground([(reply(quote, head, tail), [passage()])], [passage()]).extracted
     [triple] = extracted.triples
     assert PAGE[triple["span_start"] : triple["span_end"]].startswith(stands[:10])
     assert stands in PAGE[triple["span_start"] : triple["span_end"]] + "`."
@@ -102,9 +111,9 @@ def test_facts_lead_back_to_the_passage(quote: str, head: str, tail: str, stands
     ],
 )  # fmt: skip
 def test_what_a_model_says_of_code_and_menus_is_rejected(quote: str, head: str, tail: str) -> None:
-    found = ground(reply(quote, head, tail), [passage()])
+    found = ground([(reply(quote, head, tail), [passage()])], [passage()])
     assert not found.extracted[0].triples
-    assert {fact.reason for fact in found.rejected} == {"quote_not_found"}
+    assert {fact.reason for fact in found.rejected} == {"sentence_not_found"}
 
 
 def test_a_passage_of_code_alone_is_not_sent() -> None:

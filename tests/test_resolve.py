@@ -132,6 +132,12 @@ def test_a_role_that_one_document_gives_somebody_means_another_elsewhere(
     assert len(run(rows, [alias("a", name, other)]).entities) == entities
 
 
+def test_a_place_and_its_namesake_that_a_model_relates_to_it_are_two() -> None:
+    rows = together("Carew", "Carew, Oregon", kind="place")
+    assert len(run(rows).entities) == 1
+    assert len(run(rows, distinct=[("d", "Carew", "Carew, Oregon")]).entities) == 2
+
+
 RICH = (
     "an Austrian cellist and teacher known for recordings of contemporary music",
     "the patron of a seal sanctuary on the coast of Norway",

@@ -72,6 +72,7 @@ class PendingExtraction:
     def _extract_by_model(self, passages: pa.Table) -> None:
         """Extract with the model named in the settings."""
         from tasks.extract.by_model.engine import ModelEngine
+        from tasks.models.limits import BudgetSpentError
         from tasks.models.transports import finish, open_client, width
 
         home, run, settings = self._work.home, self._work.run, self._work.settings.engine
@@ -86,6 +87,13 @@ class PendingExtraction:
                 home.ledger.seal_if_due()
             home.ledger.seal()
             finish(client)
+        except BudgetSpentError as spent:
+            if not self._done:
+                raise
+            self._work.run.notes.append(
+                f"{spent} {self._total - self._done} of {self._total} passages are left; the "
+                "edition has what was paid for."
+            )
         finally:
             home.ledger.seal()
             run.counts["calls"] = dict(client.counts)

@@ -7,7 +7,8 @@ All prompts that are not Almanac's get the same reply.
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -23,17 +24,17 @@ from tasks.models.prompts.prompt import REPLIES
 from tasks.models.prompts.replies import AspectReply, EntityReply, TripleReply
 from tasks.models.tokens import estimate_tokens
 from tasks.text.function_words import FUNCTION_WORDS, NEGATED
-from tasks.text.languages import HAN_CLASS, language_of
+from tasks.text.languages import HAN, HAN_CLASS, language_of
 from tasks.text.question import content_words
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
-SHORTEST_QUOTE = 12  # characters; shorter ones are widened to their sentence
 MOST_KEPT = 20_000  # passages whose facts are remembered
-_HEADING = re.compile(r"\A## [^\n]*\n")
+_LISTED = ("- ", "| ")
 
 Row = list[str]
 Facts = dict[str, list[Row]]
+Numbered = tuple[int, str]
 
 
 class Extractor:
@@ -47,11 +48,12 @@ class Extractor:
     def reply(self, purpose: str, user: str) -> Facts:
         """Return the reply to a message that an extraction prompt's `render` made."""
         title, passages = read_extraction_text(user)
-        replies = [self._facts(title, _HEADING.sub("", passage)) for passage in passages]
+        replies = [self._facts(title, tuple(passage)) for passage in passages]
         forms = REPLIES[purpose].model_fields
         return {form: [fact for facts in replies for fact in facts[form]] for form in forms}
 
-    def _extracted(self, title: str, text: str) -> Facts:
+    def _extracted(self, title: str, sentences: tuple[Numbered, ...]) -> Facts:
+        text, ends = _joined(sentences)
         passage = {
             "passage_id": "asked",
             "text": text,
@@ -60,30 +62,49 @@ class Extractor:
             "headings": "",
             "language": language_of(text),
         }
-        return facts_of(next(self._engine.extract([passage])), text)
+        return facts_of(next(self._engine.extract([passage])), ends)
 
 
-def facts_of(extracted: Extracted, text: str) -> Facts:
-    """Return the rules' extractions from a text as a reply; each fact quotes the text."""
-    spans = sentences(text, language_of(text))
+def _joined(sentences: Iterable[Numbered]) -> tuple[str, list[tuple[int, int]]]:
+    """Return numbered sentences as a text, and where each ends, with its number."""
+    text, ends = "", []
+    for number, words in sentences:
+        joint = "" if HAN.search(words) else " "
+        listed = words.startswith(_LISTED)
+        text += ("\n" if listed else joint) * bool(text) + words
+        ends.append((len(text), number))
+    return text, ends
 
-    def quote(mention: Mention) -> str:
-        start, end = mention["span_start"], mention["span_end"]
-        if end - start < SHORTEST_QUOTE:
-            around = (span for span in spans if span[0] <= start and end <= span[1])
-            start, end = next(around, (start, end))
-        return text[start:end]
+
+def facts_of(extracted: Extracted, ends: list[tuple[int, int]]) -> Facts:
+    """Return the rules' extractions from a text as a reply; each fact cites its sentences.
+
+    `ends` has the end and the number of each sentence.
+    """
+
+    def where(mention: Mention) -> str:
+        places = [end for end, _ in ends]
+        first = bisect_right(places, mention["span_start"])
+        last = bisect_left(places, mention["span_end"])
+        return ",".join(str(number) for _, number in ends[first : last + 1])
 
     triples = [
-        {"s": t["head"], "p": t["relation"], "o": t["tail"], "quote": quote(t)}
+        {
+            "s": t["head"],
+            "p": t["relation"],
+            "o": t["tail"],
+            "where": where(t),
+            "negated": "not" if t.get("polarity") == "negative" else "",
+            "certain": "" if t.get("modality") in (None, "asserted") else t["modality"],
+        }
         for t in extracted.triples
     ]
     aspects = [
-        {"entity": a["entity"], "aspect": a["aspect"], "question": a["question"], "quote": quote(a)}
+        {"entity": a["entity"], "aspect": a["aspect"], "question": a["question"], "where": where(a)}
         for a in extracted.aspects
     ]
     return {
-        "entities": _rows(EntityReply, _entities(extracted, quote)),
+        "entities": _rows(EntityReply, _entities(extracted, where)),
         "triples": _rows(TripleReply, triples),
         "aspects": _rows(AspectReply, aspects),
     }
@@ -99,7 +120,7 @@ def _rows(form: type[Any], facts: list[dict[str, Any]]) -> list[Row]:
     return rows
 
 
-def _entities(extracted: Extracted, quote: Any) -> list[dict[str, Any]]:
+def _entities(extracted: Extracted, where: Any) -> list[dict[str, Any]]:
     """Return entities with a description or another name; the first description counts."""
     entities: dict[str, dict[str, Any]] = {}
     described = [
@@ -108,7 +129,7 @@ def _entities(extracted: Extracted, quote: Any) -> list[dict[str, Any]]:
     renamed = [(mention["name"], "", mention) for mention in extracted.aliases]
     for name, description, mention in [*described, *renamed]:
         entity = {"name": name, "kind": mention["kind"], "aliases": [], "description": description}
-        entities.setdefault(name, {**entity, "quote": quote(mention)})
+        entities.setdefault(name, {**entity, "where": where(mention)})
     for mention in extracted.aliases:
         aliases = entities[mention["name"]]["aliases"]
         if mention["alias"] not in aliases:

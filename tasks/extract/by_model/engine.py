@@ -162,9 +162,9 @@ class ModelEngine:
         results = [Extracted(passage, failed=reason) for passage, reason in failed.items()]
         if not whole:
             return Grounded(results)
-        reply = merged([reply for part in parts for reply in part.replies])
-        grounded = ground(reply, whole, self._ontology)
-        if not any(dict(reply).values()):
+        replies = [(merged(part.replies), part.passages) for part in parts if not part.failed]
+        grounded = ground(replies, whole, self._ontology)
+        if not any(fact for reply, _ in replies for fact in dict(reply).values()):
             for extracted in grounded.extracted:
                 extracted.empty_because = "empty_reply"
         return Grounded(results + grounded.extracted, grounded.rejected)

@@ -5,8 +5,10 @@ itself.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import orjson
 
 from tasks.extract.extracted import Extracted
 from tasks.ingest.blocks import BlockKind, stored_blocks
@@ -19,7 +21,9 @@ from tasks.text.stems import stems_of
 
 PassageRow = dict[str, Any]
 
-BOUNDARY = "---"  # the line between passages
+_WORDS = re.compile(r"[^\W_]")  # the rule below a table's header has none
+_NUMBERED = re.compile(r"^(\d+): (.*)$", re.MULTILINE)
+LONGEST_FIELD = 200  # characters of a date or an author that a model is shown
 _NAME_OR_NUMBER = re.compile(r"\d|[a-z,;] [A-Z][a-z]")
 LEAST_CUT = 40  # characters; a shorter part is not worth a call of its own
 
@@ -51,20 +55,66 @@ def _group(passage: PassageRow) -> tuple[Any, ...]:
     return passage["content_id"], passage["sensitive"], passage["language"]
 
 
+class Numbered(NamedTuple):
+    """A sentence that a call shows under a number: its passage's place in the call, its words."""
+
+    place: int
+    words: str
+
+
+def numbered(passages: Sequence[PassageRow]) -> list[Numbered]:
+    """Return the sentences of a call; the first has the number 1."""
+    return [
+        Numbered(place, text[start:end])
+        for place, passage in enumerate(passages)
+        for text in [readable(passage).text]
+        for start, end in sentences(text, passage["language"])
+        if _WORDS.search(text, start, end)
+    ]
+
+
 def render(passages: list[PassageRow]) -> dict[str, str]:
-    """Return the values of the extraction prompt: title, and passages under their headings."""
-    parts, headings = [], ""
-    for passage in passages:
-        heading = f"## {passage['headings']}\n" if passage["headings"] not in ("", headings) else ""
+    """Return the values of an extraction prompt: the document, and its numbered sentences.
+
+    A sentence is a line, `12: Words`; an empty line parts passages, and `## ` begins headings.
+    """
+    parts: list[list[str]] = [[] for _ in passages]
+    headings = ""
+    for part, passage in zip(parts, passages, strict=True):
+        if passage["headings"] not in ("", headings):
+            part.append(f"## {_line(passage['headings'])}")
         headings = passage["headings"]
-        parts.append(heading + readable(passage).text.strip())
-    return {"title": " ".join(passages[0]["title"].split()), "text": f"\n{BOUNDARY}\n".join(parts)}
+    for number, (place, words) in enumerate(numbered(passages), 1):
+        parts[place].append(f"{number}: {_line(words)}")
+    about = {"Title": passages[0]["title"], **described(passages[0])}
+    return {
+        "head": "\n".join(f"{name}: {_line(words)}" for name, words in about.items()),
+        "text": "\n\n".join("\n".join(part) for part in parts if part),
+    }
 
 
-def read_extraction_text(user: str) -> tuple[str, list[str]]:
-    """Return the title and passages of a rendered message; used by the mock endpoint."""
+def described(passage: PassageRow) -> dict[str, str]:
+    """Return the date and the author of a passage's document, if its metadata has them."""
+    metadata = orjson.loads(passage.get("metadata") or "{}")
+    found = {name: str(metadata.get(name.lower()) or "") for name in ("Date", "Author")}
+    return {name: words[:LONGEST_FIELD] for name, words in found.items() if words}
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
+
+
+def read_extraction_text(user: str) -> tuple[str, list[list[tuple[int, str]]]]:
+    """Return the title and, by passage, the numbered sentences of a rendered message.
+
+    Used by the mock endpoint.
+    """
     head, _, text = user.partition("\n\n")
-    return head.removeprefix("Title: "), text.split(f"\n{BOUNDARY}\n")
+    passages = [
+        [(int(line[1]), line[2]) for line in _NUMBERED.finditer(part)]
+        for part in text.split("\n\n")
+    ]
+    return head.partition("\n")[0].removeprefix("Title: "), passages
 
 
 def show_facts(passages: Iterable[PassageRow]) -> bool:

@@ -5,7 +5,7 @@ certain it is. Texts with control characters or half characters are invalid.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,10 @@ KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
 MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
 MOST_QUOTES = 200
 USUAL_ALIASES = 8  # of an entity; constrained decoding stops here, as small models do not
+MOST_ALIASES = 100
+MODALITIES = ("possible", "required", "intended", "future", "supposed", "conditional", "reported")
+_ASSERTED = frozenset(["", "asserted", "certain", "sure", "yes", "true", "fact"])
+_AFFIRMED = frozenset(["", "no", "false", "0", "positive", "否"])
 # No control characters, no half characters; a pattern is the fastest check.
 _PLAIN = r"\A[^\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]*\z"
 
@@ -53,80 +57,144 @@ class Reply(BaseModel):
 # -- extraction --------------------------------------------------------------------------------
 
 
-def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
-    """Return a function that turns objects, which some models prefer, into rows of `fields`."""
-
-    def row(fact: object) -> object:
-        return [fact.get(field) for field in fields] if isinstance(fact, dict) else fact
-
-    return row
-
-
 # Facts are rows of texts, not objects, as in KnowledGPT's prompt (figure 10): without keys a reply
-# has a quarter fewer tokens, and the schema in every call half as many.
+# has a quarter fewer tokens, and the schema in every call half as many. Rows say where the text
+# states a fact by the numbers of its sentences; quotations would be half of the reply.
 
 
-class TripleReply(NamedTuple):
-    """A subject, a predicate, an object, and the quoted words that state the triple."""
-
-    s: Label
-    p: Label
-    o: Words
-    quote: Words
+def _numbers(where: object) -> object:
+    listed = where if isinstance(where, list) else [where]
+    if not all(type(number) is int for number in listed):
+        return where
+    return ",".join(map(str, listed))
 
 
-class AspectReply(NamedTuple):
-    """An aspect of an entity that no clear relation covers: a question, and words that answer it.
-
-    The words are quoted from the text, so that they need no check for additions.
-    """
-
-    entity: Label
-    aspect: Label
-    question: Words
-    quote: Words
+Where = Annotated[Words, BeforeValidator(_numbers)]
+"""The numbers of the sentences that state a fact ("3", "3,5", "3-5"), or words quoted from them."""
 
 
-class EntityReply(Reply):
-    """A core entity, its description and its quote; its aliases fill the rest of the row."""
+class Row(Reply):
+    """A fact as a row of texts, of which the last may be left out; some models write an object."""
 
-    name: Label
-    kind: Kind
-    description: Words
-    quote: Words
-    aliases: Annotated[list[Label], Field(max_length=100)]
+    fixed: ClassVar[int]  # texts that no row may leave out
+    usual: ClassVar[int]  # most texts in a row; constrained decoding stops here
 
     @model_validator(mode="before")
     @classmethod
     def _from_row(cls, row: object) -> object:
+        if isinstance(row, dict):
+            return {"where": row.get("quote"), **row}
         if not isinstance(row, list):
             return row
-        fixed = list(cls.model_fields)[:-1]
-        if len(row) < len(fixed):
-            raise ValueError(f"a row of {len(row)}, not of: {', '.join(cls.model_fields)}")
-        return {**dict(zip(fixed, row, strict=False)), "aliases": row[len(fixed) :]}
+        fields = list(cls.model_fields)
+        if not cls.fixed <= len(row) <= cls.most():
+            raise ValueError(f"a row of {len(row)}, not of: {', '.join(fields)}")
+        return cls.named(row)
+
+    @classmethod
+    def named(cls, row: list[object]) -> dict[str, object]:
+        """Return the texts of a row by the names of the fields."""
+        return dict(zip(cls.model_fields, row, strict=False))
+
+    @classmethod
+    def most(cls) -> int:
+        """Return the most texts that a row may have."""
+        return len(cls.model_fields)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _: Any, handler: Any) -> dict[str, Any]:
         """Return the schema of the row that a model writes."""
-        fixed = len(cls.model_fields) - 1
         row = {"type": "array", "items": {"type": "string"}}
-        return {**row, "minItems": fixed, "maxItems": fixed + USUAL_ALIASES}
+        return {**row, "minItems": cls.fixed, "maxItems": cls.usual}
 
     @model_serializer
     def _to_row(self) -> list[str]:
-        return [self.name, self.kind, self.description, self.quote, *self.aliases]
+        row = self.texts()
+        while len(row) > self.fixed and not row[-1]:
+            row.pop()
+        return row
+
+    def texts(self) -> list[str]:
+        """Return the texts of the row, in order."""
+        return [getattr(self, field) for field in type(self).model_fields]
+
+
+class TripleReply(Row):
+    """A triple, the sentences that state it, when it holds, and whether the text asserts it."""
+
+    fixed, usual = 4, 8
+
+    s: Label
+    p: Label
+    o: Words
+    where: Where
+    since: Label = ""
+    until: Label = ""
+    negated: Label = ""
+    certain: Label = ""
+
+    @property
+    def polarity(self) -> str:
+        """Whether the text affirms or denies it: positive or negative."""
+        return "positive" if self.negated.lower() in _AFFIRMED else "negative"
+
+    @property
+    def modality(self) -> str:
+        """How it is meant, as in the table `statements`."""
+        word = self.certain.lower()
+        if word in _ASSERTED:
+            return "asserted"
+        return word if word in MODALITIES else "supposed"
+
+    @property
+    def is_asserted(self) -> bool:
+        """Whether the text states it as a fact."""
+        return self.polarity == "positive" and self.modality == "asserted"
+
+
+class AspectReply(Row):
+    """An aspect of an entity that no clear relation covers: a question, and where it is answered.
+
+    The answer is taken from the text, so that it needs no check for additions.
+    """
+
+    fixed = usual = 4
+
+    entity: Label
+    aspect: Label
+    question: Words
+    where: Where
+
+
+class EntityReply(Row):
+    """A core entity, its description, and where it stands; its names fill the rest of the row."""
+
+    fixed, usual = 4, 4 + USUAL_ALIASES
+
+    name: Label
+    kind: Kind
+    description: Words
+    where: Where
+    aliases: Annotated[list[Label], Field(max_length=MOST_ALIASES)] = []
+
+    @classmethod
+    def named(cls, row: list[object]) -> dict[str, object]:
+        """Return the texts of a row by the names of the fields."""
+        return {**super().named(row), "aliases": row[cls.fixed :]}
+
+    @classmethod
+    def most(cls) -> int:
+        """Return the most texts that a row may have."""
+        return cls.fixed + MOST_ALIASES
+
+    def texts(self) -> list[str]:
+        """Return the texts of the row, in order."""
+        return [self.name, self.kind, self.description, self.where, *self.aliases]
 
 
 Entities = Annotated[list[EntityReply], Field(max_length=MOST_FACTS)]
-Triples = Annotated[
-    list[Annotated[TripleReply, BeforeValidator(_as_row(TripleReply._fields))]],
-    Field(max_length=MOST_FACTS),
-]
-Aspects = Annotated[
-    list[Annotated[AspectReply, BeforeValidator(_as_row(AspectReply._fields))]],
-    Field(max_length=MOST_FACTS),
-]
+Triples = Annotated[list[TripleReply], Field(max_length=MOST_FACTS)]
+Aspects = Annotated[list[AspectReply], Field(max_length=MOST_FACTS)]
 
 
 class Extraction(Reply):
@@ -210,6 +278,15 @@ class AnswerReply(Reply):
     answer: Lines
 
     _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
+
+
+def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
+    """Return a function that turns objects, which some models prefer, into rows of `fields`."""
+
+    def row(fact: object) -> object:
+        return [fact.get(field) for field in fields] if isinstance(fact, dict) else fact
+
+    return row
 
 
 class Quote(NamedTuple):

@@ -202,7 +202,9 @@ class _DocumentNames:
                 noted[norm].append(unit)
         for norm, units in noted.items():
             plain = self.units.get((norm, ""))
-            if plain is not None and not self._means_a_person(plain, units):
+            if plain is None or self._means_a_person(plain, units):
+                continue
+            if units := [unit for unit in units if not self._are_distinct(unit, plain)]:
                 best = min(units, key=lambda u: (u.kind != plain.kind, not u.titled, u.key))
                 self.join(best, plain)
                 if best.note in KIND_NOTES:

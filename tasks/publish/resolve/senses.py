@@ -22,6 +22,7 @@ class Sense:
     norm: str
     number: int
     members: list[LocalEntity] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
     notes: set[str] = field(default_factory=set)
     descriptions: list[str] = field(default_factory=list)
@@ -38,6 +39,7 @@ class Sense:
     def add(self, member: LocalEntity) -> None:
         """Add a bearer."""
         self.members.append(member)
+        self.documents.add(member.document)
         self.kinds.update(member.kinds)
         self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
@@ -164,9 +166,10 @@ class _Block:
         The kind of a passing mention is a guess. For a name of several words a wrong guess is more
         likely than a second bearer; a single word needs a context that fits.
         """
+        elsewhere = [s for s in self.senses[:_MAX_SENSES] if entity.document not in s.documents]
         if " " in self.norm:
-            return self.senses[:_MAX_SENSES]
-        firm = [sense for sense in self.senses[:_MAX_SENSES] if sense.firm]
+            return elsewhere
+        firm = [sense for sense in elsewhere if sense.firm]
         self._learn(firm, known)
         return [s for s in firm if self.likeness.related(entity.context, known[s], self.norm)]
 
@@ -184,6 +187,8 @@ class _Block:
         return [s for s in self.senses[:_MAX_SENSES] if not self._clash(s, entity, evidence)]
 
     def _clash(self, sense: Sense, entity: LocalEntity, evidence: str) -> bool:
+        if entity.document in sense.documents:  # which keeps two things of this name apart
+            return True
         if entity.note and sense.notes:
             return not _notes_agree(entity.note, sense.notes)
         texts = sense.descriptions or sorted(sense.notes)

@@ -28,7 +28,7 @@ def plurals_beside(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, S
         singular = blocks.get(norm.removesuffix("s"), [])
         if norm.endswith("s") and len(senses) == len(singular) == 1 and is_word(norm[:-1]):
             one, other = singular[0], senses[0]
-            together = _documents(one) & _documents(other)
+            together = one.documents & other.documents
             if len(together) >= _MANY and not one.firm and not other.firm:
                 yield one, other
 
@@ -69,7 +69,7 @@ def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
     At least half of the documents with the longer name have the shorter one, too, and hardly any
     other name ends like it: WidgetX Console and Console, but not HTTP API, as there is REST API.
     """
-    total = len(set().union(*map(_documents, single.values()))) if single else 0
+    total = len(set().union(*(sense.documents for sense in single.values()))) if single else 0
     ending: Counter[str] = Counter()
     for norm, sense in single.items():
         words = norm.split()
@@ -80,12 +80,12 @@ def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
         spaced = _written(sense).casefold().startswith(f"{first} ")  # x_session is an identifier
         if not spaced or subject is None or short is None:
             continue
-        if len(_documents(subject)) * 2 < max(total, _MANY):
+        if len(subject.documents) * 2 < max(total, _MANY):
             continue
         others = ending[rest] - sense.mentions
-        together = len(_documents(sense) & _documents(short))
+        together = len(sense.documents & short.documents)
         plain = {sense.kind, short.kind}.isdisjoint(("person", "place", "work", "event"))
-        if plain and others * _RARELY <= sense.mentions and together * 2 >= len(_documents(sense)):
+        if plain and others * _RARELY <= sense.mentions and together * 2 >= len(sense.documents):
             yield short, sense
 
 
@@ -125,18 +125,14 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
     return plural or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 
-def _documents(sense: Sense) -> set[str]:
-    return {member.document for member in sense.members}
-
-
 def _stand_together(one: Sense, other: Sense) -> bool:
-    return not _documents(one).isdisjoint(_documents(other))
+    return not one.documents.isdisjoint(other.documents)
 
 
 def _always_beside(short: Sense, full: Sense) -> bool:
     """Tell whether several documents have the short name, and all of them the full one, too."""
-    documents = _documents(short)
-    return len(documents) >= _SEVERAL and documents <= _documents(full)
+    documents = short.documents
+    return len(documents) >= _SEVERAL and documents <= full.documents
 
 
 def _proper_part(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
