@@ -15,6 +15,7 @@ from tasks.retrieval.search import Hit
 from tasks.text.question import Question, analyse
 
 PASSAGES = 16  # fetched for a question
+SURROUNDED = 2  # of them that are read with the passages before and after
 NOTES = 4
 THEMES = 10  # named in an answer without a model
 _DAY = len("2026-11-22")
@@ -60,8 +61,9 @@ class TextRoute(AnswerRoute):
             asked.append(analyse(f"{question.text} {state.history[-1].words}"))
         with self._lock:
             found = [searcher.union(one, PASSAGES) for one in asked]
+            beside = [hit for best in found[0][:SURROUNDED] for hit in searcher.neighbours(best)]
             notes = searcher.notes(question, NOTES)
-        hits = list({hit.row: hit for hit in _alternating(found)}.values())
+        hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
         documents = self._documents.about(
             {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
         )
