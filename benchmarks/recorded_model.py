@@ -30,7 +30,7 @@ def read_replies(path: Path) -> dict[str, Reply]:
     return {row["question"]: row["reply"] for row in rows}
 
 
-def recorded(question: str, sources: str, reply: Reply) -> Reply:
+def recorded(sources: str, reply: Reply) -> Reply:
     """Return a reply as it is kept: a mark names a quotation of the reply, not its source.
 
     Marks of sources that were not quoted are quoted by their beginning.
@@ -54,10 +54,11 @@ def replayed(sources: str, kept: Reply) -> Reply:
         for words in kept["quotes"]
     ]
     if None in numbers:
-        return {**NOTHING, "search": kept["search"][:1]}
+        return {**NOTHING, "search": kept["search"]}
     answer = _MARK.sub(lambda mark: f"[{numbers[int(mark[1]) - 1]}]", kept["answer"])
     quotes = [list(pair) for pair in zip(numbers, kept["quotes"], strict=True)]
-    return {**kept, "quotes": quotes, "answer": answer}
+    search = [] if kept["found"] == "yes" else kept["search"]
+    return {**kept, "quotes": quotes, "answer": answer, "search": search}
 
 
 def halves(user: str) -> tuple[str, str]:
