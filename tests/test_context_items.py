@@ -13,7 +13,7 @@ from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions, Turn
 from tasks.import_graph import import_graph
 from tasks.models.call import Request
-from tasks.models.prompts.replies import CitedAnswer, Program
+from tasks.models.prompts.replies import AnswerReply, CitedAnswer, Program, Reply
 from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
 from tests.documents import write_texts
@@ -50,7 +50,7 @@ def prompts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def scripted(prompts: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return what lets a model give these replies in turn, the last one again and again."""
 
-    def script(*replies: dict[str, Any] | Program) -> None:
+    def script(*replies: dict[str, Any] | Reply) -> None:
         left = list(replies)
 
         def ask(self: Conversation, request: Request, kind: type[Any]) -> Any:
@@ -82,8 +82,8 @@ def test_facts_of_the_entities_that_a_question_names_are_sources(home, scripted,
 
 def test_all_values_of_a_relation_are_one_source_that_counts_them(home, scripted, prompts):
     scripted(NO)
-    ask(home, f"In how many films did {person(5)} play?")
-    assert f" in all), starred actors: {person(5)}" in prompts[0]
+    ask(home, f"How many films did {person(5)} direct?")
+    assert f"(5 in all), directed by: {person(5)}" in prompts[0]
 
 
 def test_facts_that_contradict_each_other_say_so(tmp_path, scripted, prompts):
@@ -181,7 +181,8 @@ def test_a_claim_without_a_quotation_is_asked_about_once(home, scripted, prompts
 
 def test_a_program_is_written_where_the_model_has_to_compute(home, scripted, prompts):
     code = (
-        f"def search():\n    found, message = find_entity_or_value(['{film(5)}'], ['release_year'])\n"
+        "def search():\n"
+        f"    found, message = find_entity_or_value(['{film(5)}'], ['release_year'])\n"
         "    answers.extend(found)\n    return message"
     )
     found = {"quotes": [], "found": "yes", "answer": "In 1955.", "values": ["1955"]}
@@ -197,6 +198,6 @@ def test_a_program_is_written_where_the_model_has_to_compute(home, scripted, pro
 
 
 def test_a_named_route_is_asked_as_in_its_paper(home, scripted, prompts):
-    scripted(Program(need_knowledge="no", code=""))
+    scripted(Program(need_knowledge="no", code=""), AnswerReply(answerable="no", answer=""))
     ask(home, ADA, route="programs")
-    assert prompts[0].startswith("Query: ")
+    assert [prompt.partition("\n")[0] for prompt in prompts] == [f"Query: {ADA}"] * 2
