@@ -62,7 +62,10 @@ def value_at(figures: Any, path: str) -> Any:
 
 
 def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str]:
-    """Return a line for each figure that is missing or does not lie between its bounds."""
+    """Return a line for each figure that is missing or does not lie between its bounds.
+
+    Of a list, such as that of harmful programs, the bounds are about its length.
+    """
     wrong = []
     for path, (least, most) in bounds.items():
         try:
@@ -70,7 +73,8 @@ def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str
         except (KeyError, IndexError):
             wrong.append(f"{path} is missing")
             continue
-        if not (isinstance(value, int | float) and least <= value <= most):
+        size = len(value) if isinstance(value, list) else value
+        if not (isinstance(size, int | float) and least <= size <= most):
             wrong.append(f"{path} is {value}, not between {least} and {most}")
     return wrong
 

@@ -10,7 +10,7 @@ from schemas.operations import ExpertDecision
 MIN_SCORE = 0.6  # least probability with which an answer is given
 Route = Literal["programs", "paths", "experts", "text", "none"]
 Found = Literal["yes", "partly", "no"]
-Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
+Cause = Literal["score", "current", "known_name", "unknown_task", "no_score", "no_answer"]
 
 
 class _Reply(BaseModel):
@@ -45,7 +45,7 @@ class Evidence(_Reply):
 
     text: str = Field(description="Its text.")
     kind: str = Field(
-        description="passage, triple, statement, description, aspect, expert or path."
+        description="passage, theme, triple, statement, description, aspect, expert or path."
     )
     graph: str = Field(
         "corpus", description="The knowledge base that it belongs to, or the expert's name."

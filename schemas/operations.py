@@ -127,6 +127,7 @@ class AnswerRecord(Row):
     retrieve_cause: str | None = Field(
         None,
         description="score (below the threshold or not), current (asks for something current), "
+        "known_name (names an entity of the corpus, of which the gate's seeds name none), "
         "unknown_task, no_score, or no_answer (the model had none by itself).",
     )
     found: str | None = Field(

@@ -129,6 +129,11 @@ class EngineSettings(_Settings):
         "model.",
     )
     model: ModelSettings = ModelSettings()
+    answer_model: ModelSettings | None = Field(
+        None,
+        description="Another model that answers questions, behind an endpoint if the engine is "
+        "rules (the same).",
+    )
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
     )
@@ -149,6 +154,14 @@ class EngineSettings(_Settings):
         description="For Chinese: minilm-zh (packaged; the default beside minilm), a "
         "sentence-transformers name or path, or none, with which search uses words.",
     )
+
+    @property
+    def for_answers(self) -> "EngineSettings":
+        """The engine that answers questions: without a batch, and without the budget of a run."""
+        model = self.answer_model or self.model
+        model = model.model_copy(update={"batch": False, "budget": None})
+        engine = "openai" if self.answer_model and self.engine == "rules" else self.engine
+        return self.model_copy(update={"engine": engine, "model": model})
 
     @property
     def withholds_sensitive(self) -> bool:
@@ -187,6 +200,15 @@ class AskSettings(_Settings):
         2500, ge=200, description="Tokens of the numbered sources that a model reads."
     )
     turns: int = Field(3, ge=0, le=20, description="Turns of a conversation that it is shown.")
+    question_tokens: int | None = Field(
+        None, ge=1, description="No further call for a question that has taken so many (no limit)."
+    )
+    day_tokens: int | None = Field(
+        None, ge=0, description="After so many in a day (UTC), no model is asked (no limit)."
+    )
+    day_cost: float | None = Field(
+        None, ge=0, description="After so much money in a day (UTC), no model is asked (no limit)."
+    )
 
 
 class ExpertSettings(_Settings):

@@ -134,9 +134,9 @@ def gate_of(home: Home) -> CalibratedGate:
     [
         (KNOWN.format(7), 0.0, "the number 7", "none", "score", 1),
         # What it does not know is looked up at once, and it is not asked alone before …
-        (CORPUS, 1.0, "mathematician", "text", "score", 0),
-        # … or after all, where it has no answer by itself.
-        (CORPUS, 0.0, "mathematician", "text", "no_answer", 1),
+        (CORPUS, 1.0, "mathematician", "text", "known_name", 0),
+        # … whatever the budget, if it names what the corpus knows and no seed does.
+        (CORPUS, 0.0, "mathematician", "text", "known_name", 0),
     ],
 )
 def test_what_the_model_knows_it_answers_alone(

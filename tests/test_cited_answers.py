@@ -1,16 +1,23 @@
 """Answers with citations: one numbered context, quotations located, claims borne out or marked."""
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.answers import Evidence
+from schemas.answers import Answer, Evidence
+from schemas.settings import AskSettings, EngineSettings, ModelSettings, Settings
+from tasks.ask.asker import Asker
 from tasks.ask.context import Context, Item, joined
+from tasks.ask.keep_answers import record_answers
 from tasks.ask.verification import UNSUPPORTED, Checked, Verification
 from tasks.models.prompts.replies import CitedAnswer
 from tasks.text.question import analyse
+from tests.mock_endpoint import Running
+from warehouse.home import Home
 
 TEXT = (
     "The mill at Orby was built in 1787 by Jonas Wren. It ground 12,000 sacks a year until "
@@ -194,3 +201,47 @@ def test_chinese_claims():
 def test_no_answer_breaks_the_check(answer):
     found = checked(answer, [["x", ""], ["1", answer]])
     assert found.found <= found.quoted == 2
+
+
+# -- what an answer may cost ----------------------------------------------------------------------
+
+
+def model_settings(endpoint: Running, **limits: Any) -> Settings:
+    model = ModelSettings(name="mock", base_url=endpoint.base_url, batch=True, budget=0.0)
+    engine = EngineSettings(answer_model=model, encoder="none")
+    return Settings(engine=engine, ask=AskSettings(**limits))
+
+
+def ask_mock(home: Path, settings: Settings, *questions: str) -> tuple[list[Answer], list[str]]:
+    opened = Home(home)
+    with Asker(opened, opened.require_edition(), settings) as asker:
+        answers = [asker.answer(question) for question in questions]
+        record_answers(opened, *answers)
+        return answers, asker.warnings
+
+
+def test_one_engine_extracts_and_another_model_answers(own_home, endpoint, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    [answer], warnings = ask_mock(own_home, model_settings(endpoint), "Who was Ada Lovelace?")
+    assert (answer.found, answer.usage.calls, warnings) == ("yes", 1, [])
+    assert answer.way is not None and answer.way.located == answer.way.quotations == 1
+
+
+def test_after_a_days_tokens_the_embedded_reader_answers_and_says_so(
+    own_home, endpoint, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    settings = model_settings(endpoint, day_tokens=10)
+    questions = "Who was Ada Lovelace?", "Where was Ada Lovelace born?"
+    [first, second], [warning] = ask_mock(own_home, settings, *questions)
+    assert (first.usage.calls, second.usage.calls) == (1, 0)
+    assert second.answer == "London" and second.found is None and "day_tokens" in warning
+    [third], [_] = ask_mock(own_home, settings, questions[0])  # what was spent before counts
+    assert third.usage.calls == 0
+
+
+def test_a_question_that_took_its_tokens_is_not_asked_about_again(own_home, endpoint, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    settings = model_settings(endpoint, question_tokens=10)
+    [answer], _ = ask_mock(own_home, settings, "Who painted the ceiling of Zubrowka?")
+    assert (answer.found, answer.usage.calls) == ("no", 1)

@@ -1,4 +1,4 @@
-"""Streaming: events are put together, text is passed on as it is written, asyncio is not held up."""
+"""Streaming: events are put together, text is passed on as it is written; asyncio goes on."""
 
 import asyncio
 import json

@@ -31,6 +31,7 @@ SHOWN_EVIDENCE = 5
 SHOWN_ANSWERS = 20
 CAUSES = {
     "score": "knowledge was fetched",
+    "known_name": "the question names what the corpus knows, so knowledge was fetched",
     "no_score": "without a score knowledge is always fetched",
     "no_answer": "the model had no answer by itself, so knowledge was fetched after all",
 }

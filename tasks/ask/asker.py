@@ -25,9 +25,10 @@ from tasks.ask.route import (
     Turn,
     Watcher,
 )
+from tasks.ask.spending import Spending
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.text.question import analyse
+from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -61,6 +62,7 @@ class Asker:
         `expert_tools` of the same edition may be given, so that several askers share them.
         """
         options = options or AskOptions()
+        settings = settings.model_copy(update={"engine": settings.engine.for_answers})
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
             raise UsageError(f"There is no route {options.route!r}. The routes: {known}.")
@@ -74,6 +76,7 @@ class Asker:
         self._run_id = f"ask-{uuid4().hex[:12]}"
         self._resources = Resources(home, edition, settings, options, graphs)
         self._expert_tools = expert_tools
+        self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
         self._open = ExitStack()
 
@@ -141,6 +144,7 @@ class Asker:
                 self._gatekeeper,
                 self._gate_decides,
                 self._reader,
+                self._spending,
                 mapped,
             )
             return answer_questions(means, queries)
@@ -188,7 +192,7 @@ class Asker:
         """Warnings of the model, the gate and the routes, in plain words."""
         gate = self._gatekeeper.warnings if self._gatekeeper else []
         routes = [words for route in self._routes.values() for words in route.warnings]
-        return [*self._unusable_replies, *gate, *routes]
+        return [*self._unusable_replies, *self._spending.warnings, *gate, *routes]
 
     @property
     def _unusable_replies(self) -> list[str]:
@@ -274,8 +278,22 @@ class Asker:
 
         graphs = {name: graph.arrays for name, graph in resources.graphs.items()}
         return Gatekeeper(
-            resources.home, resources.edition, resources.settings, self._run_id, graphs
+            resources.home,
+            resources.edition,
+            resources.settings,
+            self._run_id,
+            graphs,
+            self._names_corpus if resources.settings.engine.engine != "rules" else _no_name,
         )
+
+    def _names_corpus(self, question: Question) -> bool:
+        searcher = self._resources.searcher
+        return searcher is not None and bool(searcher.link(question))
+
+
+def _no_name(question: Question) -> bool:
+    """Without a model the gate decides nothing, so that no name is looked up."""
+    return False
 
 
 def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from schemas.answers import Usage
 from tasks.ask.context import Context, Item
 from tasks.ask.documents import Documents
 from tasks.ask.route import QuestionState, Turn
@@ -66,9 +67,9 @@ class CitedReader:
         self._catalogue: str | None = None
 
     def context(self, items: Sequence[Item]) -> Context:
-        """Return a context with the passages first, and room for facts and notes after them."""
-        passages = [item for item in items if item.evidence.kind == "passage"]
-        others = [item for item in items if item.evidence.kind != "passage"]
+        """Return a context with themes and passages first, and room for facts and notes after."""
+        passages = [item for item in items if item.evidence.kind in ("theme", "passage")]
+        others = [item for item in items if item.evidence.kind not in ("theme", "passage")]
         context = Context()
         facts = min(sum(item.tokens for item in others), int(self._tokens * FACTS_SHARE))
         taken = context.add(passages, self._tokens - facts)
@@ -79,34 +80,39 @@ class CitedReader:
         self,
         question: Question,
         state: QuestionState,
-        context: Context,
+        reading: Reading,
         search: Search,
         compute: Compute,
-    ) -> Reading:
-        """Return what the model reads, after a further round if it finds only a part or nothing.
+        may_ask: Callable[[Usage], bool],
+    ) -> None:
+        """Have the model read, and once more if it finds only a part or nothing and more is found.
 
-        There is no reply if the model gave no usable one.
+        There is no reply if the model gave no usable one. `may_ask` tells whether a question that
+        took so much may take another call.
         """
-        reading = Reading(context)
         question = with_choices(question, state.hints.choices)
         if state.watcher:
-            places = (item.evidence.uri or item.evidence.graph for item in context.items)
+            items = reading.context.items
+            places = (item.evidence.uri or item.evidence.graph for item in items)
             state.watcher.sources(list(dict.fromkeys(places)))
         while reading.rounds < self._rounds:
-            reply = self._asked(question, state, context)
+            reply = self._asked(question, state, reading.context)
             if reply is None:
-                break
+                return
             reading.reply, reading.rounds = reply, reading.rounds + 1
-            if reading.rounds == self._rounds or not self._more(reading, reply, search, compute):
-                break
-        return reading
+            if reading.rounds == self._rounds or not may_ask(state.spent):
+                return
+            if not self._more(reading, reply, search, compute):
+                return
 
-    def check(self, question: Question, state: QuestionState, reading: Reading) -> None:
+    def check(
+        self, question: Question, state: QuestionState, reading: Reading, *, may_ask: bool
+    ) -> None:
         """Check a reply; one with claims that nothing bears out is repaired once, if that helps."""
         if reading.reply is None:
             return
         reading.checked = self._verified(question, reading.reply, reading.context)
-        if reading.reply.found == "no" or not reading.checked.unsupported:
+        if reading.reply.found == "no" or not reading.checked.unsupported or not may_ask:
             return
         claims = "\n".join(one_line(claim) for claim in reading.checked.unsupported)
         remark = f"No quotation of an answer before bore these claims out:\n{claims}"

@@ -23,7 +23,7 @@ from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.opening import open_question_encoder
 from tasks.programs.choices import meant_choice
-from tasks.text.question import Question, with_choices
+from tasks.text.question import Question, analyse, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -31,6 +31,8 @@ from warehouse.live import newest
 
 Mapped = Callable[..., Iterable[Any]]  # as the built-in map
 OWN = frozenset({"uncertainty", "answers"})  # known once the model has answered by itself
+SEEDS = 60  # of a gate, in which names of the corpus are looked for
+SEEN = 0.2  # share of them that name what the corpus knows if the gate was calibrated for it
 _PAST = ("thrust", "retrieve", "budget", "level")
 
 
@@ -44,6 +46,7 @@ class GateInput:
     current_words: str | None  # None also if the settings ignore them
     popularity: float | None = None
     placeable: bool = True  # False if the encoder is not available
+    about_corpus: bool = False  # names what the corpus knows, and the gate has seen no such names
 
     @property
     def needs(self) -> frozenset[str]:
@@ -66,10 +69,12 @@ class Gatekeeper:
         settings: Settings,
         run_id: str = "",
         graphs: Mapping[str, Graph] | None = None,
+        names_corpus: Callable[[Question], bool] = lambda _: False,
     ) -> None:
         """Open the edition's gates; encoders are opened only when they are needed.
 
         `graphs` are those of the edition that are open: what is found in them is found once.
+        `names_corpus` tells whether a question names an entity of the corpus.
 
         Raises UsageError if the task of the settings has no gate.
         """
@@ -85,6 +90,8 @@ class Gatekeeper:
         self._thresholds: dict[str, LiveThreshold] = {}
         self._warnings: dict[str, None] = {}
         self._popularity = GatePopularity(edition, graphs or {})
+        self._names_corpus = names_corpus
+        self._saw_corpus: dict[str, bool] = {}  # by task
 
     def ask(
         self,
@@ -136,11 +143,24 @@ class Gatekeeper:
                 question.current_words if self._settings.freshness else None,
                 known,
                 placeable,
+                self._is_about_corpus(question, place.gate),
             )
             for question, hint, place, known in zip(
                 questions, hints, placed, popularity, strict=True
             )
         ]
+
+    def _is_about_corpus(self, question: Question, gate: CalibratedGate | None) -> bool:
+        """Return whether a gate cannot tell if the model knows what the corpus knows.
+
+        It can if enough of its seeds name entities of the corpus, too.
+        """
+        if gate is None or not self._names_corpus(question):
+            return False
+        if gate.task not in self._saw_corpus:
+            named = [self._names_corpus(analyse(seed)) for seed in gate.seeds[:SEEDS]]
+            self._saw_corpus[gate.task] = sum(named) >= SEEN * max(1, len(named))
+        return not self._saw_corpus[gate.task]
 
     def _named(self, hint: QuestionHints) -> str | None:
         """Return the task that the settings name, else the file of questions if that has a gate."""
@@ -196,8 +216,10 @@ class Gatekeeper:
         live = self._threshold(gate)
         level, below = live.level, live.threshold
         score = math.nan if gating.score is None else gating.score
-        retrieve = live.decide(score, forced=known.current_words is not None)
+        forced = known.current_words is not None or known.about_corpus
+        retrieve = live.decide(score, forced=forced)
         cause = "no_score" if gating.score is None else "score"
+        cause = "known_name" if known.about_corpus else cause
         return gating.model_copy(
             update={
                 "threshold": None if math.isnan(below) else below,
@@ -225,7 +247,8 @@ class Gatekeeper:
 
 def _own_answer(state: QuestionState, known: GateInput) -> OwnAnswer | None:
     """Return the model's own answer if the gate reads it and does not retrieve in any case."""
-    if not known.needs or known.current_words or state.conversation is None:
+    forced = known.current_words or known.about_corpus
+    if not known.needs or forced or state.conversation is None:
         return None
     measured = "uncertainty" in known.needs
     question = with_choices(known.question, known.choices)

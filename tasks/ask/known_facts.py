@@ -22,6 +22,7 @@ from tasks.text.question import Question
 MOST_BEARERS = 2  # entities that a name may mean
 MOST_ENTITIES = 6  # of a question
 MOST_ITEMS = 15
+LEAST_LIKE = 0.4  # of a fact of the corpus, whose passages are read as well
 MOST_VALUES = 40  # of one relation that are listed
 MOST_CITED = 5  # of these values, with their places
 MOST_GROUPS = 400  # of one entity that are compared with the question
@@ -75,7 +76,11 @@ def fact_items(question: Question, linked: Sequence[tuple[EditionGraph, EntityRe
         for group, facts in _groups(graph.facts_around(entities)).items():
             scored.append((_likeness(question, group, facts, named), _item(graph, group, facts)))
     scored.sort(key=lambda pair: -pair[0])
-    return [item for _, item in scored[:MOST_ITEMS]]
+    return [
+        item
+        for likeness, item in scored[:MOST_ITEMS]
+        if likeness >= LEAST_LIKE or item.evidence.graph != CORPUS
+    ]
 
 
 def _groups(around: Mapping[EntityRef, Iterable[Fact]]) -> dict[Group, list[Fact]]:

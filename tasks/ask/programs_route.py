@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
-MOST_MESSAGES = 20  # of a program that are shown beside its values
+MOST_MESSAGES = 8  # of a program that are shown beside its values
+LONGEST_MESSAGE = 400  # characters
 MOST_RELATIONS = 40  # of an entity that a writer is shown
 CHOOSING = Limits(call_seconds=600.0)  # a model that chooses may wait for its rate limits
 PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
@@ -89,7 +90,8 @@ class ProgramsRoute(AnswerRoute):
             searched.evidence,
             (Attempt("program", searched.program),),
         )
-        messages = "\n".join(searched.knowledge[:MOST_MESSAGES])
+        shown = searched.knowledge[:MOST_MESSAGES]
+        messages = "\n".join(one_line(message, LONGEST_MESSAGE) for message in shown)
         return _items(result, messages) if searched.found or searched.answers else []
 
     def _knowledge_bases(self, question: Question) -> list[KnowledgeBase]:

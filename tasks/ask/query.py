@@ -20,6 +20,7 @@ from tasks.ask.route import (
     RouteName,
     RouteResult,
 )
+from tasks.ask.spending import Spending
 from tasks.text.question import Question, analyse
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Means:
     gatekeeper: "Gatekeeper | None"
     gate_decides: bool
     reader: "CitedReader | None"
+    spending: Spending
     mapped: Callable[..., Iterable[Any]] = map
 
 
@@ -156,6 +158,8 @@ def read_items(means: Means, queries: Sequence[Query]) -> None:
 
 
 def _read(means: Means, query: Query) -> None:
+    from tasks.ask.cited_reader import Reading
+
     assert means.reader is not None and query.context is not None
 
     def searched(searches: Sequence[str]) -> list[Item]:
@@ -172,7 +176,10 @@ def _read(means: Means, query: Query) -> None:
             return []
         return route.computed(query.question, query.state.conversation, query.linked)
 
-    reading = means.reader.read(query.question, query.state, query.context, searched, computed)
+    may_ask = means.spending.may_ask
+    reading = Reading(query.context)
+    if may_ask(query.state.spent):
+        means.reader.read(query.question, query.state, reading, searched, computed, may_ask)
     if reading.reply is not None:
         query.reading = reading
     elif "text" in means.routes:  # the embedded reader is still there
@@ -196,7 +203,8 @@ def verify_answers(means: Means, queries: Sequence[Query]) -> None:
 
 def _verified(means: Means, query: Query) -> None:
     assert means.reader is not None and query.reading is not None
-    means.reader.check(query.question, query.state, query.reading)
+    may_ask = means.spending.may_ask(query.state.spent)
+    means.reader.check(query.question, query.state, query.reading, may_ask=may_ask)
     query.results.append(_result_of(means, query, query.reading))
 
 
@@ -245,6 +253,7 @@ def _route_of(reading: "Reading") -> Route:
 def keep_records(means: Means, queries: Sequence[Query]) -> None:
     """Make the record of each question: answer, evidence, way and cost."""
     for query in queries:
+        means.spending.add(query.state.spent)
         query.answer = answer_of(
             query.question.text,
             query.state,

@@ -26,8 +26,8 @@ class CalibratedGate:
     """The gate of one task, ready to score.
 
     A question belongs to the task if its distance from the nearest of `centroids`, float64 (m, h),
-    is at most `reach`. `seed_scores` are the seeds' cross-fitted scores, sorted. `calibration` is
-    the id of this calibration of the task.
+    is at most `reach`. `seed_scores` are the seeds' cross-fitted scores, sorted, `seeds` their
+    questions. `calibration` is the id of this calibration of the task.
     """
 
     task: str
@@ -38,6 +38,7 @@ class CalibratedGate:
     reach: float
     seed_scores: np.ndarray
     calibration: str
+    seeds: tuple[str, ...] = ()
 
 
 def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
@@ -90,6 +91,7 @@ def _opened(
         reach=row["reach"],
         seed_scores=np.sort([seed["score"] for seed in seeds]),
         calibration=row["calibration_id"],
+        seeds=tuple(seed["question"] for seed in seeds),
     )
 
 

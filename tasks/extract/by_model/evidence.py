@@ -265,8 +265,7 @@ class CallText:
     def words(self) -> frozenset[str]:
         """The stems of all words of the call, without those of numbers."""
         texts = [*(passage.text.text for passage in self.passages), self.around.text]
-        found = (stem for text in texts for _, _, stem in stems_of(without_numbers(text)))
-        return frozenset(found)
+        return frozenset().union(*(content(without_numbers(text)) for text in texts))
 
     @cached_property
     def amounts(self) -> Amounts:

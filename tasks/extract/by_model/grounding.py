@@ -38,7 +38,6 @@ from tasks.text.function_words import (
 )
 from tasks.text.languages import HAN, word_set
 from tasks.text.names import is_pronoun, normalise_name
-from tasks.text.stems import words_of
 from tasks.text.values import Value, parse_value
 
 # Raise it whenever other facts of some reply are stored; passages are then extracted again, from
@@ -264,7 +263,7 @@ class _Grounder:
         if not fact.description:
             return
         words = f"{fact.name}: {fact.description}"
-        meant = words_of(without_numbers(fact.description))
+        meant = content(without_numbers(fact.description))
         share = len(meant & self.call.words) / len(meant) if meant else 0.0
         if not units:
             self._reject(units, "description", "sentence_not_found", words)
