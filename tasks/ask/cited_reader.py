@@ -24,7 +24,7 @@ MOST_DOCUMENTS = 80  # in a catalogue
 LONGEST_TURN = 600  # characters of an earlier answer
 _STYLES = {
     "short": "One sentence at most.",
-    "full": "One to four sentences, no more than is asked.",
+    "full": "One to four sentences, for broad questions up to eight; no more than is asked.",
 }
 _MEMORY = ', but for what everybody knows: such a claim ends with "[memory]" instead of a number'
 

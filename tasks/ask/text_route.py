@@ -113,10 +113,12 @@ def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
 def _passage(hit: Hit, document: DocumentFacts) -> Item:
     fields = hit.fields
     date = f" ({document.date[:_DAY]})" if document.date else ""
-    under = f" > {fields['headings']}" if fields["headings"] else ""
+    title, headings = fields["title"] or "", fields["headings"] or ""
+    repeats = headings == title or headings.startswith(f"{title} > ")
+    above = headings if repeats else " > ".join(filter(None, (title, headings)))
     evidence = _evidence("passage", hit, document)
     starts = ((0, fields["span_start"]),)
-    return Item(fields["text"], evidence, "text", f"{fields['title']}{under}{date}", starts)
+    return Item(fields["text"], evidence, "text", f"{above}{date}", starts)
 
 
 def _note(hit: Hit, document: DocumentFacts | None) -> Item:
