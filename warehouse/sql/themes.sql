@@ -39,7 +39,7 @@ with chosen as (
     qualify dense_rank() over (partition by t.theme order by t.place) <= 3
 ),
 blocks as (
-    select passage_id, unnest(any_value(blocks)) as block from j_pieces
+    select passage_id, unnest(arg_min(blocks, (commit, content_id, span_start))) as block from j_pieces
     where splitter = (select splitter from build_settings)
       and passage_id in (select passage_id from chosen)
     group by passage_id
