@@ -1,21 +1,9 @@
 -- The largest themes, with their members, the most central first. What a theme tells comes from
 -- open documents, unless all of its documents are sensitive.
 create table theme_members as
-with inside as (
-    select l.*, a.theme
-    from theme_links l
-    join theme_parts a on a.node = l.one
-    join theme_parts b on b.node = l.other and b.theme = a.theme
-),
-ends as (
-    select one as node, weight from inside
-    union all
-    select other, weight from inside
-),
-central as (select node, sum(weight)::bigint as weight from ends group by all)
-select theme, n.*, coalesce(weight, 0) as weight,
-       row_number() over (partition by theme, kind order by weight desc nulls last, id) as place
-from theme_parts join theme_nodes n using (node) left join central using (node);
+select theme, n.*, weight,
+       row_number() over (partition by theme, kind order by weight desc, id) as place
+from theme_parts join theme_nodes n using (node);
 
 create table theme_groups as
 select theme, any_value(language) as language,
