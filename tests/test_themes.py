@@ -191,6 +191,7 @@ def test_themes_are_named_without_a_model(themed):
     with Asker(themed, current(themed), SETTINGS) as asker:
         answer = asker.answer("What are the main themes?")
     assert answer.answerable and len(answer.answers) == 3
+    assert all(f"{name} [{n}]" in answer.answer for n, name in enumerate(answer.answers, 1))
     assert all(place.kind == "theme" and place.document_id for place in answer.evidence)
 
 

@@ -34,9 +34,7 @@ class TextRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer from passages, or the names of themes; none without passages."""
         if themes := self._about_the_corpus(question)[:THEMES]:
-            names = [theme.title for theme in themes]
-            evidence = [theme.stated_by[0] for theme in themes]
-            return RouteResult("text", names, evidence, (Attempt("themes"),))
+            return _named(themes)
         with self._lock:
             if self._reader is None:
                 return RouteResult("text")
@@ -56,12 +54,14 @@ class TextRoute(AnswerRoute):
         searcher = self._resources.searcher
         if searcher is None:
             return []
-        asked = [*sides_of(question), question]
+        sides = sides_of(question)
+        asked = [*sides, question]
         if state.history:
             asked.append(analyse(f"{question.text} {state.history[-1].words}"))
         with self._lock:
             found = [searcher.union(one, PASSAGES) for one in asked]
-            beside = [hit for best in found[0][:SURROUNDED] for hit in searcher.neighbours(best)]
+            best = [hit for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]]
+            beside = [hit for one in best for hit in searcher.neighbours(one)]
             notes = searcher.notes(question, NOTES)
         hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
         documents = self._documents.about(
@@ -102,6 +102,14 @@ class TextRoute(AnswerRoute):
     def _reader(self) -> PassageReader | None:
         has_passages = self._edition.rows(Passage) > 0
         return PassageReader(self._edition, self._engine) if has_passages else None
+
+
+def _named(themes: Sequence[Item]) -> RouteResult:
+    """Return the names of themes, each cited by a place."""
+    names = [theme.title for theme in themes]
+    text = "; ".join(f"{name} [{number}]" for number, name in enumerate(names, 1))
+    evidence = [theme.stated_by[0] for theme in themes]
+    return RouteResult("text", names, evidence, (Attempt("themes"),), found="yes", text=text)
 
 
 def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:

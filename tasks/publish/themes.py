@@ -74,7 +74,10 @@ def _chinese_words(derivation: Derivation) -> pa.Table:
 
 
 def _parts(derivation: Derivation) -> pa.Table:
-    """Return the theme of each node; nodes of different languages share none."""
+    """Return the theme of each node, and the weight of its links there.
+
+    Nodes of different languages share no theme.
+    """
     languages = derivation.table("theme_nodes").sort_by("node")["language"].to_numpy()
     links = derivation.table("theme_links")
     one, other, weight = (links[name].to_numpy() for name in ("one", "other", "weight"))
@@ -85,7 +88,10 @@ def _parts(derivation: Derivation) -> pa.Table:
         parts = _clusters(one[own] - first, other[own] - first, weight[own], end - first)
         for node, part in parts.items():
             theme[first + node] = first + part
-    return pa.table({"node": np.arange(len(theme)), "theme": theme})
+    inside = theme[one] == theme[other]
+    ends, weights = np.concatenate([one[inside], other[inside]]), np.tile(weight[inside], 2)
+    central = np.bincount(ends, weights, len(theme)).astype(np.int64)
+    return pa.table({"node": np.arange(len(theme)), "theme": theme, "weight": central})
 
 
 def _clusters(one: np.ndarray, other: np.ndarray, weight: np.ndarray, nodes: int) -> dict[int, int]:

@@ -1,21 +1,9 @@
 -- The largest themes, with their members, the most central first. What a theme tells comes from
 -- open documents, unless all of its documents are sensitive.
 create table theme_members as
-with inside as (
-    select l.*, a.theme
-    from theme_links l
-    join theme_parts a on a.node = l.one
-    join theme_parts b on b.node = l.other and b.theme = a.theme
-),
-ends as (
-    select one as node, weight from inside
-    union all
-    select other, weight from inside
-),
-central as (select node, sum(weight)::bigint as weight from ends group by all)
-select theme, n.*, coalesce(weight, 0) as weight,
-       row_number() over (partition by theme, kind order by weight desc nulls last, id) as place
-from theme_parts join theme_nodes n using (node) left join central using (node);
+select theme, n.*, weight,
+       row_number() over (partition by theme, kind order by weight desc, id) as place
+from theme_parts join theme_nodes n using (node);
 
 create table theme_groups as
 select theme, any_value(language) as language,
@@ -51,7 +39,7 @@ with chosen as (
     qualify dense_rank() over (partition by t.theme order by t.place) <= 3
 ),
 blocks as (
-    select passage_id, unnest(any_value(blocks)) as block from j_pieces
+    select passage_id, unnest(arg_min(blocks, (commit, content_id, span_start))) as block from j_pieces
     where splitter = (select splitter from build_settings)
       and passage_id in (select passage_id from chosen)
     group by passage_id
