@@ -174,7 +174,9 @@ def _read(means: Means, query: Query) -> None:
         route = means.routes.get("programs")
         if not isinstance(route, ProgramsRoute) or query.state.conversation is None:
             return []
-        return route.computed(query.question, query.state.conversation, query.linked)
+        conversation = query.state.conversation
+        items, reading.program = route.computed(query.question, conversation, query.linked)
+        return items
 
     may_ask = means.spending.may_ask
     reading = Reading(query.context)
