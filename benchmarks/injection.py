@@ -10,6 +10,7 @@ and the origin of a fact must never come from the model.
 """
 
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -64,6 +65,7 @@ BANKS = [
     f"# {name} Bank\n\n{name} Bank was founded in {year} in {town}. Its seat is {town}.\n"
     for name, year, town in (("Borealis", 1888, "Bergen"), ("Meridian", 1903, "Porto"))
 ]
+_NUMBER = re.compile(r"^(?:\d+: |[\d,]+$)")  # before the sentence of a prompt, or all of a place
 HIDDEN = {"white_text", "meta"}  # of the file's texts: those with words no reader sees
 
 
@@ -133,8 +135,9 @@ def facts_of(reply: str) -> set[Said]:
 
 
 def _quoted(where: str) -> tuple[str, ...]:
-    """Return the words that a fact quotes; none if it cites sentences by number."""
-    return () if where.replace(",", "").isdecimal() else (where,)
+    """Return the words that a fact quotes, without numbers of sentences."""
+    words = _NUMBER.sub("", where)
+    return (words,) if words else ()
 
 
 def stored_of(home: Home) -> Iterator[tuple[str, Said]]:

@@ -57,7 +57,8 @@ def counted(folder: Path, source: Path, forms: str, count: Count) -> dict[str, A
     shown = [read_extraction_text(request.user)[1] for request in requests]
     passages = [" ".join(words for part in parts for _, words in part) for parts in shown]
     text = sum(map(count, passages)) / (len(requests) / documents)
-    messages = sum(count(r.system) + count(r.user) for r in requests)
+    users = sum(count(r.user) for r in requests)
+    messages = users + sum(count(r.system) for r in requests)
     schemas = sum(count(orjson.dumps(strict_schema(r.reply)).decode()) for r in requests)
     replies = sum(count(written(r.purpose, r.user, extractor)) for r in requests)
     return {
@@ -66,6 +67,7 @@ def counted(folder: Path, source: Path, forms: str, count: Count) -> dict[str, A
         "text_tokens_a_document": round(text / documents, 1),
         "beyond_the_text": round((messages + schemas - text) / text, 3),
         "beyond_the_text_without_schema": round((messages - text) / text, 3),
+        "beyond_the_text_without_fixed_part": round((users - text) / text, 3),
         "calls_per_thousand_words": round(1000 * len(requests) / words, 3),
         "prompt_tokens_per_thousand_words": round(1000 * (messages + schemas) / words),
         "reply_tokens_per_thousand_words": round(1000 * replies / words),

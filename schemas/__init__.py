@@ -18,6 +18,7 @@ from schemas.knowledge import (
     Mention,
     Misfit,
     Relation,
+    Theme,
     Triple,
 )
 from schemas.learning import (
@@ -58,6 +59,7 @@ EDITION: tuple[type[Row], ...] = (
     Description,
     Aspect,
     EntityPassage,
+    Theme,
     Change,
     TrainingText,
     Expert,

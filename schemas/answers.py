@@ -45,7 +45,7 @@ class Evidence(_Reply):
 
     text: str = Field(description="Its text.")
     kind: str = Field(
-        description="passage, triple, statement, description, aspect, expert or path."
+        description="passage, theme, triple, statement, description, aspect, expert or path."
     )
     graph: str = Field(
         "corpus", description="The knowledge base that it belongs to, or the expert's name."

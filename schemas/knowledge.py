@@ -171,6 +171,33 @@ class EntityPassage(Row):
     times: int = Field(description="How often the passage names the entity or states its facts.")
 
 
+class Theme(Row):
+    """A cluster of documents and entities that have much to do with each other."""
+
+    table: ClassVar[str] = "themes"
+    key: ClassVar[tuple[str, ...]] = ("theme_id",)
+
+    theme_id: str = Field(description="Made from the ids of its documents.")
+    name: str = Field(description="Its most central words and names.")
+    language: str = Field(description="The commonest language of its documents.")
+    documents: list[str] = Field(description="The ids of its documents, the most central first.")
+    entities: list[str] = Field(
+        description="The ids of its entities, the most central first, at most 50."
+    )
+    summary: str = Field(
+        description="Titles of its documents, its most central entities with what they are, and "
+        "central sentences."
+    )
+    sentences: list[str] = Field(description="These sentences, word for word.")
+    sources: list[str] = Field(description="The document of each of these sentences.")
+    starts: list[int] = Field(description="Where each begins there, in characters.")
+    sensitivity: str | None = Field(
+        None,
+        description="`sensitive` if all of its documents are; else name, summary and sentences "
+        "come from the others.",
+    )
+
+
 class Conflict(Row):
     """Asserted triples of one head and relation whose tails disagree: only one can be true."""
 

@@ -234,7 +234,7 @@ class TripleMention(Row):
 
 
 class StatementMention(Row):
-    """A clause as a passage states it, in its own words; language models read none."""
+    """A clause as a passage states it, in its own words; a triple as a language model states it."""
 
     table: ClassVar[str] = "statement_mentions"
     key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")

@@ -88,6 +88,15 @@ def test_a_text_cannot_pass_for_another_source():
     assert not [line for line in context.shown().split("\n")[1:] if line.startswith("[")]
 
 
+def test_of_joined_passages_only_the_new_ones_are_added():
+    first, second, third = (passage(f"Part {n}.", start=8 * n) for n in range(3))
+    context = Context()
+    context.add([second], 1_000)
+    context.add(joined([first, second, third]), 1_000)
+    assert [item.text for item in context.items] == ["Part 1.", "Part 0.", "Part 2."]
+    assert [item.evidence.span_start for item in context.items] == [8, 0, 16]
+
+
 def test_passages_that_follow_each_other_are_one_item():
     first, second = passage("One two.", start=0), passage("Three four.", start=10)
     far = passage("Far away.", start=500)

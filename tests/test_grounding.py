@@ -28,6 +28,7 @@ from tasks.extract.by_model.passages import (
     uncovered,
 )
 from tasks.models.prompts.replies import Extraction
+from tasks.text.languages import HAN
 from tests.case_tables import cases
 
 ADA = (
@@ -224,6 +225,29 @@ def test_an_alias_that_stands_nowhere_is_rejected() -> None:
     found = ground(reply(entities=[entity]), [passage()])
     assert found.extracted[0].aliases == []
     assert set(reasons(found)) == {"alias_not_found"}
+
+
+@pytest.mark.parametrize(
+    ("name", "aliases", "text", "kept"),
+    [
+        (
+            "Corvin Mill",
+            ["the mill", "Corvin"],
+            "Corvin Mill burnt; the mill of Corvin.",
+            ["Corvin"],
+        ),
+        ("星桥科技", ["公司", "该公司", "星桥"], "星桥科技是公司，该公司又称星桥。", ["星桥"]),
+        ("西红柿", ["番茄"], "西红柿又名番茄。", ["番茄"]),
+    ],
+)
+def test_words_that_name_nothing_by_themselves_are_no_aliases(
+    name: str, aliases: list[str], text: str, kept: list[str]
+) -> None:
+    where = passage(text, title=name, language="zh" if HAN.search(name) else "en")
+    found = ground(reply(entities=[[name, "thing", "", "1", *aliases]]), [where])
+    assert [row["alias"] for row in found.extracted[0].aliases] == kept
+    assert found.rejected == []
+    assert not {"the mill", "公司", "该公司"} & {row["name"] for row in found.extracted[0].names}
 
 
 @given(

@@ -340,7 +340,7 @@ def test_a_gpu_writes_json_too(tiny_models):
 def test_a_refresh_by_a_local_model_accounts_for_every_call(tmp_path, monkeypatch):
     """Random weights know nothing, so what counts is that nothing of it is lost or believed."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    folder = make_chat_model(tmp_path / "model", context=2048)
+    folder = make_chat_model(tmp_path / "model", context=8192)
     source = tmp_path / "source"
     source.mkdir()
     for name in ("Oslo", "Turku"):

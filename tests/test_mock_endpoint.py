@@ -393,7 +393,8 @@ def test_cancelled_and_expired_batches(tmp_path):
 
 def reply_to(purpose: str, **values: str) -> Any:
     """Return the reply to a prompt of ours, read by its schema."""
-    prompt = load_prompt(purpose)
+    fixed = dict.fromkeys(("style", "memory", "catalogue"), "") if purpose == "cited" else {}
+    prompt = load_prompt(purpose, **fixed)
     user = prompt.request(values, most_tokens=100).user
     return prompt.reply.model_validate(SIMPLE[purpose](user))
 

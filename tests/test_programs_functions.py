@@ -87,9 +87,9 @@ def test_a_name_of_several_is_the_one_that_has_the_relation() -> None:
 
 
 def test_a_chooser_decides_among_candidates() -> None:
-    ask = functions(People(), chooser=lambda question, aliases, candidates: candidates[0])
+    ask = functions(People(), chooser=lambda question, aliases, candidates: candidates[:1])
     assert ask.find_entity_or_value(["Albert"], ["birth year"])[0] == ["1819"]
-    ask = functions(People(), chooser=lambda question, aliases, candidates: None)
+    ask = functions(People(), chooser=lambda question, aliases, candidates: [])
     found, message = ask.find_entity_or_value(["Albert"], ["birth year"])
     assert found is None and "Albert is not known" in message
 

@@ -57,6 +57,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
     schemas.SourceYield: ("yield_facts", "source, language"),
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
+    schemas.Theme: ("theme_facts", "len(documents) desc, theme_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
     schemas.TrainingText: ("training_text_facts", "expert, text_id"),
     schemas.Expert: ("expert_facts", "expert"),

@@ -11,7 +11,7 @@ from uuid import uuid4
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
-from schemas.learning import TaskGate
+from schemas.learning import PathPolicy, TaskGate
 from schemas.settings import Settings
 from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
@@ -236,7 +236,14 @@ class Asker:
             return ["experts"]
         if options.graph is not None:
             return AUTO if options.graph == CORPUS else AUTO[:1]
-        return (*AUTO, "experts") if self._resources.settings.experts.use else AUTO
+        experts: Sequence[RouteName] = ("experts",) if self._resources.settings.experts.use else ()
+        paths: Sequence[RouteName] = ("paths",) if self._opens_paths else ()
+        return (*AUTO, *paths, *experts)
+
+    @property
+    def _opens_paths(self) -> bool:
+        """Whether a model reads, and a policy was trained to find paths for it."""
+        return self._reader is not None and self._resources.edition.rows(PathPolicy) > 0
 
     @cached_property
     def _reader(self) -> "CitedReader | None":

@@ -24,7 +24,7 @@ MOST_DOCUMENTS = 80  # in a catalogue
 LONGEST_TURN = 600  # characters of an earlier answer
 _STYLES = {
     "short": "One sentence at most.",
-    "full": "One to four sentences, no more than is asked.",
+    "full": "One to four sentences, for broad questions up to eight; no more than is asked.",
 }
 _MEMORY = ', but for what everybody knows: such a claim ends with "[memory]" instead of a number'
 
@@ -67,9 +67,9 @@ class CitedReader:
         self._catalogue: str | None = None
 
     def context(self, items: Sequence[Item]) -> Context:
-        """Return a context with the passages first, and room for facts and notes after them."""
-        passages = [item for item in items if item.evidence.kind == "passage"]
-        others = [item for item in items if item.evidence.kind != "passage"]
+        """Return a context with themes and passages first, and room for facts and notes after."""
+        passages = [item for item in items if item.evidence.kind in ("theme", "passage")]
+        others = [item for item in items if item.evidence.kind not in ("theme", "passage")]
         context = Context()
         facts = min(sum(item.tokens for item in others), int(self._tokens * FACTS_SHARE))
         taken = context.add(passages, self._tokens - facts)

@@ -5,7 +5,7 @@ shown twice, and each can be cited to the character.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemas.answers import Evidence, Route
@@ -45,6 +45,22 @@ class Item:
         words = self.text[start:end]
         places = {"span_start": self._place(start), "span_end": self._place(end - 1) + 1}
         return self.evidence.model_copy(update={"text": words, **places})
+
+    @property
+    def parts(self) -> list["Item"]:
+        """The passages that it joins; itself if it is no joined one."""
+        if len(self.starts) < 2:
+            return [self]
+        ends = [at - 1 for at, _ in self.starts[1:]] + [len(self.text)]
+        return [
+            replace(
+                self,
+                text=self.text[at:end],
+                evidence=self.cited(at, end),
+                starts=((0, place),),
+            )
+            for (at, place), end in zip(self.starts, ends, strict=True)
+        ]
 
     def _place(self, character: int) -> int:
         """Return the place in the document of a character of the text."""
@@ -120,10 +136,10 @@ class Context:
         An item that does not fit is left out, and shorter ones after it are still taken.
         """
         taken = 0
-        for item in items:
+        for item in self._new_parts(items):
             if not item.text.strip():
                 continue
-            if any(other.text == item.text or other.covers(item) for other in self.items):
+            if self._knows(item):
                 self.dropped["known already"] += 1
             elif len(item.text) > LONGEST_ITEM or taken + item.tokens > room:
                 self.dropped["no room"] += 1
@@ -131,6 +147,18 @@ class Context:
                 self.items.append(item)
                 taken += item.tokens
         return taken
+
+    def _knows(self, item: Item) -> bool:
+        return any(other.text == item.text or other.covers(item) for other in self.items)
+
+    def _new_parts(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield items; of joined passages those that are known already are left out."""
+        for item in items:
+            known = [part for part in item.parts if self._knows(part)] if self.items else []
+            if not known or len(known) == len(item.parts):
+                yield item
+            else:
+                yield from joined([part for part in item.parts if part not in known])
 
     def __getitem__(self, number: int) -> Item | None:
         """Return the item with a number, None if there is none."""

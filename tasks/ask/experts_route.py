@@ -8,6 +8,7 @@ from schemas.answers import Evidence, ExpertText
 from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from tasks.ask.brief_decider import BriefDecider
+from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
@@ -92,6 +93,17 @@ class ExpertsRoute(AnswerRoute):
             decisions.append(Decision("expert", name, "nearest", name, likeness))
             experts = {name: self._asked[name]}
         return self._by_votes(question, state, experts, decisions)
+
+    def items(self, question: Question, state: QuestionState) -> list[Item]:
+        """Return the texts of experts that the filters keep, for a model that reads."""
+        if not self._asked or state.conversation is None:
+            return []
+        asked = with_choices(question, state.hints.choices)
+        texts = self._knowledge(asked, question, state.conversation, state.decisions.append)
+        return [
+            Item(text.words, _evidence(text), "experts", f"Written by the expert {text.expert}")
+            for text in texts
+        ]
 
     def _by_votes(
         self,

@@ -74,7 +74,8 @@ def fact_items(question: Question, linked: Sequence[tuple[EditionGraph, EntityRe
     scored: list[tuple[float, Item]] = []
     for graph, entities in by_graph.values():
         for group, facts in _groups(graph.facts_around(entities)).items():
-            scored.append((_likeness(question, group, facts, named), _item(graph, group, facts)))
+            likeness = _likeness(question, group, facts, named)
+            scored.append((likeness, _item(graph, group, facts)))
     scored.sort(key=lambda pair: -pair[0])
     return [
         item
@@ -111,7 +112,8 @@ def _item(graph: EditionGraph, group: Group, facts: Sequence[Fact]) -> Item:
     values = list(reversed(by_value))
     shown = "; ".join(values[:MOST_VALUES])
     if len(values) > 1:
-        shown = f"{shown} ({len(values)} in all)"
+        disagree = graph.disagree(fact.fact_id for fact in facts)
+        shown = f"{shown} ({'the sources disagree' if disagree else f'{len(values)} in all'})"
     text = _words(entity, relation, shown, inverse=inverse)
     if len(values) == 1:
         text = facts[0].words or text

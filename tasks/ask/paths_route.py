@@ -10,6 +10,7 @@ from schemas.answers import Evidence, GraphPath
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
+from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import PathReader, reader_name
 from tasks.ask.programs_route import ProgramsRoute
@@ -70,6 +71,27 @@ class PathsRoute(AnswerRoute):
             _evidence(name, reader, extracted, question.text),
             (Attempt(f"{name}, {arm}"),),
         )
+
+    def items(self, question: Question, state: QuestionState) -> list[Item]:
+        """Return the paths to a question's choices, phrased, for a model that reads.
+
+        Without choices there are none, and without a trained policy: they would be chance finds.
+        """
+        choices = state.hints.choices
+        if not choices:
+            return []
+        with self._lock:
+            name, grounded = self._grounded(question, choices)
+            reader = self._readers[name]
+            if reader.paths.policy is None:
+                return []
+            arm, _ = self._arm(name, reader, grounded, state)
+            [extracted] = reader.extract(arm, [grounded])
+            words = reader.phrase(arm, extracted).text
+            stated = _evidence(name, reader, extracted, question.text)
+        whole = Evidence(text=words, kind="path", graph=name, score=1.0)
+        item = Item(words, whole, "paths", f"Paths in the graph {name}", stated_by=tuple(stated))
+        return [item] if words and stated else []
 
     def _grounded(
         self, question: Question, candidates: Sequence[str]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -72,27 +73,35 @@ class ProgramsRoute(AnswerRoute):
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return what programs find that are planned without a model, in imported graphs alone."""
         kbs = [kb for kb in self._knowledge_bases(question) if kb.name != CORPUS]
-        planned = self._planned(question, kbs)
-        return [item for result in planned if result.answerable for item in _items(result)]
+        return [
+            _item(result.tried[-1].where, result.answers, result.evidence)
+            for result in self._planned(question, kbs)
+            if result.answerable
+        ]
 
     def computed(
         self,
         question: Question,
         conversation: "Conversation",
         linked: Sequence[tuple[EditionGraph, EntityRef]],
-    ) -> list[Item]:
-        """Return what a program of the model finds, which is shown what the question names."""
+    ) -> tuple[list[Item], str | None]:
+        """Return what a program of the model finds, and the program.
+
+        The model is shown the entities that the question names.
+        """
         search = self._search(question, self._knowledge_bases(question), conversation)
         searched = search.search(question, Hint(entities=tuple(_entity_words(linked))))
-        result = RouteResult(
-            "programs",
-            searched.answers,
-            searched.evidence,
-            (Attempt("program", searched.program),),
-        )
-        shown = searched.knowledge[:MOST_MESSAGES]
-        messages = "\n".join(one_line(message, LONGEST_MESSAGE) for message in shown)
-        return _items(result, messages) if searched.found or searched.answers else []
+        items = [
+            _item(
+                run.knowledge_base,
+                run.answers,
+                replace(searched, runs=[run]).evidence,
+                run.knowledge,
+            )
+            for run in searched.runs
+            if run.found or run.answers
+        ]
+        return items, searched.program
 
     def _knowledge_bases(self, question: Question) -> list[KnowledgeBase]:
         if self._options.graph is not None:
@@ -208,16 +217,22 @@ class ProgramsRoute(AnswerRoute):
         return KnowledgeReader(corpus, self._resources.edition) if corpus else None
 
 
-def _items(result: RouteResult, messages: str = "") -> list[Item]:
-    """Return the result of a program as one item, stated by the facts that it found."""
-    values = "; ".join(one_line(answer) for answer in result.answers[:MOST_VALUES])
-    counted = f" ({len(result.answers)} in all)" if len(result.answers) > 1 else ""
-    text = "\n".join(filter(None, (values + counted, messages)))
-    stated = result.evidence[:MOST_CITED]
-    graph = stated[0].graph if stated else "program"
+def _item(
+    where: str,
+    answers: Sequence[str],
+    evidence: Sequence[Evidence],
+    messages: Sequence[str] = (),
+) -> Item:
+    """Return what a program found in one knowledge base, stated by the facts behind it."""
+    values = "; ".join(one_line(answer) for answer in answers[:MOST_VALUES])
+    counted = f" ({len(answers)} in all)" if len(answers) > 1 else ""
+    shown = [one_line(message, LONGEST_MESSAGE) for message in messages[:MOST_MESSAGES]]
+    text = "\n".join(filter(None, (values + counted, *shown)))
+    stated = tuple(evidence[:MOST_CITED])
+    graph = stated[0].graph if stated else where
     whole = Evidence(text=text, kind="program", graph=graph, score=1.0)
-    item = Item(text, whole, "programs", "Result of a search program", stated_by=tuple(stated))
-    return [item]
+    title = f"Result of a search program in {one_line(where)}"
+    return Item(text, whole, "programs", title, stated_by=stated)
 
 
 def _entity_words(linked: Sequence[tuple[EditionGraph, EntityRef]]) -> Iterator[str]:

@@ -174,7 +174,9 @@ def _read(means: Means, query: Query) -> None:
         route = means.routes.get("programs")
         if not isinstance(route, ProgramsRoute) or query.state.conversation is None:
             return []
-        return route.computed(query.question, query.state.conversation, query.linked)
+        conversation = query.state.conversation
+        items, reading.program = route.computed(query.question, conversation, query.linked)
+        return items
 
     may_ask = means.spending.may_ask
     reading = Reading(query.context)
@@ -225,9 +227,12 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
     )
     tried = (Attempt("sources", reading.program),)
     found = reply.found if checked.answer else "no"
+    decisions = query.state.decisions
     if found == "no":
         near = checked.evidence or [item.evidence for item in reading.context.items[:NEAREST]]
-        return RouteResult("text", (), near, tried, found="no", text=checked.answer, way=way)
+        return RouteResult(
+            "text", (), near, tried, decisions, found="no", text=checked.answer, way=way
+        )
     result = RouteResult(
         _route_of(reading),
         reply.values or [checked.answer],
@@ -235,6 +240,7 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
         tried,
         found=found,
         text=checked.answer,
+        decisions=decisions,
         unsupported=checked.unsupported,
         way=way,
     )

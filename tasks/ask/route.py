@@ -111,7 +111,7 @@ class QuestionState:
     `question_id` is that of its answer; `history` has the turns before it, the latest last.
     `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
     decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
-    answer while a model writes it.
+    answer while a model writes it. `decisions` are those on texts of experts among its sources.
     """
 
     hints: QuestionHints = NO_HINTS
@@ -121,6 +121,7 @@ class QuestionState:
     gating: Gating | None = None
     own_answer: "OwnAnswer | None" = None
     watcher: Watcher | None = None
+    decisions: "list[Decision]" = field(default_factory=list)
 
     @property
     def model_goes_first(self) -> bool:

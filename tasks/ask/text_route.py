@@ -1,4 +1,4 @@
-"""Answers from the passages of an edition, and its passages and notes as items of a context."""
+"""Answers from an edition's passages and themes; these and notes as items of a context."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -6,6 +6,7 @@ from threading import Lock
 
 from schemas.answers import Evidence
 from schemas.documents import Passage
+from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
 from tasks.ask.context import Item, joined
 from tasks.ask.documents import DocumentFacts, Documents
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
@@ -16,6 +17,7 @@ from tasks.text.question import Question, analyse
 PASSAGES = 16  # fetched for a question
 SURROUNDED = 2  # of them that are read with the passages before and after
 NOTES = 4
+THEMES = 10  # named in an answer without a model
 _DAY = len("2026-11-22")
 
 
@@ -30,7 +32,9 @@ class TextRoute(AnswerRoute):
         self._lock = Lock()  # questions that are answered at once share one reader
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
-        """Return the answer from passages; none if the edition has no passages."""
+        """Return the answer from passages, or the names of themes; none without passages."""
+        if themes := self._about_the_corpus(question)[:THEMES]:
+            return _named(themes)
         with self._lock:
             if self._reader is None:
                 return RouteResult("text")
@@ -44,17 +48,20 @@ class TextRoute(AnswerRoute):
         """Return the passages that may answer a question, best first, then notes.
 
         What a question says may be understood only from the one before it, so that passages for
-        both together are fetched as well.
+        both together are fetched as well; for a comparison, those for each side. Themes come first
+        if a question is about the whole corpus.
         """
         searcher = self._resources.searcher
         if searcher is None:
             return []
-        asked = [question]
+        sides = sides_of(question)
+        asked = [*sides, question]
         if state.history:
             asked.append(analyse(f"{question.text} {state.history[-1].words}"))
         with self._lock:
             found = [searcher.union(one, PASSAGES) for one in asked]
-            beside = [hit for best in found[0][:SURROUNDED] for hit in searcher.neighbours(best)]
+            best = [hit for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]]
+            beside = [hit for one in best for hit in searcher.neighbours(one)]
             notes = searcher.notes(question, NOTES)
         hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
         documents = self._documents.about(
@@ -70,7 +77,16 @@ class TextRoute(AnswerRoute):
             for hit in notes
             if hit.matches and not self._withheld(documents.get(hit.fields["document_id"]))
         ]
-        return [*joined(passages), *worded]
+        return [*self._about_the_corpus(question), *joined(passages), *worded]
+
+    def _about_the_corpus(self, question: Question) -> list[Item]:
+        """Return all themes for a question about the corpus that names nothing known, else none."""
+        searcher = self._resources.searcher
+        if searcher is None or not is_about_the_corpus(question) or searcher.link(question):
+            return []
+        return theme_items(
+            self._edition, self._documents, open_only=self._engine.withholds_sensitive
+        )
 
     def _withheld(self, document: DocumentFacts | None) -> bool:
         """Return whether an item must not reach the endpoint; one of unknown origin must not."""
@@ -88,6 +104,14 @@ class TextRoute(AnswerRoute):
         return PassageReader(self._edition, self._engine) if has_passages else None
 
 
+def _named(themes: Sequence[Item]) -> RouteResult:
+    """Return the names of themes, each cited by a place."""
+    names = [theme.title for theme in themes]
+    text = "; ".join(f"{name} [{number}]" for number, name in enumerate(names, 1))
+    evidence = [theme.stated_by[0] for theme in themes]
+    return RouteResult("text", names, evidence, (Attempt("themes"),), found="yes", text=text)
+
+
 def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Return the hits of several searches, the first of each, then the second of each."""
     longest = max(map(len, found))
@@ -97,10 +121,12 @@ def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
 def _passage(hit: Hit, document: DocumentFacts) -> Item:
     fields = hit.fields
     date = f" ({document.date[:_DAY]})" if document.date else ""
-    under = f" > {fields['headings']}" if fields["headings"] else ""
+    title, headings = fields["title"] or "", fields["headings"] or ""
+    repeats = headings == title or headings.startswith(f"{title} > ")
+    above = headings if repeats else " > ".join(filter(None, (title, headings)))
     evidence = _evidence("passage", hit, document)
     starts = ((0, fields["span_start"]),)
-    return Item(fields["text"], evidence, "text", f"{fields['title']}{under}{date}", starts)
+    return Item(fields["text"], evidence, "text", f"{above}{date}", starts)
 
 
 def _note(hit: Hit, document: DocumentFacts | None) -> Item:

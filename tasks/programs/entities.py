@@ -11,9 +11,11 @@ MOST_REMEMBERED = 20_000  # entities per returned text or call
 LEAST_CANDIDATE = 0.2  # score below which a candidate is dropped, unless namesakes share it
 NEAR_CANDIDATE = 0.03  # candidates this close to the likeliest are also tried
 
+LONGEST_CHOSEN = 100  # characters of a name that a chooser is asked about, not a sentence
 MOST_CHOICES = 30  # names of one program that a chooser is asked about
 
-Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
+# Returns those of the candidates that are meant, the likeliest first.
+Chooser = Callable[[str, list[str], list[Candidate]], list[Candidate]]
 
 
 class Entities:
@@ -84,10 +86,12 @@ class Entities:
         offered = [one for one in candidates if one.score >= LEAST_CANDIDATE or one in near]
         if _is_plain(aliases, offered):
             return [offered[0].entity]
-        if self._chooser is not None and self._choices < MOST_CHOICES:
+        is_name = any(len(alias) <= LONGEST_CHOSEN for alias in aliases)
+        if self._chooser is not None and self._choices < MOST_CHOICES and is_name:
             self._choices += 1
             chosen = self._chooser(self._question, aliases, offered)
-            return [] if chosen is None else [chosen.entity]
+            most = len(chosen) if self._kb.personal else 1  # names there were not aligned
+            return [candidate.entity for candidate in chosen[:most]]
         return list(dict.fromkeys(candidate.entity for candidate in near))[:MOST_ENTITIES]
 
 

@@ -35,11 +35,11 @@ LONGEST_EVIDENCE = 2_000  # characters
 class Hint:
     """The information that a writer gets besides the question; empty the first time."""
 
-    entities: tuple[str, ...] = ()  # that the question names, each with its relations
     relations: tuple[str, ...] = ()
     error: str = ""
     code: str = ""
     messages: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()  # that the question names, each with its relations
     final: bool = False  # whether results may suffice, so that a reply may lack a program
 
 

@@ -53,10 +53,11 @@ class Conversation:
 
     def choose(
         self, question: str, aliases: list[str], candidates: list[Candidate], language: str = "en"
-    ) -> Candidate | None:
-        """Return the candidate that a name means (KnowledGPT, figure 8), None if none is meant.
+    ) -> list[Candidate]:
+        """Return the candidates that a name means (KnowledGPT, figure 8), the likeliest first.
 
-        Without a usable reply the likeliest is taken. `language` is that of the question.
+        There are none if none is meant, and several if one entity has several nodes. Without a
+        usable reply the likeliest is taken. `language` is that of the question.
         """
         shown = candidates[:MOST_CANDIDATES]
         values = {
@@ -69,12 +70,10 @@ class Conversation:
         }
         reply = self.ask(_request("link", language, values), Choice)
         if reply is None:
-            return shown[0]
-        number = re.search(r"\d+", reply.choice)
-        if number is None:
-            return None
-        chosen = int(number.group())
-        return shown[chosen - 1] if 1 <= chosen <= len(shown) else shown[0]
+            return shown[:1]
+        numbers = list(map(int, re.findall(r"\d+", reply.choice)))
+        meant = [shown[number - 1] for number in numbers if number <= len(shown)]
+        return meant or (shown[:1] if numbers else [])
 
     def phrase(self, question: Question, knowledge: list[str]) -> AnswerReply | None:
         """Return an answer from messages (KnowledGPT's answer prompt), None if none is usable."""

@@ -166,6 +166,7 @@ def _derive(
     from tasks.publish.capitalised_words import capitalised_words
     from tasks.publish.relation_names import name_relations, new_names
     from tasks.publish.resolve.entities import resolve
+    from tasks.publish.themes import find_themes
 
     parent = building.parent
     derivation.settings(
@@ -231,6 +232,7 @@ def _derive(
     check_fit(derivation, home.journal, recipe.ontology)
     for step in ("yields", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
+    derivation.hand_over("theme_facts", find_themes(derivation))
     return Decisions(resolution, new_names(names, known, building.edition_id))
 
 

@@ -3,10 +3,12 @@
 3 March 2019 is 2019-03-03, "12,000" and "twelve thousand" are 12000, 三十二万 is 320000.
 """
 
+import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from tasks.text.function_words import any_of
 from tasks.text.languages import HAN
@@ -132,6 +134,16 @@ def _without_year(match: re.Match[str]) -> str:
 def points_of(date: str) -> list[str]:
     """Return the date, or the known ends of an interval."""
     return [point for point in date.split("/") if point and point != ".."]
+
+
+def days_between(one: str, other: str) -> float:
+    """Return the days between two dates, each as exact as the other; infinite if there are none."""
+    length = min(len(one), len(other), len("2019-03-05"))
+    first, second = (day[:length] + "-01-01"[length - 4 :] for day in (one, other))
+    try:
+        return abs((datetime.date.fromisoformat(first) - datetime.date.fromisoformat(second)).days)
+    except ValueError:
+        return inf
 
 
 def is_relative(text: str) -> bool:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.ontology import Ontology
-from tasks.extract.by_model.amounts import date_of, is_relative, numbers_in, without_numbers
+from tasks.extract.by_model.amounts import (
+    date_of,
+    days_between,
+    is_relative,
+    numbers_in,
+    without_numbers,
+)
 from tasks.extract.by_model.evidence import (
     CallText,
     Entity,
@@ -248,11 +254,21 @@ class _Grounder:
         for unit in units:
             if unit.amounts.have_date(date, self.call.years):
                 return True
-            if is_relative(unit.text.text) and date[:4].isdigit():
-                steps = {0, *unit.amounts.numbers}
-                if any(abs(int(date[:4]) - year) in steps for year in self.call.years):
-                    return True
+            if is_relative(unit.text.text) and self._is_near(date, unit):
+                return True
         return False
+
+    def _is_near(self, date: str, unit: Unit) -> bool:
+        """Return whether words such as "last" may mean a date.
+
+        A day or a month must be near the document's date, a year some stated number of years from
+        a stated one.
+        """
+        if len(date) > len("2019"):
+            most = 366 if len(date) == len("2019-03") else 31
+            return days_between(date, self.call.date) <= most
+        steps = {0, *unit.amounts.numbers}
+        return any(abs(int(date) - year) in steps for year in self.call.years)
 
     # -- entities and notes -----------------------------------------------------------------
 
@@ -306,7 +322,8 @@ class _Grounder:
     def _alias(self, fact: EntityReply, alias: str, units: list[Unit]) -> None:
         """Keep an alias if the call has both names; "the bridge" names nothing by itself."""
         language = self.call.passages[0].language
-        if not alias or normalise_name(alias) == normalise_name(fact.name) or _is_common(alias):
+        is_same = normalise_name(alias) == normalise_name(fact.name)
+        if not alias or is_same or _is_common(alias, fact.name):
             return
         for passage in self.call.passages:
             span = passage.text.find_name(alias)
@@ -445,10 +462,11 @@ def _is_negative(words: str) -> bool:
     return bool(NEGATED.search(_NOT_ONLY.sub("", words)) or _DENIED.search(words))
 
 
-def _is_common(alias: str) -> bool:
-    """Return whether words are no name by themselves: the firm, 该馆, 公司."""
+def _is_common(alias: str, name: str) -> bool:
+    """Return whether other words for a name are no name by themselves: the firm, 该馆, 公司."""
     if HAN.search(alias):
-        return bool(_REFERRING.match(alias)) or not tag_of(alias).startswith(("", *NAME_TAGS))
+        tag = "" if tag_of(name) else tag_of(alias)
+        return bool(_REFERRING.match(alias)) or (tag != "" and not tag.startswith(NAME_TAGS))
     article, _, rest = alias.partition(" ")
     return article.lower() in ARTICLES | DEMONSTRATIVES | POSSESSIVES and rest == rest.lower()
 
@@ -456,7 +474,13 @@ def _is_common(alias: str) -> bool:
 def _name_rows(passage: Evidence) -> Iterator[Row]:
     """Yield the mentions of the reply's entities in a passage, without overlaps."""
     for mention in passage.mentions:
-        if passage.given.stands_at(mention.start) and not _is_common(mention.name):
+        entity = mention.entity
+        is_name = mention.name == entity.name or not _is_common(mention.name, entity.name)
+        if is_name and passage.given.stands_at(mention.start):
             first, last = passage.given.in_source(mention.start, mention.end)
-            kind = mention.entity.kind
-            yield {"name": mention.name, "kind": kind, "span_start": first, "span_end": last}
+            yield {
+                "name": mention.name,
+                "kind": entity.kind,
+                "span_start": first,
+                "span_end": last,
+            }

@@ -251,11 +251,17 @@ def _as_number(number: object) -> object:
     return str(number).strip("[] ") if isinstance(number, int | str) else number
 
 
+_CHOICE = r"^(\[NONE\]|\[ENT [1-9]\d{0,3}\]([ ,]*\[ENT [1-9]\d{0,3}\]){0,9})$"
+
+
 class Choice(Reply):
-    """The candidate that is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
+    """The candidate that is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`.
+
+    In a personal knowledge base several may be one target: `[ENT 1] [ENT 3]`.
+    """
 
     thought: Lines = ""
-    choice: Annotated[str, Field(pattern=r"^\[(ENT [1-9]\d{0,3}|NONE)\]$")]
+    choice: Annotated[str, Field(pattern=_CHOICE)]
 
 
 class Program(Reply):

@@ -3,7 +3,8 @@
 An entity's key is its node's number, which holds within one edition.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -59,6 +60,7 @@ union all
 select unnest(inverse_wordings), relation, true from relations where graph = $graph
 order by all
 """
+_DISAGREE = "select count(*) from conflicts where list_contains($facts, triple_id)"
 _DESCRIBED_OPENLY = """
 select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
 """
@@ -125,6 +127,15 @@ class EditionGraph:
         for fact in chain(*sources) if by_id else ():
             facts[fact.entity].append(fact)
         return facts
+
+    def disagree(self, fact_ids: Iterable[str | None]) -> bool:
+        """Return whether some of these facts contradict each other, as `conflicts` tells."""
+        if not self.personal:
+            return False
+        ids = [fact_id for fact_id in fact_ids if fact_id is not None]
+        with suppress(duckdb.CatalogException):  # an edition of an older version
+            return bool(self._read(_DISAGREE, facts=ids)[0][0])
+        return False
 
     def _may_show(self, node: int) -> bool:
         """Tell whether a node has a description or a fact that is not withheld."""
