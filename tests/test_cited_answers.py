@@ -200,13 +200,24 @@ def test_what_is_from_memory_is_marked_where_it_is_allowed():
     assert len(checked(answer, QUOTES).unsupported) == 1
 
 
+def test_the_parts_of_a_sentence_are_checked_with_their_own_sources():
+    sources = fact("Orby, height: 3 m"), fact("Skell, height: 4 m")
+    assert checked("Orby is 3 m high [1] and Skell is 4 m [2].", [], *sources).unsupported == []
+    assert checked("Orby is 4 m high [1] and Skell is 3 m [2].", [], *sources).unsupported
+    assert checked("Orby is 3 [1], Skell 4 m high [2].", [], *sources).unsupported == []
+
+
+def test_a_number_without_a_source_is_marked():
+    assert checked("1787.", QUOTES).unsupported == ["1787."]
+
+
 def test_chinese_claims():
     quotes = [["1", "奥比磨坊建于1787年"]]
     assert checked("磨坊建于1787年[1]。", quotes, passage(ZH)).unsupported == []
     assert checked("磨坊建于1788年[1]。", quotes, passage(ZH)).answer == "磨坊建于1788年[1] [?]。"
 
 
-@given(st.text(st.sampled_from("a1[]?., 天【】[2]\n"), max_size=40))
+@given(st.text(st.sampled_from("a1[]?.,: 天点半【】[2]\n"), max_size=40))
 def test_no_answer_breaks_the_check(answer):
     found = checked(answer, [["x", ""], ["1", answer]])
     assert found.found <= found.quoted == 2

@@ -7,34 +7,35 @@ of the answer, counts if what it cites was quoted and has its numbers, dates and
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from schemas.answers import Evidence
+from tasks.ask.borne_out import Source
 from tasks.ask.context import Context
-from tasks.extract.by_model.located import Searchable
+from tasks.ask.contradiction import content
+from tasks.extract.by_model.located import Searchable, Span
 from tasks.models.prompts.replies import CitedAnswer, Quote
-from tasks.text.function_words import FUNCTION_WORDS
-from tasks.text.languages import HAN, language_of
+from tasks.text.languages import language_of
 from tasks.text.question import Question
 from tasks.text.sentences import sentences
-from tasks.text.stems import words_of
-from tasks.text.values import Value, find_values
 
 UNSUPPORTED = "[?]"  # stands behind a claim that no quotation bears out
-BORNE_OUT = 0.3  # share of a claim's own words that must stand in what it cites
 MARK = re.compile(r"\s*[\[【]\s*(\d+(?:\s*[,，、;]\s*\d+)*)\s*[\]】]")
+_MARKS = re.compile(f"(?:{MARK.pattern})+")
+_NEW_CLAUSE = re.compile(r"[,\s]*(?:and|but|while|whereas|;)\s|\s*[，；]")
 MEMORY = re.compile(r"\s*\[(?:from )?memory\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![\w-])[A-Z][\w'’-]*")
-_PLAIN_NUMBER = re.compile(r"\d[\d,.]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer without the numbers of its sources, and these numbers."""
+    """A sentence of an answer without the numbers of its sources, and these numbers.
+
+    `parts` are the words before each of its citations, with the numbers of that citation alone.
+    """
 
     words: str
     cites: tuple[int, ...]
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Numbering:
         """Find the quotations in their sources; `found` counts those that stand in one."""
         self._context = context
         self.places: dict[int, list[Evidence]] = {}
+        self.spans: dict[int, list[Span]] = {}
         self.evidence: list[Evidence] = []
         self._numbers: dict[int, list[int]] = {}
         self.found = sum(map(self._find, quotes))
@@ -108,6 +110,7 @@ class Numbering:
                 cited = item.stated_by or (item.cited(*span),)
                 known = self.places.setdefault(source, [])
                 known += [one for one in cited if one not in known]
+                self.spans.setdefault(source, []).append(span)
                 return True
         return False
 
@@ -147,19 +150,31 @@ class Verification:
         )
 
     def _borne_out(self, claim: Claim) -> bool:
-        cited = [number for number in claim.cites if self._numbering.is_quoted(number)]
-        items = [item for number in cited if (item := self._context[number])]
-        if not items:
-            return False
-        text = "\n".join(f"{item.title}\n{item.text}" for item in items)
-        known = _Known(f"{text}\n{self._question.text}")
-        if not known.has_numbers_of(claim.words) or not known.has_names_of(claim.words):
-            return False
-        own = words_of(claim.words) - words_of(self._question.text)
-        if not own:
-            return True
-        stated = known.stems
-        return len(own & stated) >= BORNE_OUT * len(own)
+        texts = [self._cited(number) for number in claim.cites]
+        named = "\n".join(text for text, _ in texts)
+        for words, cites in claim.parts:
+            own = [cited for number in cites if (cited := self._cited(number))[0]]
+            source = Source(
+                "\n".join(text for text, _ in own),
+                "\n".join(quoted for _, quoted in own),
+                named,
+                self._question.text,
+            )
+            if not own or not source.bears_out(words):
+                return False
+        return True
+
+    def _cited(self, number: int) -> tuple[str, str]:
+        """Return a source's title and text, and its sentences that are quoted; else nothing.
+
+        A source that is no passage is quoted as a whole.
+        """
+        item = self._context[number]
+        if item is None or not self._numbering.is_quoted(number):
+            return "", ""
+        spans = self._numbering.spans.get(number)
+        quoted = _touched(item.text, spans) if spans else item.text
+        return f"{item.title}\n{item.text}", quoted
 
     def _is_checked(self, claim: Claim) -> bool:
         """Return whether a sentence must be borne out.
@@ -171,89 +186,8 @@ class Verification:
             return True
         if self._memory and MEMORY.search(claim.words):
             return False
-        known = _Known(self._question.text)
+        known = Source("", "", "", self._question.text)
         return not (known.has_numbers_of(claim.words) and known.has_names_of(claim.words))
-
-
-@dataclass
-class _Known:
-    """A text that is searched for the numbers, dates, names and words of a claim."""
-
-    text: str
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        return frozenset(words_of(self.text))
-
-    @cached_property
-    def _lower(self) -> str:
-        return self.text.lower()
-
-    @cached_property
-    def _numbers(self) -> set[str]:
-        return {_bare(number) for number in _PLAIN_NUMBER.findall(self.text)}
-
-    @cached_property
-    def _values(self) -> list[Value]:
-        return [value for _, _, value in find_values(self.text, language_of(self.text))]
-
-    def has_numbers_of(self, claim: str) -> bool:
-        """Return whether every number and date of a claim stands in the text, in any form."""
-        wanted = find_values(claim, language_of(claim))
-        if not all(self._has_value(claim[start:end], value) for start, end, value in wanted):
-            return False
-        covered = [(start, end) for start, end, _ in wanted]
-        loose = (
-            match
-            for match in _PLAIN_NUMBER.finditer(claim)
-            if not any(start <= match.start() < end for start, end in covered)
-        )
-        return all(_bare(match.group()) in self._numbers for match in loose)
-
-    def _has_value(self, words: str, value: Value) -> bool:
-        if words.lower() in self._lower:
-            return True
-        return any(_same_value(value, other) for other in self._values) or (
-            not value.is_date
-            and {_bare(number) for number in _PLAIN_NUMBER.findall(words)} <= self._numbers
-        )
-
-    def has_names_of(self, claim: str) -> bool:
-        """Return whether the capitalised words within a claim stand in the text."""
-        return all(
-            name.lower() in self._lower or words_of(name) <= self.stems for name in _names(claim)
-        )
-
-
-def _same_value(one: Value, other: Value) -> bool:
-    """Return whether two values are the same number, or dates that do not differ."""
-    if one.date and other.date:
-        stated = _days(other)
-        return all(any(day == known or known.startswith(f"{day}-") for known in stated)
-                   for day in _days(one))  # fmt: skip
-    return one.number is not None and one.number == other.number
-
-
-def _days(value: Value) -> set[str]:
-    """Return the dates of a value; an interval, such as `until 1911`, has one or two."""
-    return set((value.date or "").split("/")) - {"..", ""}
-
-
-def _bare(number: str) -> str:
-    return number.replace(",", "").rstrip(".")
-
-
-def _names(claim: str) -> Iterator[str]:
-    """Yield the capitalised words of a claim but for its first, which any word may be."""
-    if HAN.search(claim):
-        yield from re.findall(r"[A-Za-z][\w'’-]+", claim)
-        return
-    first = re.search(r"\w", claim)
-    for match in _NAME.finditer(claim):
-        word = match.group().removesuffix("'s").removesuffix("’s")
-        begins = first is not None and match.start() == first.start()
-        if not begins and word.lower() not in FUNCTION_WORDS:
-            yield word
 
 
 def _sentences(answer: str) -> Iterator[str]:
@@ -269,9 +203,29 @@ def _sentences(answer: str) -> Iterator[str]:
         yield answer[place:]
 
 
+def _touched(text: str, spans: Sequence[Span]) -> str:
+    """Return the sentences of a text that spans touch."""
+    return "\n".join(
+        text[start:end]
+        for start, end in sentences(text, language_of(text))
+        if any(first < end and start < last for first, last in spans)
+    )
+
+
 def _claim(passage: str) -> Claim:
-    cites = [int(n) for mark in MARK.findall(passage) for n in _NUMBER.findall(mark)]
-    return Claim(MARK.sub("", passage).strip(), tuple(dict.fromkeys(cites)))
+    parts: list[tuple[str, tuple[int, ...]]] = []
+    place = 0
+    for mark in _MARKS.finditer(passage):
+        parts.append(
+            (passage[place : mark.start()], tuple(map(int, _NUMBER.findall(mark.group()))))
+        )
+        place = mark.end()
+    words = MARK.sub("", passage).strip()
+    cites = tuple(dict.fromkeys(number for _, numbers in parts for number in numbers))
+    is_in_parts = all(_NEW_CLAUSE.match(part) for part, _ in parts[1:])
+    if not parts or content(passage[place:]) or not is_in_parts:
+        parts = [(words, cites)]  # `According to [1], …`, `Lint [1], Skell [2] and Orby [3]`
+    return Claim(words, cites, tuple(parts))
 
 
 def _marked(text: str) -> str:
