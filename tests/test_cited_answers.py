@@ -146,6 +146,12 @@ def test_the_numbers_of_the_answer_are_those_of_its_evidence():
     assert [place.text for place in found.evidence] == ["Orby, county: Lint", "built in 1787"]
 
 
+def test_a_mark_names_the_quotation_that_its_claim_is_about():
+    quotes = [["1", "built in 1787 by Jonas Wren"], ["1", "ground 12,000 sacks a year"]]
+    found = checked("Wren built it [1]. It ground 12,000 sacks a year [1].", quotes)
+    assert found.answer == "Wren built it [1]. It ground 12,000 sacks a year [2]."
+
+
 # -- claims ---------------------------------------------------------------------------------------
 
 QUOTES = [["1", "The mill at Orby was built in 1787 by Jonas Wren."]]
@@ -192,6 +198,14 @@ def test_a_passage_that_is_cited_without_a_quotation_bears_nothing_out():
 def test_a_sentence_that_claims_nothing_need_not_be_cited():
     found = checked("The sources do not name her captain.", [])
     assert (found.claims, found.unsupported) == (0, [])
+
+
+def test_what_a_denial_says_beside_it_is_not_marked():
+    context = Context()
+    context.add([passage(TEXT)], 1_000)
+    reply = CitedAnswer(quotes=[], found="no", answer="The sources tell of a mill [1].")
+    found = Verification(reply, context, analyse("Who is the miller?")).checked()
+    assert (found.answer, found.unsupported) == ("The sources tell of a mill [1].", [])
 
 
 def test_what_is_from_memory_is_marked_where_it_is_allowed():

@@ -31,6 +31,7 @@ class StreamedAnswer:
         self._numbers: Numbering | None = None
         self._begin = self._passed = 0
         self._silent = self._ended = False
+        self._raw = ""  # the answer so far, with the numbers of sources
         self.text = ""  # that was passed on
 
     def __call__(self, piece: str) -> None:
@@ -48,7 +49,8 @@ class StreamedAnswer:
         if len(ready) > self._passed:
             new = _unescaped(ready[self._passed :])
             self._passed = len(ready)
-            text = self._numbers.renumbered(new)
+            text = self._numbers.renumbered(new, self._raw)
+            self._raw += new
             self.text += text
             self._listener(text)
 

@@ -17,7 +17,11 @@ from tasks.models.prompts.replies import CitedAnswer, Quote
 from tasks.text.languages import language_of
 from tasks.text.question import Question
 from tasks.text.sentences import sentences
+from tasks.text.stems import words_of
 
+NEAR = 0.6  # words shared with a claim, of the most that a quotation of its source shares
+LONGEST_CLAUSE = 400  # characters in front of a mark
+_CLAUSE_BEGINS = re.compile(r"[.!?]\s|[。！？\n\]]")
 UNSUPPORTED = "[?]"  # stands behind a claim that no quotation bears out
 MARK = re.compile(r"\s*[\[【]\s*(\d+(?:\s*[,，、;]\s*\d+)*)\s*[\]】]")
 _MARKS = re.compile(f"(?:{MARK.pattern})+")
@@ -65,9 +69,18 @@ class Numbering:
         self._numbers: dict[int, list[int]] = {}
         self.found = sum(map(self._find, quotes))
 
-    def renumbered(self, text: str) -> str:
-        """Return a text whose marks are the numbers of the evidence; unknown ones go."""
-        return MARK.sub(self._mark, text)
+    def renumbered(self, text: str, before: str = "") -> str:
+        """Return a text whose marks are the numbers of the evidence; unknown ones go.
+
+        Of a source that is quoted more than once, a mark names the quotations that are most like
+        the words in front of it; `before` is what precedes the text.
+        """
+
+        def mark(match: re.Match[str]) -> str:
+            clause = _CLAUSE_BEGINS.split(before + text[: match.start()])[-1]
+            return self._mark(match, words_of(clause[-LONGEST_CLAUSE:]))
+
+        return MARK.sub(mark, text)
 
     def is_quoted(self, number: int) -> bool:
         """Return whether a source may bear claims out: a passage only if it is quoted."""
@@ -79,11 +92,18 @@ class Numbering:
         uncited = [places for number, places in self.places.items() if number not in self._numbers]
         return [*self.evidence, *(place for places in uncited for place in places)]
 
-    def _mark(self, match: re.Match[str]) -> str:
+    def _mark(self, match: re.Match[str], words: frozenset[str]) -> str:
         sources = [int(number) for number in _NUMBER.findall(match[1])]
-        cited = dict.fromkeys(place for source in sources for place in self._numbered(source))
+        cited = dict.fromkeys(
+            place for source in sources for place in self._nearest(self._numbered(source), words)
+        )
         space = match.group()[: -len(match.group().lstrip())]
         return space + "".join(f"[{place}]" for place in cited) if cited else ""
+
+    def _nearest(self, numbers: Sequence[int], words: frozenset[str]) -> list[int]:
+        shared = {n: len(words & words_of(self.evidence[n - 1].text)) for n in numbers}
+        best = max(shared.values(), default=0)
+        return [number for number in numbers if shared[number] >= NEAR * best]
 
     def _numbered(self, source: int) -> list[int]:
         """Return the numbers of a source's evidence, which it gets when it is first cited."""
@@ -134,7 +154,7 @@ class Verification:
         for sentence in _sentences(self._reply.answer):
             claim = _claim(sentence)
             text = self._numbering.renumbered(sentence)
-            if self._is_checked(claim):
+            if self._reply.found != "no" and self._is_checked(claim):
                 claims += 1
                 if not self._borne_out(claim):
                     unsupported.append(claim.words)
