@@ -43,6 +43,7 @@ _CHINESE_TIME = re.compile(
 )
 _OF_SOURCES = re.compile(r"\b(?:sources?|documents?)\b|资料|来源|文档|片段", re.IGNORECASE)
 _MEMBERS = re.compile(r"[,，、]|\band\b|[和及]")
+_REFERRING = re.compile(r"\b(?:the|these|those)\s$|[这那]$", re.I)  # "the two" are not counted
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|roughly|nearly|almost|over|more than)|[约近超]过?)\s*$",
     re.I,
@@ -84,7 +85,7 @@ class Source:
         unknown = [
             value
             for start, end, value in wanted
-            if not self._has_value(claim[start:end], value, bool(_ABOUT.search(claim[:start])))
+            if not self._has_value(claim[start:end], value, claim[:start])
         ]
         known = [value.number for _, _, value in wanted if value.number and value not in unknown]
         reckoned = {abs(one - other) for one, other in combinations(known, 2)} | {sum(known)}
@@ -110,7 +111,17 @@ class Source:
         for place, match in enumerate(_WORD.finditer(known)):
             for form in (_form(match.group()), stem(match.group())):
                 places.setdefault(form, set()).add(place)
-        return all(_stands(name, places) for name in _names(claim))
+        first = _WORD.search(claim)
+        return all(
+            _stands(name, places)
+            or (
+                first
+                and name[0] == first.group()
+                and is_word(name[0].lower())
+                and _stands(name[1:], places)
+            )
+            for name in _names(claim)
+        )
 
     def _has_words_of(self, claim: str) -> bool:
         """Return whether a claim shares words with its source, and each of its clauses does.
@@ -138,10 +149,13 @@ class Source:
         texts = (self.text, self.given)
         return [value for text in texts for _, _, value in find_values(text, language_of(text))]
 
-    def _has_value(self, words: str, value: Value, is_rounded: bool) -> bool:
-        if any(_same_value(value, other, ROUNDING * is_rounded) for other in self._values):
-            return True
+    def _has_value(self, words: str, value: Value, before: str) -> bool:
         digits = [_bare(number) for number in _PLAIN_NUMBER.findall(words)]
+        if not digits and _REFERRING.search(before):
+            return True
+        rounding = ROUNDING if _ABOUT.search(before) else 0.0
+        if any(_same_value(value, other, rounding) for other in self._values):
+            return True
         if len(digits) != 1 or digits[0] not in self._numbers:
             return False
         return value.number is None or str(value.number).removesuffix(".0") == digits[0]
@@ -198,14 +212,11 @@ def _bare(number: str) -> str:
 
 
 def _names(claim: str) -> Iterator[list[str]]:
-    """Yield the words of each name in an English claim; dates, and a first word, are none."""
+    """Yield the words of each name in an English claim; dates are none."""
     for start, end, _ in find_values(claim, "en"):
         claim = claim[:start] + " " * (end - start) + claim[end:]
-    first = _WORD.search(claim)
     for match in _NAME.finditer(claim):
         words = _WORD.findall(strip_titles(match.group()))
-        if first and match.start() == first.start() and is_word(first.group().lower()):
-            words = words[1:]
         yield [word for word in words if word.lower() not in FUNCTION_WORDS]
 
 

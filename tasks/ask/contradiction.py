@@ -35,6 +35,7 @@ _NO_NEGATION = re.compile(
 _CONTRAST = re.compile(
     r"\b(?:but|only|instead|rather|unlike|except|sources?)\b|而是|[只仅除]|资料|来源", re.I
 )
+_CONDITION = re.compile(r"\b(?:if|unless|in case)\b|如果|若|假如", re.IGNORECASE)
 _DOUBT = re.compile(
     r"\b(?:may|might|could (?:be|have)|possibl[ey]|perhaps|probably|likely|seems?|appears? to"
     r"|expect(?:s|ed)?|suggest(?:s|ed)?)\b|可能|也许|或许|似乎|预计|据说|估计",
@@ -79,7 +80,7 @@ def contradicts(claim: str, quoted: str, question: str) -> bool:
     is_close = share_of(claim, f"{quoted}\n{question}") >= CLOSE
     has_contrast = bool(_CONTRAST.search(claim) or _CONTRAST.search(quoted))
     return (
-        _drops(quoted, claim, _negations, _negations)
+        (not _CONDITION.search(claim) and _drops(quoted, claim, _negations, _negations))
         or (
             is_close
             and not has_contrast
