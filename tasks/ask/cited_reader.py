@@ -115,7 +115,10 @@ class CitedReader:
         if reading.reply.found == "no" or not reading.checked.unsupported or not may_ask:
             return
         claims = "\n".join(one_line(claim) for claim in reading.checked.unsupported)
-        remark = f"No quotation of an answer before bore these claims out:\n{claims}"
+        remark = (
+            "An answer before had these claims, which none of its quotations bore out. Quote what "
+            f"does, for a computed number what it comes from, or leave the claim out:\n{claims}"
+        )
         again = self._asked(question, state, reading.context, remark)
         if again is None:
             return
