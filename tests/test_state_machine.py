@@ -272,6 +272,19 @@ def test_any_order_of_changes_and_refreshes_agrees_with_the_model():
 # --- two refreshes at once ----------------------------------------------------------------
 
 
+def test_entities_keep_their_ids_when_a_files_name_is_passed_on_to_another_text():
+    state = Almanac()
+    try:
+        state.begin()
+        for old, new in (("b.md", "d.md"), ("a.md", "b.md")):
+            state.model[new] = state.model.pop(old)
+            (state.source / old).replace(state.source / new)
+        state.refresh()
+        assert len(state.seen_ids) == 2
+    finally:
+        state.teardown()
+
+
 def _refresh(home: str, source: str, wait: float, said: Any) -> None:
     try:
         run = refresh(Home(Path(home)), [source], SETTINGS, patience=wait)

@@ -89,7 +89,8 @@ select document_id, name, alias, coalesce(nullif(kind, ''), 'unknown') as kind,
        max(confidence) as confidence
 from alias_statements group by all;
 
--- Documents under a new uri: the same text, or file, was read under another that is gone since.
+-- Documents under a new uri: the same text, or file, was read under another that is gone since, or
+-- has another text now, as when a name is passed on from file to file.
 create table moved_documents as
 with earlier as (
     select distinct content_id, sha256, uri = container as is_file,
@@ -102,8 +103,9 @@ present as (
 )
 select p.document_id, e.document_id as earlier_document_id
 from present p join earlier e using (content_id)
-where e.document_id not in (select document_id from inputs)
+where (e.document_id, e.content_id) not in (select document_id, content_id from inputs)
 union
 select p.document_id, e.document_id
 from present p join earlier e using (sha256, is_file)
-where is_file and sha256 <> '' and e.document_id not in (select document_id from inputs);
+where is_file and sha256 <> ''
+  and (e.document_id, e.sha256) not in (select document_id, sha256 from inputs);
