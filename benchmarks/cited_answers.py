@@ -3,8 +3,8 @@
     python -m benchmarks.cited_answers [--home demo-home] [--limit N]
     python -m benchmarks.cited_answers --home HOME --questions FILE --model NAME
 
-A person who saw nothing but the prompts wrote the replies (`replies/sample.jsonl`,
-`recorded_model.py`). A question is right if one of the accepted answers stands in the text or the
+The replies (`replies/sample.jsonl`, `recorded_model.py`) were written by hand in the role of a strong
+model, by readers who saw nothing but the prompts. A question is right if one of the accepted answers stands in the text or the
 short answers; where the corpus has no answer, if the model says so. With --model, the endpoint of
 OPENAI_BASE_URL answers a file of questions about another home instead.
 """
