@@ -3,10 +3,11 @@
     python -m benchmarks.cited_answers [--home demo-home] [--limit N]
     python -m benchmarks.cited_answers --home HOME --questions FILE --model NAME
 
-The replies (`replies/sample.jsonl`, `recorded_model.py`) were written by hand in the role of a strong
-model, by readers who saw nothing but the prompts. A question is right if one of the accepted answers stands in the text or the
-short answers; where the corpus has no answer, if the model says so. With --model, the endpoint of
-OPENAI_BASE_URL answers a file of questions about another home instead.
+The replies (`replies/sample.jsonl`, `recorded_model.py`) were written by hand in the role of a
+strong model, by readers who saw nothing but the prompts. A question is right if one of the accepted
+answers stands in the text or the short answers; where the corpus has no answer, if the model says
+so. With --model, the endpoint of OPENAI_BASE_URL answers a file of questions about another home
+instead.
 """
 
 import os
