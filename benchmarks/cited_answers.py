@@ -53,17 +53,17 @@ def measure(home: Home, questions: list[dict[str, Any]], model: ModelSettings) -
         (answer, question.get("answers", []))
         for answer, question in zip(answers, questions, strict=True)
     ]
-    asked = [pair for pair in pairs if pair[1]]
+    posed = [pair for pair in pairs if pair[1]]
     ways = [answer.way for answer in answers if answer.way]
     fixed = estimate_tokens(load_prompt("cited", "en", style="", memory="", catalogue="").system)
     calls = sum(answer.usage.calls for answer in answers)
     count = len(answers)
     claims = sum(way.claims for way in ways)
     return {
-        "questions": len(asked),
-        "right": sum(is_right(*pair) for pair in asked),
-        "wrong": sum(one.answerable and not is_right(one, accepted) for one, accepted in asked),
-        "without an answer": count - len(asked),
+        "questions": len(posed),
+        "right": sum(is_right(*pair) for pair in posed),
+        "wrong": sum(one.answerable and not is_right(one, accepted) for one, accepted in posed),
+        "without an answer": count - len(posed),
         "refused": sum(is_right(*pair) for pair in pairs if not pair[1]),
         "calls a question": round(calls / count, 2),
         "prompt tokens a question": round(sum(a.usage.tokens_in for a in answers) / count),

@@ -184,8 +184,8 @@ def main() -> None:
     figures: dict[str, Any] = {}
     for name in arguments.sets:
         edition = edition_of(name, arguments.homes, arguments.limit)
-        asked = list(questions(name))[: arguments.limit]
-        figures[name] = measure(edition, asked, encoder)
+        first = list(questions(name))[: arguments.limit]
+        figures[name] = measure(edition, first, encoder)
     if figures.keys() >= set(MORE):
         figures["more"] = _together([figures[name] for name in MORE])
     report("context-recall", figures)

@@ -1,8 +1,14 @@
 """A made-up world of films, and questions about it in other words than its relations'."""
 
+import shutil
+from pathlib import Path
+
+from schemas.settings import Settings
 from tasks.graphs.graph import Graph
+from tasks.import_graph import import_graph
 from tasks.programs.planner.learn import Example
 from tasks.programs.planner.paths import walk
+from warehouse.home import Home
 
 NamedPath = tuple[tuple[str, bool], ...]
 Templates = dict[str, NamedPath]
@@ -65,3 +71,13 @@ def _answers(films: Graph, template: str, n: int, path: NamedPath) -> tuple[str,
     topic = films.named(film(n) if "{film}" in template else person(n))
     hops = tuple((films.relation_numbers[name], inverse) for name, inverse in path)
     return tuple(films.label(node) for node in walk(films, topic, hops))
+
+
+def home_with_films(small_home: Path, folder: Path, settings: Settings) -> Home:
+    """Return a copy of a home in a folder, with the graph of films imported."""
+    shutil.copytree(small_home, folder / "home")
+    films = folder / "films.tsv"
+    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
+    home = Home(folder / "home")
+    import_graph(home, films, settings, name="films")
+    return home

@@ -153,10 +153,10 @@ def main() -> None:
                 reason = next((r.reason for r in found.rejected if r.form in forms), "")
                 reasons[claim.is_stated, reason or f"accepted: {claim.why}"] += 1
                 if "--show" in sys.argv:
-                    said = " | ".join(claim.row)
+                    words = " | ".join(claim.row)
                     quoted = [document.sentences[n - 1] for n in claim.sentences]
                     print(number, "lost" if claim.is_stated else "let in", claim.why, reason)
-                    print("   ", said, "<-", *quoted)
+                    print("   ", words, "<-", *quoted)
     for part in dict.fromkeys(part for part, _, _ in counts):
         kept, lost = counts[part, True, True], counts[part, True, False]
         accepted, refused = counts[part, False, True], counts[part, False, False]

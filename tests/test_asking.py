@@ -1,7 +1,6 @@
 """Asking an edition: routes, graphs, what was learned, models, secrets, files of questions."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
@@ -19,7 +18,6 @@ from tasks.ask.asker import Asker
 from tasks.ask.model_route import _NO_ANSWER
 from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
-from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.models.call import RawReply, Request
 from tasks.models.endpoint import Endpoint
@@ -33,7 +31,7 @@ from tasks.text.question import Question
 from tests.benchmark_runs import run_benchmark
 from tests.current_edition import current
 from tests.documents import write_texts
-from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
+from tests.film_questions import ONE_HOP, examples, film, graph, home_with_films, person
 from tests.mock_endpoint import running
 from warehouse import durable
 from warehouse.home import Home
@@ -46,13 +44,7 @@ FIRST_SEEN = f"when could people first see {film(5)}"
 @pytest.fixture(scope="module")
 def home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A home with the tiny corpus and a graph of films."""
-    folder = tmp_path_factory.mktemp("asking")
-    shutil.copytree(small_home, folder / "home")
-    films = folder / "films.tsv"
-    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
-    place = Home(folder / "home")
-    import_graph(place, films, PLAIN, name="films")
-    return place
+    return home_with_films(small_home, tmp_path_factory.mktemp("asking"), PLAIN)
 
 
 @pytest.fixture(scope="module")

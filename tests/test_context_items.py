@@ -1,6 +1,5 @@
 """What a model is shown about a question, and what becomes of its replies, scripted here."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,12 @@ from schemas.answers import Answer
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions, Turn
-from tasks.import_graph import import_graph
 from tasks.models.call import Request
 from tasks.models.prompts.replies import AnswerReply, CitedAnswer, Program, Reply
 from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
 from tests.documents import write_texts
-from tests.film_questions import film, person, triples
+from tests.film_questions import film, home_with_films, person
 from warehouse.home import Home
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
@@ -30,13 +28,7 @@ NO = {"quotes": [], "found": "no", "answer": "Nothing about her.", "search": []}
 @pytest.fixture(scope="module")
 def home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
     """The tiny corpus, two of whose documents disagree, with a graph of films."""
-    folder = tmp_path_factory.mktemp("items")
-    shutil.copytree(small_home, folder / "home")
-    films = folder / "films.tsv"
-    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
-    place = Home(folder / "home")
-    import_graph(place, films, PLAIN, name="films")
-    return place
+    return home_with_films(small_home, tmp_path_factory.mktemp("items"), PLAIN)
 
 
 @pytest.fixture

@@ -91,8 +91,8 @@ def test_the_same_texts_have_the_same_themes(themed, tmp_path):
     assert sorted(map(sorted, titles(current(again)))) == sorted(
         map(sorted, titles(current(themed)))
     )
-    told = [{row["summary"] for row in rows(current(home), Theme)} for home in (themed, again)]
-    assert told[0] == told[1]
+    found = [{row["summary"] for row in rows(current(home), Theme)} for home in (themed, again)]
+    assert found[0] == found[1]
 
 
 def test_no_theme_tells_what_only_a_sensitive_document_says(tmp_path):

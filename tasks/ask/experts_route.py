@@ -98,8 +98,8 @@ class ExpertsRoute(AnswerRoute):
         """Return the texts of experts that the filters keep, for a model that reads."""
         if not self._asked or state.conversation is None:
             return []
-        asked = with_choices(question, state.hints.choices)
-        texts = self._knowledge(asked, question, state.conversation, state.decisions.append)
+        complete = with_choices(question, state.hints.choices)
+        texts = self._knowledge(complete, question, state.conversation, state.decisions.append)
         return [
             Item(text.words, _evidence(text), "experts", f"Written by the expert {text.expert}")
             for text in texts

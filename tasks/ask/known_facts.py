@@ -100,8 +100,8 @@ def _groups(around: Mapping[EntityRef, Iterable[Fact]]) -> dict[Group, list[Fact
 def _likeness(question: Question, group: Group, facts: Sequence[Fact], named: set[str]) -> float:
     """Return how well a relation matches the words of a question, more if both ends are named."""
     entity, relation, *_ = group
-    asked = set(question.content_words.split()) - set(entity.name.split())
-    words = max((similarity(word, relation) for word in asked), default=0.0)
+    content = set(question.content_words.split()) - set(entity.name.split())
+    words = max((similarity(word, relation) for word in content), default=0.0)
     return words + CONNECTS * any(fact.text in named - {entity.name} for fact in facts)
 
 

@@ -55,11 +55,11 @@ class TextRoute(AnswerRoute):
         if searcher is None:
             return []
         sides = sides_of(question)
-        asked = [*sides, question]
+        searches = [*sides, question]
         if state.history:
-            asked.append(analyse(f"{question.text} {state.history[-1].words}"))
+            searches.append(analyse(f"{question.text} {state.history[-1].words}"))
         with self._lock:
-            found = [searcher.union(one, PASSAGES) for one in asked]
+            found = [searcher.union(one, PASSAGES) for one in searches]
             best = [hit for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]]
             beside = [hit for one in best for hit in searcher.neighbours(one)]
             notes = searcher.notes(question, NOTES)

@@ -166,12 +166,12 @@ _SOURCE = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
 def cited(user: str) -> dict[str, Any]:
     """Answer with the sentence that shares the most words with the question, and cite it."""
     sources, question = _halves(user, "Sources:\n", "\nQuestion: ")
-    asked = words_of(question)
+    words = words_of(question)
     texts = _SOURCE.split(sources)[1:]
     best: tuple[tuple[float, int], str, str] = ((0.0, 0), "", "")
     for number, text in zip(texts[::2], texts[1::2], strict=True):
-        share, sentence = _best_match(_words(question), text, asked)
-        score = (share, len(asked & words_of(sentence)))
+        share, sentence = _best_match(_words(question), text, words)
+        score = (share, len(words & words_of(sentence)))
         best = max(best, (score, number, sentence), key=lambda found: found[0])
     (share, _), number, sentence = best
     if share < ENOUGH:
