@@ -155,13 +155,13 @@ class PathPolicy(Row):
     parameters: int = Field(description="Number of weights.")
     plan: str = Field(description="How it was trained, a JSON object.")
     questions: int = Field(description="Number of training questions.")
-    pairs: int = Field(description="Number of pairs of a source and a target.")
-    held_out: int = Field(description="Pairs of held-out questions that a path joins.")
+    pairs: int = Field(description="Number of these from whose names a walk leads to an answer.")
+    held_out: int = Field(description="Number of questions that were held out.")
     reached: float | None = Field(
-        None, description="Share of these whose target the policy reaches by its likeliest steps."
+        None, description="Share of these for which the policy's likeliest walk ends at an answer."
     )
     reached_at_random: float | None = Field(
-        None, description="Share of these whose target a random walk reaches."
+        None, description="Share of these for which a random walk ends at an answer."
     )
     trained_on: str = Field(description="The edition with the graph.")
     trained_at: datetime = Field(description="When (UTC).")

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,14 +15,15 @@ from schemas.errors import UsageError
 from schemas.extras import check_extra
 from schemas.paths import PolicyTraining
 from schemas.settings import Settings
-from tasks.paths.path import GroundedQuestion
+from tasks.graphs.graph import Nodes
 from tasks.paths.path_graph import PathGraph, open_path_graph, policies_folder, training_folder
 from tasks.paths.pictures import draw_training
-from tasks.paths.policy.demonstrations import FAR, distances_between
-from tasks.paths.policy.episodes import Choose, begin, choose_at_random, walk_all
+from tasks.paths.policy.beam import proposals, search_trails
+from tasks.paths.policy.network import GraphPolicy, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import PolicyManifest, load_policy, save_policy
-from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
+from tasks.paths.policy.trails import Trail, readings_of
+from tasks.paths.policy.train import Example, TrainedPolicy, train_policy
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.questions.question import Benchmark, BenchmarkQuestion
@@ -34,17 +34,6 @@ from warehouse.home import Home
 
 PATIENCE = 600.0  # seconds that a finished training waits for the lease at least
 HELD_OUT = 10  # one question in this many is held out
-MOST_SOURCES, MOST_TARGETS = 4, 3  # most nodes of a question, and of its answers, that are paired
-
-
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Pairs of source and target with the vector of their question, from `questions` questions."""
-
-    sources: np.ndarray
-    targets: np.ndarray
-    contexts: np.ndarray
-    questions: int
 
 
 def train_paths(
@@ -61,8 +50,8 @@ def train_paths(
 ) -> tuple[RunReport, dict[str, Any]]:
     """Train a policy on a graph of the current edition; return the run and the policy's summary.
 
-    Right answers are the targets that it learns to reach from the entities that questions name; a
-    tenth of the questions is held out to measure it. `limit` takes that many questions of a seeded
+    It learns to walk from the entities that questions name to their right answers; a tenth of the
+    questions is held out to measure it. `limit` takes that many questions of a seeded
     shuffle. A training that was killed resumes when the same call is made again. Raises UsageError
     if there is no such graph, or if no question that is not held out names a node of it and has an
     answer there.
@@ -100,52 +89,47 @@ class _PolicyRun(Work):
     paths: PathGraph
     questions: Sequence[BenchmarkQuestion]
     plan: PolicyPlan
-    training: _Pairs = field(init=False)
-    held_out: _Pairs = field(init=False)
+    training: list[Example] = field(init=False)
+    held_out: list[Example] = field(init=False)
     policy: TrainedPolicy = field(init=False)
     reached: tuple[int, float | None] = field(init=False)
-    reached_at_random: tuple[int, float | None] = field(init=False)
+    reached_at_random: float | None = field(init=False)
     sha: str = field(init=False)
     folder: Path = field(init=False)
     row: PolicyTraining = field(init=False)
 
     def pair(self) -> None:
-        """Pair the nodes that questions name with those of their right answers; hold some out."""
+        """Find the nodes of right answers and of wrong choices; hold some questions out."""
         chosen = self.questions
-        self.held_out = _pairs(self.paths, chosen[::HELD_OUT])
-        self.training = _pairs(self.paths, [q for n, q in enumerate(chosen) if n % HELD_OUT])
-        if len(self.held_out.sources) and not len(self.training.sources):
+        self.held_out = examples_of(self.paths, chosen[::HELD_OUT])
+        self.training = examples_of(self.paths, [q for n, q in enumerate(chosen) if n % HELD_OUT])
+        if self.held_out and not self.training:
             raise UsageError(
                 "Every tenth question, the first among them, is held out to measure the policy; of "
                 f"these {len(chosen)}, none is left to learn from. Give more questions."
             )
-        if not len(self.training.sources):
+        if not self.training:
             raise UsageError(
                 f"None of the {len(chosen)} questions names a node of the graph {self.graph!r} and "
                 "has an answer there. Is it the graph that they are about?"
             )
-        self.run.counts["train"] = {
-            "questions": self.training.questions,
-            "pairs": len(self.training.sources),
-        }
+        self.run.counts["train"] = {"questions": len(self.training)}
 
     def train(self) -> None:
-        """Learn to walk from the sources to the targets; resumes a training that was killed."""
-        pairs = self.training
+        """Learn to walk from names to answers; resumes a training that was killed."""
         self.policy = train_policy(
-            self.paths.world,
-            Episodes(pairs.sources, pairs.targets, pairs.contexts),
+            self.paths.graph,
+            self.paths.vectors.relations,
+            self.training,
             self.plan,
             training_folder(self.home, self.graph),
             report=self.report,
         )
 
     def score(self) -> None:
-        """Walk between the pairs held out, by the policy and at random."""
-        by_policy = self.policy.network.greedy(self.paths.world)
-        at_random = choose_at_random(self.plan.seed)
-        self.reached = _reached(self.paths, self.held_out, self.plan, by_policy)
-        self.reached_at_random = _reached(self.paths, self.held_out, self.plan, at_random)
+        """Walk from the names in questions held out, by the policy and at random."""
+        self.reached = _reached(self.paths, self.held_out, self.policy.network)
+        self.reached_at_random = _reached_at_random(self.paths, self.held_out, self.plan)
 
     def save(self) -> None:
         """Store the policy in a folder named after its hash, with its training curve beside it."""
@@ -173,11 +157,11 @@ class _PolicyRun(Work):
             encoder=self.paths.vectors.encoder_name,
             parameters=manifest.parameters,
             plan=plan.decode(),
-            questions=self.training.questions,
-            pairs=len(self.training.sources),
+            questions=len(self.training),
+            pairs=self.policy.learned_from,
             held_out=self.reached[0],
             reached=self.reached[1],
-            reached_at_random=self.reached_at_random[1],
+            reached_at_random=self.reached_at_random,
             trained_on=self.edition,
             trained_at=datetime.now(UTC),
         )
@@ -186,9 +170,9 @@ class _PolicyRun(Work):
 
 
 TRAINING: Stages[_PolicyRun] = (  # holds no lease, since it takes long
-    ("pair", _PolicyRun.pair, "questions -> pairs of a node they name and a right answer"),
-    ("train", _PolicyRun.train, "pairs -> a policy that walks from one to the other"),
-    ("score", _PolicyRun.score, "pairs held out -> the share that walks reach"),
+    ("pair", _PolicyRun.pair, "questions -> the nodes of their answers"),
+    ("train", _PolicyRun.train, "questions -> a policy that walks from names to answers"),
+    ("score", _PolicyRun.score, "questions held out -> the share whose likeliest walk is right"),
     ("save", _PolicyRun.save, "the policy -> its folder, and a picture of its training"),
 )
 REGISTERING: Stages[_PolicyRun] = (
@@ -203,51 +187,53 @@ def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
     return [question for question in training or others if question.answers]
 
 
-def _pairs(paths: PathGraph, questions: Sequence[BenchmarkQuestion]) -> _Pairs:
-    """Return the pairs of a node that a question names and a node of its right answers."""
-    grounded = paths.ground(
-        [question.question for question in questions],
-        [question.choices or question.answers for question in questions],
-    )
-    rows = [
-        (number, source, target)
-        for number, (question, named) in enumerate(zip(questions, grounded, strict=True))
-        for source, target in product(
-            named.sources[:MOST_SOURCES].tolist(), _right(question, named)[:MOST_TARGETS]
-        )
-        if source != target
-    ]
-    numbers, sources, targets = np.array(rows, np.int64).reshape(-1, 3).T
-    contexts = np.stack([named.context for named in grounded]) if grounded else np.zeros((0, 1))
-    return _Pairs(
-        sources.astype(np.int32),
-        targets.astype(np.int32),
-        contexts[numbers].astype(np.float32),
-        len(set(numbers.tolist())),
-    )
+def examples_of(paths: PathGraph, questions: Sequence[BenchmarkQuestion]) -> list[Example]:
+    """Return what a policy can learn from: questions that name nodes and have answers there."""
+    examples = []
+    for question in questions:
+        wrong = [choice for choice in question.choices if choice not in question.answers]
+        answers, others = (_named(paths, names) for names in (question.answers, wrong))
+        if answers and readings_of(question.question, paths.graph):
+            examples.append(Example(question.question, answers, others))
+    return examples
 
 
-def _right(question: BenchmarkQuestion, named: GroundedQuestion) -> list[int]:
-    """Return the nodes of a question's right answers."""
-    offered = question.choices or question.answers
-    nodes = [
-        nodes.tolist()
-        for answer, nodes in zip(offered, named.targets, strict=True)
-        if answer in question.answers
-    ]
-    return list(dict.fromkeys(node for some in nodes for node in some))
+def _named(paths: PathGraph, names: Sequence[str]) -> tuple[Nodes, ...]:
+    """Return the nodes of each name that has any: its bearers, else those in a longer text."""
+    nodes = [paths.graph.bearers(name) for name in names]
+    unknown = [name for name, known in zip(names, nodes, strict=True) if not len(known)]
+    nodes += [run.nodes for runs in paths.grounder.mentions(unknown) for run in runs]
+    return tuple(known for known in nodes if len(known))
 
 
 def _reached(
-    paths: PathGraph, pairs: _Pairs, plan: PolicyPlan, choose: Choose
+    paths: PathGraph, examples: Sequence[Example], network: PolicyNetwork
 ) -> tuple[int, float | None]:
-    """Return how many pairs a path connects, and the share of these whose target walks reach."""
-    if not len(pairs.sources):
+    """Return the number of questions, and the share whose likeliest walks end at right answers."""
+    if not examples:
         return 0, None
-    apart = distances_between(paths.world, pairs.sources, pairs.targets, plan.steps)
-    joined = np.flatnonzero(apart < FAR)
-    if not len(joined):
-        return 0, None
-    walks = begin(pairs.sources[joined], pairs.targets[joined], pairs.contexts[joined], plan.rules)
-    walk_all(paths.world, walks, plan.rules, choose)
-    return len(joined), round(float(walks.reached.mean()), 4)
+    policy = GraphPolicy(network, paths.graph, paths.vectors.relations)
+    right = 0
+    for example in examples:
+        found = proposals(policy, search_trails(policy, readings_of(example.question, paths.graph)))
+        gold = np.concatenate(example.answers)
+        right += bool(found) and int(found[0].nodes[0]) in gold
+    return len(examples), round(right / len(examples), 4)
+
+
+def _reached_at_random(
+    paths: PathGraph, examples: Sequence[Example], plan: PolicyPlan
+) -> float | None:
+    """Return the share of questions for which a random walk ends at a right answer."""
+    random, right = np.random.default_rng(plan.seed), 0
+    for example in examples:
+        readings = readings_of(example.question, paths.graph)
+        trail = Trail.begin(readings[random.integers(len(readings))])
+        for step in range(plan.steps):
+            ways = [*trail.longer(paths.graph), *([trail] if step else [])]
+            chosen = ways[random.integers(len(ways))] if ways else trail
+            if chosen is trail:
+                break
+            trail = chosen
+        right += bool(trail.hops) and random.choice(trail.ends) in np.concatenate(example.answers)
+    return round(right / len(examples), 4) if examples else None

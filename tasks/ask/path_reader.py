@@ -21,6 +21,7 @@ from tasks.text.question import Question
 
 ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
+SPREAD = 0.05  # difference in likeness by which a choice is e times as probable
 WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
 
 
@@ -88,18 +89,19 @@ class PathReader:
         likeness: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return likeness
 
-    def nearest(
+    def chances(
         self,
         arm: str | None,
         grounded: GroundedQuestion,
         choices: Sequence[str],
         extracted: Extracted,
-    ) -> str:
-        """Return the choice most similar to the question; without an arm, by its words alone.
+    ) -> np.ndarray:
+        """Return the probability of each choice, float64 (choices,); without an arm, by its words.
 
+        What the policy knows of the question's meaning gets its share; the rest goes by similarity.
         Paths speak for a choice that names their end, not for one that is only similar to it.
         """
-        texts = [""] * len(choices)
+        texts, known = [""] * len(choices), np.zeros(len(choices))
         if arm is not None and choices:
             texts = [
                 self.phrase(arm, _leading_to(extracted, nodes)).text if mentions else ""
@@ -107,7 +109,44 @@ class PathReader:
                     grounded.targets, self.paths.grounder.mentions(choices), strict=True
                 )
             ]
-        return nearest_choice(grounded.text, choices, texts, self._encode)
+            if self.paths.walks is not None and arm.startswith("walks"):
+                known = self.paths.walks.shares(grounded)
+        scores = likeness_of(grounded.text, choices, texts, self._encode) / SPREAD
+        alike = np.exp(scores - scores.max(initial=-np.inf))
+        chances: np.ndarray = known + (1 - known.sum()) * alike / max(alike.sum(), 1e-9)
+        return chances
+
+    def nearest(
+        self,
+        arm: str | None,
+        grounded: GroundedQuestion,
+        choices: Sequence[str],
+        extracted: Extracted,
+    ) -> str:
+        """Return the choice with the highest chance."""
+        return choices[int(self.chances(arm, grounded, choices, extracted).argmax())]
+
+    def supported(
+        self, grounded: GroundedQuestion, choices: Sequence[str], extracted: Extracted
+    ) -> np.ndarray:
+        """Return whether something in the graph joins each choice to the question: bool.
+
+        Question and choice must name nodes; nodes that are only similar prove nothing, nor does a
+        word of a name that the graph does not have.
+        """
+        named = self.paths.grounder.mentions([grounded.text, *choices])
+        if not named[0]:
+            return np.zeros(len(choices), bool)
+        ends = [path.nodes[-1] for path in extracted.paths]
+        ends = ends or np.unique(extracted.edges[:, [0, 2]]).tolist()
+        return np.array(
+            [
+                np.isin(nodes, ends).any()
+                and (any(run.whole for run in runs) or (runs and not _is_proper_name(choice)))
+                for choice, nodes, runs in zip(choices, grounded.targets, named[1:], strict=True)
+            ],
+            bool,
+        )
 
     def answer(
         self,
@@ -117,11 +156,12 @@ class PathReader:
         choices: Sequence[str],
         conversation: Conversation | None,
         around: Extracted | None = None,
-    ) -> tuple[str, Extracted]:
-        """Return a question's answer and the extracted part of the graph.
+    ) -> tuple[str, float | None, Extracted]:
+        """Return a question's answer, its probability, and the extracted part of the graph.
 
-        The answer is one of the choices if there are any, and empty if there is none. `around` is
-        the question's subgraph, if it is known.
+        The answer is a choice that a path supports, empty if there is none. A model's answer has no
+        probability, nor has one without choices. `around` is the question's subgraph, if it is
+        known.
         """
         if around is None or not arm.startswith("subgraph+"):
             [extracted] = self.extract(arm, [grounded])
@@ -133,24 +173,33 @@ class PathReader:
             answer = phrased_answer(
                 conversation, question, choices, known, self._encode, against_prior=True
             )
-        else:
-            answer = self.nearest(arm, grounded, choices, extracted)
-        return answer, extracted
+            return answer, None, extracted
+        if not choices:
+            return "", None, extracted
+        chances = self.chances(arm, grounded, choices, extracted)
+        chances[~self.supported(grounded, choices, extracted)] = 0
+        best = int(chances.argmax())
+        return (choices[best] if chances[best] else ""), float(chances[best]), extracted
 
 
-def nearest_choice(
+def _is_proper_name(text: str) -> bool:
+    """Return whether every word of a text is capitalised."""
+    return all(word[:1].isupper() for word in text.split())
+
+
+def likeness_of(
     question: str, choices: Sequence[str], texts: Sequence[str], encode: Encode
-) -> str:
-    """Return the choice that is most similar to the question, together with the text about it.
+) -> np.ndarray:
+    """Return how similar each choice, with the text about it, is to the question: float64.
 
     `texts` has one text for each choice; an empty one adds nothing.
     """
     if not choices:
-        return ""
+        return np.zeros(0)
     known = [text for text in texts if text]
     vectors = encode([question, *choices, *known])
     likeness = vectors[1:] @ vectors[0]
-    scores = likeness[: len(choices)].astype(float)
+    scores: np.ndarray = likeness[: len(choices)].astype(float)
     described = [place for place, text in enumerate(texts) if text]
     scores[described] += WEIGHT * likeness[len(choices) :]
-    return choices[int(scores.argmax())]
+    return scores

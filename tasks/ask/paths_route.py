@@ -20,21 +20,25 @@ from tasks.paths.bandit.bandit import Bandit, open_bandit
 from tasks.paths.bandit.context import AskedQuestion
 from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
 from tasks.paths.path_graph import open_path_graph
+from tasks.paths.policy.beam import Proposal
 from tasks.text.question import Question
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 
-MOST_CANDIDATES = 5  # answers of the route `programs` to which paths are sought
+MOST_CANDIDATES = 5  # answers to an open question to which paths are sought
 MOST_EVIDENCE = 10  # paths, or edges where the strategy does not walk
+
+Proposed = tuple[str, list[Proposal], Extracted]  # a graph, answers in it, and paths to them
 
 
 class PathsRoute(AnswerRoute):
-    """Answers from the paths between the entities in a question and each candidate answer.
+    """Answers from the paths between the entities in a question and its answers.
 
-    Candidates are the question's choices or, without choices, the answers of the route `programs`.
-    If a bandit was trained for the graph and the answering model, it chooses how the graph is
-    searched and how paths are phrased. Without choices and a model, the candidates are the answers
-    whatever the paths, and no bandit is asked.
+    A policy that was trained walks from the entities of an open question to answers of its own.
+    Where there is none, the answers are those of the route `programs`, with the paths to them as
+    evidence. Of choices, the likeliest to which a path leads is the answer. If a bandit was trained
+    for the graph and the answering model, it chooses how the graph is searched and how paths are
+    phrased; open questions without a model have nothing to phrase, and no bandit is asked.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -50,28 +54,74 @@ class PathsRoute(AnswerRoute):
         return [*self._refusals, *self._programs.warnings]
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
-        """Return the best candidate, with the paths to it and to others as evidence."""
+        """Return the best answer, with the paths to it and to others as evidence."""
         choices = state.hints.choices
-        is_read = bool(choices) or state.conversation is not None
-        candidates = choices or self._programs.answer(question, state).answers[:MOST_CANDIDATES]
+        if not choices and state.conversation is None:
+            return self._open_answer(question, state)
         with self._lock:  # questions that are answered at once share graphs and bandits
-            name, grounded = self._grounded(question, candidates)
+            name, grounded = self._grounded(question, choices or self._candidates(question, state))
             reader = self._readers[name]
-            arm, around = reader.usual_arm, None
-            if is_read:
-                arm, around = self._arm(name, reader, grounded, state)
-        answer, extracted = reader.answer(
+            arm, around = self._arm(name, reader, grounded, state)
+        answer, probability, extracted = reader.answer(
             arm, question, grounded, choices, state.conversation, around
         )
-        answers = [answer] if answer else []
-        if not is_read:
-            answers = list(candidates)
         return RouteResult(
             "paths",
-            answers,
+            [answer] if answer else [],
             _evidence(name, reader, extracted, question.text),
             (Attempt(f"{name}, {arm}"),),
+            probability=probability if answer else None,
         )
+
+    def _open_answer(self, question: Question, state: QuestionState) -> RouteResult:
+        """Return the ends of the likeliest walks or, without a policy, the answers of programs."""
+        proposed = self._proposed(question)
+        if proposed is None:
+            candidates = self._programs.answer(question, state).answers[:MOST_CANDIDATES]
+            with self._lock:
+                name, grounded = self._grounded(question, candidates)
+                reader = self._readers[name]
+            [extracted] = reader.extract(reader.usual_arm, [grounded])
+            evidence = _evidence(name, reader, extracted, question.text)
+            return RouteResult("paths", candidates, evidence, (Attempt(name),))
+        if not proposed:
+            return RouteResult("paths", tried=tuple(map(Attempt, self._readers)))
+        name, proposals, paths = proposed
+        reader, best = self._readers[name], proposals[0]
+        return RouteResult(
+            "paths",
+            _names(reader, best),
+            _evidence(name, reader, paths, question.text),
+            (Attempt(f"{name}, walks"),),
+            probability=best.probability,
+        )
+
+    def _candidates(self, question: Question, state: QuestionState) -> Sequence[str]:
+        """Return the answers that an open question may have, the likeliest first."""
+        proposed = self._proposed(question)
+        if proposed is None:
+            return self._programs.answer(question, state).answers[:MOST_CANDIDATES]
+        if not proposed:
+            return ()
+        reader = self._readers[proposed[0]]
+        names = (name for proposal in proposed[1] for name in _names(reader, proposal))
+        return list(dict.fromkeys(names))[:MOST_CANDIDATES]
+
+    def _proposed(self, question: Question) -> Proposed | tuple[()] | None:
+        """Return the graph whose policy is surest of an answer, its answers, and paths to them.
+
+        They are empty if no walk starts from the question, None if no graph has a policy.
+        """
+        with self._lock:
+            walking = {n: r.paths.walks for n, r in self._readers.items() if r.paths.walks}
+            if not walking:
+                return None
+            found: list[Proposed] = []
+            for name, walks in walking.items():
+                [grounded] = self._readers[name].paths.ground([question.text], [()])
+                proposals, paths = walks.propose(grounded)
+                found += [(name, proposals, paths)] if proposals else []
+        return max(found, key=lambda proposed: proposed[1][0].probability, default=())
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the paths to a question's choices, phrased, for a model that reads.
@@ -172,6 +222,10 @@ def _has_sensitive_facts(edition: Edition) -> bool:
     path = edition.path / f"{Triple.table}.parquet"
     sensitive = [("graph", "=", CORPUS), ("sensitivity", "=", "sensitive")]
     return pq.read_table(path, columns=["graph"], filters=sensitive).num_rows > 0
+
+
+def _names(reader: PathReader, proposal: Proposal) -> list[str]:
+    return list(dict.fromkeys(map(reader.paths.graph.label, proposal.nodes.tolist())))
 
 
 def _named(grounded: GroundedQuestion) -> tuple[int, int]:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
@@ -22,7 +25,7 @@ from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.paths.grounding import Grounder
 from tasks.paths.path import GroundedQuestion, Strategy
-from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import load_policy
 from tasks.paths.policy.train import TrainedPolicy
 from warehouse.editions import Edition
@@ -38,9 +41,11 @@ class PathGraph:
     policy: TrainedPolicy | None = None
 
     @cached_property
-    def world(self) -> VectorGraph:
-        """The graph as a policy sees it."""
-        return VectorGraph(self.graph, self.vectors.nodes, self.vectors.relations)
+    def walks(self) -> PolicyWalks | None:
+        """The walks of the policy, if there is one."""
+        if self.policy is None:
+            return None
+        return PolicyWalks.over(self.graph, self.vectors, self.policy)
 
     @cached_property
     def grounder(self) -> Grounder:
@@ -56,9 +61,8 @@ class PathGraph:
             subgraph.name: subgraph,
             shortest.name: shortest,
         }
-        if self.policy is not None:
-            walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
-            strategies = {walks.name: walks, **strategies}
+        if self.walks is not None:
+            strategies = {self.walks.name: self.walks, **strategies}
         return strategies
 
     def ground(
@@ -72,10 +76,11 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
     """Return a graph of an edition with its vectors, which are made if they are missing.
 
     Its policy is the one trained for it or, without one, the newest for another graph, since a
-    policy reads vectors and the structure of a graph, not the identity of nodes. A policy for
-    another vector space is not used. The default `encoder` is the one of the graph's own policy, or
-    else depends on the size of the graph. Raises UsageError without such a graph, UnsafePolicyError
-    for a policy whose files are not those that were registered.
+    policy reads the names and vectors of relations. A policy for another vector space is not used,
+    nor one in the format of an earlier release, which has to be trained again. The default
+    `encoder` is the one of the graph's own policy, or else depends on the size of the graph. Raises
+    UsageError without such a graph, UnsafePolicyError for a policy whose files are not those that
+    were registered.
     """
     graph = edition_graph(edition, name)
     rows = edition.table(PathPolicy).to_pylist() if edition.rows(PathPolicy) else []
@@ -83,7 +88,8 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
     encoder = encoder or (own[0]["encoder"] if own else "")
     vectors = graph_vectors(graph, home.path / "paths" / "vectors", encoder)
     alike = [row for row in rows if row["encoder"] == vectors.encoder_name]
-    for row in own or sorted(alike, key=lambda row: row["trained_at"], reverse=True):
+    newest = sorted(alike, key=lambda row: row["trained_at"], reverse=True)
+    for row in filter(_has_this_format, own or newest):
         policy, manifest = load_policy(home.path / row["path"], row["sha256"])
         if manifest.encoder == vectors.space:
             return PathGraph(graph, vectors, policy)
@@ -97,6 +103,14 @@ def edition_graph(edition: Edition, name: str) -> Graph:
         known = ", ".join(graphs) or "none"
         raise UsageError(f"There is no graph {name!r}. The graphs: {known}.")
     return graphs[name]
+
+
+def _has_this_format(row: dict[str, Any]) -> bool:
+    try:
+        PolicyPlan.model_validate_json(row["plan"])
+    except ValidationError:
+        return False
+    return True
 
 
 def policies_folder(home: Home, graph: str) -> Path:

@@ -72,17 +72,12 @@ FONTS = ["DejaVu Sans", "Noto Sans CJK SC", "sans-serif"]  # which viewers of an
 
 
 def draw_training(name: str, curve: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write a PNG with the imitated steps, the targets reached and the reward, by batch."""
+    """Write a PNG with the loss of a training, by batch."""
     figure, panel = _figure((6.4, 3.6))
-    for label, key, stage, colour in (
-        ("steps imitated", "alike", "imitation", BLUE),
-        ("targets reached", "reached", "rewards", GREEN),
-        ("reward", "reward", "rewards", ORANGE),
-    ):
-        rows = np.array([(r["batch"], r[key]) for r in curve if r["stage"] == stage], float)
-        if len(rows):
-            groups = np.array_split(rows, min(POINTS, len(rows)))
-            panel.plot(*np.array([g.mean(axis=0) for g in groups]).T, label=label, color=colour)
+    rows = np.array([(row["batch"], row["loss"]) for row in curve], float)
+    if len(rows):
+        groups = np.array_split(rows, min(POINTS, len(rows)))
+        panel.plot(*np.array([g.mean(axis=0) for g in groups]).T, label="loss", color=BLUE)
     panel.set_xlabel("batches")
     panel.set_title(f"Policy of the graph {_shown(name)}")
     panel.grid(alpha=0.3)

@@ -1,233 +1,271 @@
-"""The policy network, which chooses among the edges at a node (arXiv 2312.06185, section 4.2).
+"""The policy network, which chooses among the hops at a trail's end (KnowGPT's P_RL).
 
-    logit(a) = MLP(s) · U [re_a; e_a; direction; features of a]
+    logit(hop) = trust · u(question, hops so far) · r(hop) + w · shared(question, hop)
 
-The MLP has the layers of DeepPath (arXiv 1707.06690), 512 and 1,024 wide. It reads the state,
-the walk so far and the context of the question. Its inputs are vectors and measures of the graph's
-structure, never the number of a node or relation, so that it works on any graph whose vectors come
-from the same encoder.
+u is an MLP of the question's n-grams and the hops taken, r the n-grams of the relation's name with
+its vector, `shared` how much the wording of question and relation have in common. A relation that
+no training question meant is trusted little, and judged by the shared words. The paper's state has
+the target (arXiv 2312.06185, equation 1); here the policy does not know where the answer is, so
+that it can look for the answers of open questions.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from schemas.errors import UsageError
-from tasks.paths.policy.episodes import (
-    STOP,
-    Actions,
-    Choose,
-    VectorGraph,
-    Walks,
-    units,
-)
-from tasks.paths.policy.rewards import prefix_means
+from tasks.graphs.graph import Graph
+from tasks.paths.policy.trails import READ_FEATURES, Hop, Reading, Trail
+from tasks.programs.planner.features import OVERLAPS, named_share, overlap, relation_features
 
-FEATURES = (
-    "likeness of the node to the target",
-    "likeness of the node to the context",
-    "likeness of the relation to the context",
-    "likeness of the longer path to the context",
-    "whether the node is the target",
-    "whether the node is next to the target",
-    "whether the node is two edges from the target",
-    "logarithm of the node's degree",
-    "whether the edge is walked from its tail to its head",
-    "whether the walk stops",
-)
+QUESTION_BUCKETS = 1 << 14
+RELATION_BUCKETS = 1 << 11
+SHARED = OVERLAPS + 1
+WALKED = 3  # whether the hop undoes the last one, repeats it, or takes a relation again
+FEW = 2.0  # training questions that meant a hop; with so many, it is trusted by half
+STOP = -1
+READ = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of the readings' features
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """The sizes of a network: the length of vectors, the hidden layers, and the inputs it reads."""
+    """The sizes of a network: the graph's vectors, those that are learned, the longest walk."""
 
     dimensions: int
-    hidden: tuple[int, int] = (512, 1_024)
-    reads_context: bool = True
-    lookahead: int = 2  # distance to the target, in edges, up to which the network sees it
-
-    @property
-    def inputs(self) -> int:
-        """The length of the MLP's input."""
-        return (4 if self.reads_context else 3) * self.dimensions + 2
-
-    @property
-    def actions(self) -> int:
-        """The length of an action's vector."""
-        return 3 * self.dimensions + len(FEATURES)
+    width: int
+    steps: int
 
     @property
     def weights(self) -> dict[str, tuple[int, ...]]:
         """The shape of each weight by its name."""
-        first, second = self.hidden
+        width, steps = self.width, self.steps
         return {
-            "first.weight": (first, self.inputs),
-            "first.bias": (first,),
-            "second.weight": (second, first),
-            "second.bias": (second,),
-            "action.weight": (self.actions, second),
-            "action.bias": (self.actions,),
+            "question": (QUESTION_BUCKETS, width),
+            "relation": (RELATION_BUCKETS, width),
+            "vector": (2, self.dimensions, width),
+            "place": (steps, width, width),
+            "hidden.weight": (2 * width, 3 * width + steps),
+            "hidden.bias": (2 * width,),
+            "wanted.weight": (width, 2 * width),
+            "stop": (width,),
+            "stop_bias": (steps,),
+            "shared": (SHARED,),
+            "unseen": (SHARED,),
+            "walked": (WALKED,),
+            "read": (READ_FEATURES,),
+            "uses": (RELATION_BUCKETS,),
         }
 
 
 @dataclass(eq=False)
+class States:
+    """Trails between which and their next hops a policy chooses, as arrays.
+
+    `owners` and `hops` are the actions: the place of the trail, and the number of the hop, 2 r +
+    inverse, or STOP.
+    """
+
+    readings: np.ndarray  # int64 (states,): places among the readings
+    walked: np.ndarray  # int64 (states, K): hops so far, STOP after them
+    lengths: np.ndarray  # int64 (states,)
+    owners: np.ndarray  # int64 (actions,)
+    hops: np.ndarray  # int64 (actions,)
+    shared: np.ndarray  # float32 (actions, SHARED)
+
+
+@dataclass(eq=False)
 class PolicyNetwork:
-    """The weights of a policy, and the action probabilities that they give."""
+    """The weights of a policy, float32 tensors by name."""
 
     shape: NetworkShape
-    weights: dict[str, Any]  # float32 tensors
+    weights: dict[str, Any]
 
     @classmethod
     def untrained(cls, shape: NetworkShape, seed: int) -> "PolicyNetwork":
-        """Return a network with random weights by Xavier initialisation and zero biases."""
+        """Return a network that knows nothing but which words question and relation share."""
         import torch
 
-        generator = torch.Generator().manual_seed(seed)
+        random = torch.Generator().manual_seed(seed)
         weights = {name: torch.zeros(size) for name, size in shape.weights.items()}
-        for weight in weights.values():
-            if weight.dim() == 2:
-                torch.nn.init.xavier_uniform_(weight, generator=generator)
+        for name in ("relation", "vector", "stop"):
+            weights[name] = 0.1 * torch.randn(shape.weights[name], generator=random)
+        torch.nn.init.xavier_uniform_(weights["hidden.weight"], generator=random)
+        weights["place"] += torch.eye(shape.width)
+        weights["shared"] += 1
+        weights["stop_bias"] += 1
+        weights["read"] = torch.tensor(READ)
         return cls(shape, weights)
 
-    def log_probabilities(
-        self, world: VectorGraph, walks: Walks, actions: Actions, dropout: float = 0.0
-    ) -> Any:
-        """Return the log-probabilities log π(a | s) as a tensor (walks, most actions).
 
-        They are -inf where masked, which is everywhere for a walk without actions. `dropout` is the
-        dropout rate of the MLP's inputs and first layer.
+@dataclass(eq=False)
+class GraphPolicy:
+    """A network on one graph, with the vectors of its relations, (relations, d)."""
+
+    network: PolicyNetwork
+    graph: Graph
+    vectors: np.ndarray
+    _overlaps: dict[tuple[str, int], tuple[float, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _bags(self) -> list[np.ndarray]:
+        """The n-grams of each hop's name; the last is that of the whole name."""
+        names = self.graph.relations
+        grams = [relation_features(name, inverse) for name in names for inverse in (False, True)]
+        return [np.array(bag, np.int64) % RELATION_BUCKETS for bag in grams]
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """The bucket of each hop's whole name, int64 (hops,)."""
+        return np.array([bag[-1] for bag in self._bags], np.int64)
+
+    def states(
+        self, readings: Sequence[Reading], rows: Sequence[tuple[int, tuple[Hop, ...], list[Hop]]]
+    ) -> States:
+        """Return states as arrays: the place of a reading, the hops so far, and those possible.
+
+        A trail of at least one hop may also stop; that is its last action.
+        """
+        walked = np.full((len(rows), self.network.shape.steps), STOP, np.int64)
+        owners, hops, shared = [], [], []
+        for place, (reading, taken, possible) in enumerate(rows):
+            walked[place, : len(taken)] = [2 * r + inverse for r, inverse in taken]
+            earlier = {relation for relation, _ in taken}
+            for relation, inverse in possible:
+                hops.append(2 * relation + inverse)
+                known = self._shared(readings[reading].masked, relation)
+                # Words that occur once count for one hop.
+                shared.append((0.0,) * SHARED if relation in earlier else known)
+            if taken:
+                hops.append(STOP)
+                shared.append((0.0,) * SHARED)
+            owners += [place] * (len(possible) + bool(taken))
+        return States(
+            np.array([reading for reading, _, _ in rows], np.int64),
+            walked,
+            np.array([len(taken) for _, taken, _ in rows], np.int64),
+            np.array(owners, np.int64),
+            np.array(hops, np.int64),
+            np.array(shared, np.float32).reshape(-1, SHARED),
+        )
+
+    def _shared(self, masked: str, relation: int) -> tuple[float, ...]:
+        known = self._overlaps.get((masked, relation))
+        if known is None:
+            name = self.graph.relations[relation]
+            known = (*overlap(masked, name), named_share(masked, name))
+            self._overlaps[masked, relation] = known
+        return known
+
+    def log_probabilities(
+        self, grams: Sequence[np.ndarray], states: States, forgotten: np.ndarray | None = None
+    ) -> Any:
+        """Return log π of each action, a tensor (actions,); `grams` are those of the readings.
+
+        Nothing learned counts for the hops that are `forgotten`, bool (hops,).
         """
         import torch
-        from torch.nn.functional import dropout as drop
-        from torch.nn.functional import linear, relu
+        from torch.nn.functional import embedding_bag, linear, relu
 
-        inputs = _Inputs(world, walks, actions, self.shape)
-        weights, width = self.weights, self.shape.dimensions
-        hidden = drop(torch.from_numpy(inputs.states), dropout)
-        hidden = relu(linear(hidden, weights["first.weight"], weights["first.bias"]))
-        hidden = drop(hidden, dropout)
-        hidden = relu(linear(hidden, weights["second.weight"], weights["second.bias"]))
-        # h · U x is (Uᵀ h) · x, with one product per walk and none per action.
-        wanted = linear(hidden, weights["action.weight"], weights["action.bias"])
-        forward, backward, node, features = wanted.split(
-            [width, width, width, len(FEATURES)], dim=1
+        weights = self.network.weights
+        questions = _bag_sums(weights["question"], grams, "sum") / 4
+        used, place_of = np.unique(
+            np.concatenate([states.hops, states.walked.ravel()]), return_inverse=True
         )
-        rows = torch.from_numpy(inputs.rows)
-        kinds = torch.from_numpy(inputs.relations)
-        relations = torch.cat([forward, backward]) @ torch.from_numpy(inputs.relation_vectors).T
-        sides = rows + len(walks) * torch.from_numpy(inputs.inverse)
-        flat = relations[sides, kinds]
-        flat = flat + (node[rows] * torch.from_numpy(inputs.nodes)).sum(1)
-        flat = flat + (features[rows] * torch.from_numpy(inputs.features)).sum(1)
-        mask = torch.from_numpy(actions.mask)
-        logits = torch.full(actions.mask.shape, -torch.inf).masked_scatter(mask, flat)
-        normal = torch.log_softmax(logits.masked_fill(~mask.any(1, keepdim=True), 0), dim=1)
-        return normal.masked_fill(~mask, -torch.inf)
+        real = used[used != STOP]
+        bags, offsets = _flat([self._bags[hop] for hop in real])
+        named = embedding_bag(bags, weights["relation"], offsets, mode="mean")
+        vectors = torch.from_numpy(self.vectors[real // 2].astype(np.float32))
+        both = torch.einsum("hd,sdw->shw", vectors, weights["vector"])
+        sides = torch.from_numpy(real % 2)
+        named = named + both[sides, torch.arange(len(real))]
+        uses = weights["uses"][torch.from_numpy(self.names[real])]
+        trust = uses / (uses + FEW)
+        if forgotten is not None:
+            trust = trust * torch.from_numpy(~forgotten[real])
+        has_stop = len(real) < len(used)  # STOP is the lowest number
+        stop = weights["stop"][None]
+        table = torch.cat([stop, named]) if has_stop else named
+        trusted = torch.cat([torch.ones(1), trust]) if has_stop else trust
+        actions = torch.from_numpy(place_of[: len(states.hops)])
+        walked = torch.from_numpy(place_of[len(states.hops) :].reshape(states.walked.shape))
+        taken = torch.from_numpy(states.walked != STOP)
+        lengths = torch.from_numpy(states.lengths)
+        sums = (table[walked] * taken[:, :, None]).sum(1)
+        rows = torch.arange(len(lengths))
+        last = table[walked[rows, (lengths - 1).clamp(min=0)]] * (lengths > 0)[:, None]
+        own = questions[torch.from_numpy(states.readings)]
+        steps = torch.nn.functional.one_hot(lengths, self.network.shape.steps).float()
+        hidden = torch.cat([own, last, sums, steps], 1)
+        hidden = relu(linear(hidden, weights["hidden.weight"], weights["hidden.bias"]))
+        wanted = linear(hidden, weights["wanted.weight"])
+        wanted = wanted + torch.einsum("sd,sde->se", own, weights["place"][lengths])
+        owners = torch.from_numpy(states.owners)
+        shared = torch.from_numpy(states.shared)
+        sure = trusted[actions]
+        logits = (wanted[owners] * table[actions]).sum(1) * sure
+        logits = logits + shared @ weights["shared"]
+        logits = logits + (shared @ weights["unseen"]) * (1 - sure)
+        logits = logits + torch.from_numpy(_walked(states)) @ weights["walked"]
+        stops = torch.from_numpy(states.hops == STOP)
+        logits = logits + stops * weights["stop_bias"][lengths[owners]]
+        return log_shares(logits, owners, len(lengths))
 
-    def greedy(self, world: VectorGraph) -> Choose:
-        """Return the policy that always chooses the most probable action."""
+    def log_readings(self, readings: Sequence[Reading], owners: Any, questions: int) -> Any:
+        """Return the log-probability of each reading among those of its question, a tensor."""
         import torch
 
-        def choose(walks: Walks, actions: Actions) -> np.ndarray:
-            with torch.inference_mode():
-                likely: np.ndarray = self.log_probabilities(world, walks, actions).numpy()
-            return likely.argmax(1)
+        features = torch.from_numpy(np.stack([reading.features for reading in readings]))
+        return log_shares(features @ self.network.weights["read"], owners, questions)
 
-        return choose
+    def familiar(self, trail: Trail) -> float:
+        """Return how much of a question's wording is known, 0 to 1.
 
-
-class _Inputs:
-    """The network's inputs for a batch: arrays by walk, and arrays by valid action."""
-
-    def __init__(
-        self, world: VectorGraph, walks: Walks, actions: Actions, shape: NetworkShape
-    ) -> None:
-        if world.nodes.shape[1] != shape.dimensions:
-            raise UsageError(
-                f"The policy reads vectors of length {shape.dimensions}, and those of the graph "
-                f"{world.graph.name} have {world.nodes.shape[1]}. Use the encoder it was trained "
-                "with."
-            )
-        self._world, self._walks, self._shape = world, walks, shape
-        self.rows = np.repeat(np.arange(len(walks)), actions.mask.sum(1))
-        self._ends = actions.nodes[actions.mask]
-        self._kinds = actions.relations[actions.mask]
-        self.inverse = actions.inverse[actions.mask].astype(np.int64)
-
-    @cached_property
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        kinds, places = np.unique(self._kinds, return_inverse=True)
-        return kinds, places
-
-    @property
-    def relations(self) -> np.ndarray:
-        """The row of each action in `relation_vectors`."""
-        return self._distinct[1]
-
-    @cached_property
-    def relation_vectors(self) -> np.ndarray:
-        return units(self._world.relation_vectors(self._distinct[0]))
-
-    @cached_property
-    def nodes(self) -> np.ndarray:
-        return self._world.units(self._ends)
-
-    @cached_property
-    def _contexts(self) -> np.ndarray:
-        return units(self._walks.contexts)
-
-    @cached_property
-    def _walked(self) -> tuple[np.ndarray, np.ndarray]:
-        """The sum of the walked relations, backward ones negative, and the mean of the path."""
-        walks, world = self._walks, self._world
-        real = np.arange(walks.relations.shape[1]) < walks.lengths[:, None]
-        relations = world.relation_vectors(walks.relations) * real[:, :, None]
-        signs = np.where(walks.inverse, -1, 1)[:, :, None]
-        nodes = world.vectors(walks.visited[:, 1:]) * real[:, :, None]
-        starts = world.vectors(walks.visited[:, 0])
-        means = prefix_means(starts, relations, nodes)
-        return (relations * signs).sum(1), means[np.arange(len(walks)), walks.lengths]
-
-    @cached_property
-    def states(self) -> np.ndarray:
-        """The MLP's inputs (walks, inputs): s_t, relations walked, context, steps done and left."""
-        walks = self._walks
-        at, target = self._world.units(walks.at), self._world.units(walks.targets)
-        parts = [at, target - at, self._walked[0]]
-        if self._shape.reads_context:
-            parts.append(self._contexts)
-        steps = np.stack([walks.lengths, walks.relations.shape[1] - walks.lengths], axis=1)
-        # Components of vectors of length one are near 1 / sqrt(d), which learns slowly.
-        vectors = np.concatenate(parts, axis=1) * self._shape.dimensions**0.5
-        return np.concatenate([vectors, steps], axis=1, dtype=np.float32)
-
-    @cached_property
-    def features(self) -> np.ndarray:
-        """The features of actions (actions, features), in the order of `FEATURES`."""
-        world, walks, rows, ends = self._world, self._walks, self.rows, self._ends
-        targets = walks.targets[rows]
-        contexts = self._contexts if self._shape.reads_context else 0 * self._contexts
-        to_context = contexts @ self.relation_vectors.T
-        count = 1 + 2 * walks.lengths[rows][:, None]
-        step = world.vectors(ends) + world.relation_vectors(self._kinds)
-        longer = units(self._walked[1][rows] * count + step)
-        unseen, lookahead = np.zeros(len(ends)), self._shape.lookahead
-        columns = [
-            _dots(self.nodes, self._world.units(walks.targets)[rows]),
-            _dots(self.nodes, contexts[rows]),
-            to_context[rows, self.relations],
-            _dots(longer, contexts[rows]),
-            ends == targets,
-            world.adjacent(ends, targets) if lookahead > 0 else unseen,
-            world.bridged(ends, targets) if lookahead > 1 else unseen,
-            np.log1p(world.degrees[ends]) / 5,
-            self.inverse,
-            self._kinds == STOP,
-        ]
-        return np.stack(columns, axis=1).astype(np.float32)
+        It is the share of its content words that were learned from or, if that is more, the least
+        share of the words of a hop's relation that the question contains.
+        """
+        rows = self.network.weights["question"][trail.reading.words % QUESTION_BUCKETS]
+        known = float((rows != 0).any(1).float().mean()) if len(rows) else 1.0
+        masked, names = trail.reading.masked, self.graph.relations
+        named = min((named_share(masked, names[r]) for r, _ in trail.hops), default=0.0)
+        return max(known, named)
 
 
-def _dots(some: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.einsum("ad,ad->a", some, others)
+def _walked(states: States) -> np.ndarray:
+    """Return whether each hop undoes the last one, repeats it, or takes a relation again."""
+    walked, lengths = states.walked[states.owners], states.lengths[states.owners]
+    last = walked[np.arange(len(walked)), np.maximum(lengths - 1, 0)]
+    is_hop = (states.hops != STOP) & (lengths > 0)
+    again = ((walked // 2 == states.hops[:, None] // 2) & (walked != STOP)).any(1)
+    columns = [states.hops == (last ^ 1), states.hops == last, again]
+    return np.stack([column & is_hop for column in columns], 1).astype(np.float32)
+
+
+def log_shares(scores: Any, owners: Any, count: int) -> Any:
+    """Return scores as logarithms of shares among those of the same owner, of which are `count`."""
+    return scores - log_sums(scores, owners, count)[owners]
+
+
+def log_sums(scores: Any, owners: Any, count: int) -> Any:
+    """Return the logarithms of the sums of exponentials of each owner's scores: (count,)."""
+    import torch
+
+    top = torch.full((count,), -1e9).scatter_reduce(0, owners, scores.detach(), "amax")
+    sums = torch.zeros(count).index_add(0, owners, (scores - top[owners]).exp())
+    return sums.clamp(min=1e-30).log() + top
+
+
+def _bag_sums(table: Any, bags: Sequence[np.ndarray], mode: str) -> Any:
+    from torch.nn.functional import embedding_bag
+
+    grams, offsets = _flat([bag % len(table) for bag in bags])
+    return embedding_bag(grams, table, offsets, mode=mode)
+
+
+def _flat(bags: Sequence[np.ndarray]) -> tuple[Any, Any]:
+    import torch
+
+    offsets = np.cumsum([0, *(len(bag) for bag in bags)])[:-1]
+    flat = np.concatenate([np.zeros(0, np.int64), *bags])
+    return torch.from_numpy(flat), torch.from_numpy(offsets)

@@ -5,14 +5,16 @@ re_1 … re_i to nodes e_1 … e_i has the prefixes P_0 = e_0 and
 
     P_j = mean(e_0, re_1, e_1, …, re_j, e_j)        1 + 2 j vectors.
 
-The paper gives neither the weights of the sum nor W; the values here are choices.
+The paper gives neither the weights of the sum nor its W; the weights here are choices, and W is the
+identity, since questions and graphs have one encoder.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.paths.path import Rewards
+from tasks.paths.path import Path, Rewards
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +31,12 @@ DEFAULT_WEIGHTS = RewardWeights()
 
 @dataclass(frozen=True, eq=False)
 class WalkRewards:
-    """The rewards of a batch of walks, float32 (walks,) each, except for those of prefixes.
-
-    `relatedness_by_step` (walks, steps + 1) is equation 3 after each number of steps; after the end
-    of a walk it stays constant.
-    """
+    """The rewards of a batch of walks, float32 (walks,) each."""
 
     reach: np.ndarray
     relatedness: np.ndarray
     conciseness: np.ndarray
     total: np.ndarray
-    relatedness_by_step: np.ndarray
-    weights: RewardWeights
-
-    @property
-    def to_go(self) -> np.ndarray:
-        """The return, or reward to go, of each action: float32 (walks, steps).
-
-        The reward of an action is the change in relatedness; the last action also gets reach and
-        conciseness. So the rewards of a walk's source and all its actions sum to the total.
-        """
-        earned = self.weights.relatedness * self.relatedness_by_step[:, :-1]
-        to_go: np.ndarray = self.total[:, None] - earned
-        return to_go
 
     def of(self, walk: int) -> Rewards:
         """Return the rewards of one walk."""
@@ -63,6 +48,40 @@ class WalkRewards:
         )
 
 
+def rewarded(
+    paths: Sequence[Path],
+    contexts: np.ndarray,
+    nodes: np.ndarray,
+    relations: np.ndarray,
+    weights: RewardWeights = DEFAULT_WEIGHTS,
+) -> list[Path]:
+    """Return paths that reach their targets with their rewards.
+
+    `contexts` are the vectors of their questions, (paths, d); `nodes` (nodes, d) and `relations`
+    (relations, d) those of the graph.
+    """
+    if not paths:
+        return []
+    lengths = np.array([len(path.steps) for path in paths])
+    most = max(int(lengths.max()), 1)
+    ends = np.zeros((len(paths), most), np.int64)
+    kinds = np.zeros((len(paths), most), np.int64)
+    for row, path in enumerate(paths):
+        ends[row, : lengths[row]] = [step.node for step in path.steps]
+        kinds[row, : lengths[row]] = [step.relation for step in path.steps]
+    starts = nodes[[path.start for path in paths]].astype(np.float32)
+    rewards = walk_rewards(
+        starts,
+        relations[kinds].astype(np.float32),
+        nodes[ends].astype(np.float32),
+        lengths,
+        np.ones(len(paths), bool),
+        contexts,
+        weights=weights,
+    )
+    return [replace(path, rewards=rewards.of(row)) for row, path in enumerate(paths)]
+
+
 def walk_rewards(
     starts: np.ndarray,
     relations: np.ndarray,
@@ -72,19 +91,18 @@ def walk_rewards(
     contexts: np.ndarray,
     *,
     weights: RewardWeights = DEFAULT_WEIGHTS,
-    projection: np.ndarray | None = None,
 ) -> WalkRewards:
     """Return the rewards of walks, from the vectors of their nodes and relations.
 
     `starts` is (walks, d), `relations` and `nodes` (walks, steps, d), `lengths` the number of steps
     of each walk; vectors after the end are ignored. `reached` is bool (walks,), `contexts` is
-    (walks, c), `projection` is W (c, d), by default the identity.
+    (walks, d).
     """
-    by_step = relatedness_by_step(starts, relations, nodes, lengths, contexts, projection)
+    by_step = relatedness_by_step(starts, relations, nodes, lengths, contexts)
     related = by_step[np.arange(len(lengths)), lengths]
     reach, concise = reach_rewards(reached), conciseness(lengths)
     total = weights.reach * reach + weights.relatedness * related + weights.conciseness * concise
-    return WalkRewards(reach, related, concise, total.astype(np.float32), by_step, weights)
+    return WalkRewards(reach, related, concise, total.astype(np.float32))
 
 
 def reach_rewards(reached: np.ndarray) -> np.ndarray:
@@ -103,10 +121,9 @@ def relatedness_by_step(
     nodes: np.ndarray,
     lengths: np.ndarray,
     contexts: np.ndarray,
-    projection: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return float32 (walks, steps + 1): the mean of cos(W·P_j, c) over j = 0 … i (equation 3)."""
-    likeness = _cosines(_projected(prefix_means(starts, relations, nodes), projection), contexts)
+    """Return float32 (walks, steps + 1): the mean of cos(P_j, c) over j = 0 … i (equation 3)."""
+    likeness = _cosines(prefix_means(starts, relations, nodes), contexts)
     prefixes = np.arange(likeness.shape[1])
     means = likeness.cumsum(1) / (prefixes + 1)
     last = np.minimum(prefixes, lengths[:, None])
@@ -119,20 +136,6 @@ def prefix_means(starts: np.ndarray, relations: np.ndarray, nodes: np.ndarray) -
     counts = 1 + 2 * np.arange(parts.shape[1], dtype=np.float32)
     means: np.ndarray = parts.cumsum(1) / counts[:, None]
     return means
-
-
-def fit_projection(paths: np.ndarray, contexts: np.ndarray, penalty: float = 1.0) -> np.ndarray:
-    """Return the W (c, d) that minimises Σ ‖W·P − c‖² + penalty · ‖W‖², by ridge regression.
-
-    `paths` is (paths, d), the means of whole paths of training questions; `contexts` is (paths, c).
-    """
-    paths, contexts = paths.astype(np.float64), contexts.astype(np.float64)
-    gram = paths.T @ paths + penalty * np.eye(paths.shape[1])
-    return np.linalg.solve(gram, paths.T @ contexts).T.astype(np.float32)
-
-
-def _projected(prefixes: np.ndarray, projection: np.ndarray | None) -> np.ndarray:
-    return prefixes if projection is None else prefixes @ projection.T
 
 
 def _cosines(prefixes: np.ndarray, contexts: np.ndarray) -> np.ndarray:

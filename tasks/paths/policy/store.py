@@ -1,7 +1,7 @@
 """Policies as folders of safetensors weights, which are loaded only if they match a manifest.
 
 manifest.json            the plan, the encoder, and size and SHA-256 of the other files
-policy.safetensors       the weights of the network, and W if it is not the identity
+policy.safetensors       the weights of the network
 curve.json               figures of the training, batch by batch
 
 The folder may come from a stranger. Each refusal states the reason, and nothing is loaded before.
@@ -26,7 +26,6 @@ from warehouse import durable
 
 MANIFEST, WEIGHTS, CURVE = "manifest.json", "policy.safetensors", "curve.json"
 LARGEST = {MANIFEST: MB, WEIGHTS: 1_024 * MB, CURVE: 64 * MB}  # bytes
-PROJECTION = "projection"
 
 
 class UnsafePolicyError(AlmanacError):
@@ -38,28 +37,24 @@ class PolicyManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: int = Field(1, ge=1, le=1)
+    format: int = Field(2, ge=2, le=2)
     files: dict[str, ManifestFile]
     plan: PolicyPlan
     dimensions: int = Field(ge=1, le=16_384, description="The length of the vectors it reads.")
     encoder: str = Field(max_length=500, description="The encoder of these vectors.")
     graph: str = Field(max_length=500, description="The graph it was trained on.")
-    projection: bool = Field(description="Whether it has a W.")
+    learned_from: int = Field(ge=0, description="The number of questions it learned from.")
     parameters: int = Field(ge=0)
 
     @property
     def shape(self) -> NetworkShape:
         """The sizes of the network."""
-        plan = self.plan
-        return NetworkShape(self.dimensions, plan.hidden, plan.reads_context, plan.lookahead)
+        return NetworkShape(self.dimensions, self.plan.width, self.plan.steps)
 
     @property
     def tensors(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """The type and shape of each tensor."""
-        tensors = {name: ("F32", size) for name, size in self.shape.weights.items()}
-        if self.projection:
-            tensors[PROJECTION] = ("F32", (self.dimensions, self.dimensions))
-        return tensors
+        return {name: ("F32", size) for name, size in self.shape.weights.items()}
 
 
 def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -> str:
@@ -70,8 +65,6 @@ def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     tensors = {name: weight.detach().numpy() for name, weight in policy.network.weights.items()}
-    if policy.projection is not None:
-        tensors[PROJECTION] = policy.projection
     contiguous = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     save_file(contiguous, aside / WEIGHTS)
     (aside / CURVE).write_text(json.dumps(policy.curve), encoding="utf-8")
@@ -86,7 +79,7 @@ def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -
         dimensions=policy.network.shape.dimensions,
         encoder=encoder,
         graph=graph,
-        projection=policy.projection is not None,
+        learned_from=policy.learned_from,
         parameters=sum(array.size for array in tensors.values()),
     )
     durable.write_json(aside / MANIFEST, manifest.model_dump(mode="json"))
@@ -130,11 +123,10 @@ def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolic
     for name, array in tensors.items():
         if not np.isfinite(array).all():
             raise _unsafe(folder, f"the tensor {name} has numbers that are not finite")
-    projection = tensors.pop(PROJECTION, None)
     weights = {name: torch.from_numpy(array) for name, array in tensors.items()}
     network = PolicyNetwork(manifest.shape, weights)
     curve = _curve(folder, contents[CURVE])
-    return TrainedPolicy(network, manifest.plan, projection, curve), manifest
+    return TrainedPolicy(network, manifest.plan, curve, manifest.learned_from), manifest
 
 
 def _curve(folder: Path, data: bytes) -> list[dict[str, Any]]:
