@@ -256,6 +256,11 @@ class ExpertSettings(_Settings):
     writing_temperature: float = Field(1.0, ge=0, description="Temperature of the experts.")
     seed: int = Field(0, description="Random seed of experts and sampling.")
 
+    @property
+    def has_filters(self) -> bool:
+        """Whether any filter of texts is on."""
+        return self.relevance or self.pruning or self.factuality
+
 
 class PublishSettings(_Settings):
     """When an edition may be published and how long it is kept."""

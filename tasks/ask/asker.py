@@ -12,8 +12,8 @@ from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import Expert, PathPolicy, TaskGate
-from schemas.settings import Settings
-from tasks.ask.parts import check_parts, load_learned_query, reader_name
+from schemas.settings import Settings, changed_settings
+from tasks.ask.parts import PARTS, Part, check_parts, load_learned_query, reader_name
 from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
     NO_HINTS,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 ROUTES: tuple[RouteName, ...] = get_args(RouteName)
 AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts")  # what `auto` may ask
 SLOW: tuple[RouteName, ...] = ("experts",)  # asked only where the others are not sure
+NO_FILTERS = {f"experts.{name}": False for name in ("relevance", "pruning", "factuality")}
 ROUNDS = 2  # how often a model reads, unless the options say otherwise
 
 
@@ -62,7 +63,7 @@ class Asker:
         """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
         `expert_tools` of the same edition may be given, so that several askers share them, and
-        `planners` in the place of those that were learned for their graphs.
+        `planners`, by graph, in the place of all that the home has learned.
         """
         options = options or AskOptions()
         settings = settings.model_copy(update={"engine": settings.engine.for_answers})
@@ -78,11 +79,11 @@ class Asker:
         self._learned = load_learned_query(home, reader_name(settings))
         off = self._learned.off if options.route == "auto" else frozenset()
         options = replace(options, without=check_parts(options.without) | off)
+        if "filters" in options.without:
+            settings = changed_settings(settings, NO_FILTERS)
         self.edition = edition
         self._run_id = f"ask-{uuid4().hex[:12]}"
-        self._resources = Resources(
-            home, edition, settings, options, graphs, planners=planners or {}
-        )
+        self._resources = Resources(home, edition, settings, options, graphs, planners=planners)
         self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
@@ -238,6 +239,25 @@ class Asker:
     # -- routes -----------------------------------------------------------------------------------
 
     @property
+    def routes(self) -> Sequence[RouteName]:
+        """The routes that questions are put to, in order."""
+        return self._usual_routes
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of the query that are in use and can be left out (`tasks.ask.parts`)."""
+        resources, routes = self._resources, self._usual_routes
+        known = {
+            "gate": self._gatekeeper is not None and self._gate_decides,
+            "planner": any(resources.has_learned(graph) for graph in resources.graphs),
+            "bandit": self._has_bandit,
+            "filters": "experts" in routes and resources.settings.experts.has_filters,
+            "trust": bool(self._learned.trusts),
+        }
+        in_use = [part for part in PARTS if part in routes or known.get(part)]
+        return [part for part in in_use if part not in resources.options.without]
+
+    @property
     def _usual_routes(self) -> Sequence[RouteName]:
         """The routes that are asked, in order: the named one, or those that have something."""
         options = self._resources.options
@@ -249,17 +269,30 @@ class Asker:
 
     def _has(self, route: RouteName) -> bool:
         """Return whether a route has what it answers from; a named graph has no passages."""
-        graph = self._resources.options.graph
+        options = self._resources.options
+        graph, all_open = options.graph, options.graph is None or options.beside_graph
         match route:
             case "text":
-                return graph in (None, CORPUS)
+                return all_open or graph == CORPUS
             case "paths":
                 known = self._graphs_with_a_policy
                 return bool(known) if graph is None else graph in known
             case "experts":
-                return graph is None and self._opens_experts
+                return all_open and self._opens_experts
             case _:
                 return True
+
+    @property
+    def _has_bandit(self) -> bool:
+        """Whether one chooses how a graph that paths are sought in is phrased."""
+        if "paths" not in self._usual_routes:
+            return False
+        from tasks.paths.bandit.bandit import open_bandit
+
+        resources = self._resources
+        named, model = resources.options.graph, reader_name(resources.settings)
+        graphs = [named] if named else self._graphs_with_a_policy
+        return any(open_bandit(resources.home.live, graph, model) for graph in graphs)
 
     @cached_property
     def _graphs_with_a_policy(self) -> set[str]:

@@ -46,7 +46,8 @@ class AskOptions:
     reads, and once by programs, as in KnowledgPT. Answers from texts whose probability is below
     `min_score` are not given by the embedded reader. A model answers in `style`, `short` or
     `full`, and from its `memory` only if that is allowed. Parts of the query that are named in
-    `without` are left out (`tasks.ask.parts`).
+    `without` are left out (`tasks.ask.parts`). With `beside_graph`, routes that read no graph are
+    asked beside a named one, as if it were the only one.
     """
 
     route: str = "auto"
@@ -57,6 +58,7 @@ class AskOptions:
     style: str = "full"
     memory: bool = False
     without: frozenset[str] = frozenset()
+    beside_graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ class AnswerRoute(Protocol):
 class Resources:
     """What routes answer from; `model` and `web` are None if the settings have none.
 
-    `planners` take the place of those that were learned for their graphs.
+    `planners`, by graph, take the place of all that the home has learned.
     """
 
     home: "Home"
@@ -217,7 +219,7 @@ class Resources:
     graphs: "dict[str, EditionGraph]"
     model: "BlockingClient | None" = None
     web: "Web | None" = None
-    planners: "Mapping[str, Planner]" = field(default_factory=dict)
+    planners: "Mapping[str, Planner] | None" = None
 
     @property
     def has_reader(self) -> bool:
@@ -237,10 +239,17 @@ class Resources:
         from tasks.programs.planner.planner import untaught_planner
         from tasks.programs.planner.store import planner_for
 
-        if graph.name in self.planners:
-            return self.planners[graph.name]
-        is_off = "planner" in self.options.without
-        return untaught_planner(graph) if is_off else planner_for(self.home, graph)
+        if "planner" in self.options.without:
+            return untaught_planner(graph)
+        if self.planners is None:
+            return planner_for(self.home, graph)
+        return self.planners.get(graph.name) or untaught_planner(graph)
+
+    def has_learned(self, graph: str) -> bool:
+        """Return whether the planner of a graph has learned from questions."""
+        from tasks.programs.planner.store import is_learned
+
+        return is_learned(self.home, graph) if self.planners is None else graph in self.planners
 
     @cached_property
     def searcher(self) -> "Searcher | None":
