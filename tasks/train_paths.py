@@ -13,6 +13,7 @@ import orjson
 
 from schemas.errors import UsageError
 from schemas.extras import check_extra
+from schemas.knowledge import CORPUS
 from schemas.paths import PolicyTraining
 from schemas.settings import Settings
 from tasks.graphs.graph import Nodes
@@ -30,6 +31,7 @@ from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample, split
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from warehouse import durable
+from warehouse.editions import Edition
 from warehouse.home import Home
 
 PATIENCE = 600.0  # seconds that a finished training waits for the lease at least
@@ -185,6 +187,26 @@ def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
     """Return the questions with answers, from the training part if there are parts."""
     training, others = split(benchmark, learn=False)
     return [question for question in training or others if question.answers]
+
+
+def policies_for(
+    home: Home,
+    edition: Edition,
+    questions: Sequence[BenchmarkQuestion],
+    report: Report = silent,
+) -> dict[str, TrainedPolicy]:
+    """Return a policy for each graph that questions name, learned from them and kept nowhere.
+
+    A graph in which no answer can be reached has none.
+    """
+    policies = {}
+    for name in sorted({question.graph for question in questions} - {"", CORPUS}):
+        paths = open_path_graph(home, edition, name)
+        own = examples_of(paths, [question for question in questions if question.graph == name])
+        if own:
+            relations = paths.vectors.relations
+            policies[name] = train_policy(paths.graph, relations, own, PolicyPlan(), report=report)
+    return policies
 
 
 def examples_of(paths: PathGraph, questions: Sequence[BenchmarkQuestion]) -> list[Example]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tasks.ask.cited_reader import CitedReader
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
+    from tasks.paths.policy.train import TrainedPolicy
     from tasks.programs.planner.planner import Planner
     from tasks.programs.written_program import Conversation
 
@@ -59,11 +60,12 @@ class Asker:
         options: AskOptions | None = None,
         expert_tools: "ExpertTools | None" = None,
         planners: "Mapping[str, Planner] | None" = None,
+        policies: "Mapping[str, TrainedPolicy] | None" = None,
     ) -> None:
         """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
         `expert_tools` of the same edition may be given, so that several askers share them, and
-        `planners`, by graph, in the place of all that the home has learned.
+        `planners` and `policies`, by graph, in the place of all that the home has learned.
         """
         options = options or AskOptions()
         settings = settings.model_copy(update={"engine": settings.engine.for_answers})
@@ -83,7 +85,9 @@ class Asker:
             settings = changed_settings(settings, NO_FILTERS)
         self.edition = edition
         self._run_id = f"ask-{uuid4().hex[:12]}"
-        self._resources = Resources(home, edition, settings, options, graphs, planners=planners)
+        self._resources = Resources(
+            home, edition, settings, options, graphs, planners=planners, policies=policies
+        )
         self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()

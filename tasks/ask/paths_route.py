@@ -1,6 +1,7 @@
 """The route `paths`: paths between a question and its candidate answers in a graph (KnowGPT)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
@@ -207,10 +208,10 @@ class PathsRoute(AnswerRoute):
             raise UsageError("There is no graph to find paths in. Import one, or refresh.")
         model = self._resources.model
         writer = None if model is None or model.client.is_small else model
-        return {
-            name: PathReader(open_path_graph(home, edition, name), self._tools.encode, writer)
-            for name in names
-        }
+        graphs = {name: open_path_graph(home, edition, name) for name in names}
+        if (given := self._resources.policies) is not None:
+            graphs = {name: replace(g, policy=given.get(name)) for name, g in graphs.items()}
+        return {name: PathReader(g, self._tools.encode, writer) for name, g in graphs.items()}
 
     @cached_property
     def _bandits(self) -> dict[str, Bandit | None]:

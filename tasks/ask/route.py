@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tasks.experts.integrate.decisions import Decision
     from tasks.graphs.graph import Graph
     from tasks.models.client import BlockingClient
+    from tasks.paths.policy.train import TrainedPolicy
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.web import Web
     from tasks.programs.planner.planner import Planner
@@ -209,7 +210,7 @@ class AnswerRoute(Protocol):
 class Resources:
     """What routes answer from; `model` and `web` are None if the settings have none.
 
-    `planners`, by graph, take the place of all that the home has learned.
+    `planners` and `policies`, by graph, take the place of all that the home has learned.
     """
 
     home: "Home"
@@ -220,6 +221,7 @@ class Resources:
     model: "BlockingClient | None" = None
     web: "Web | None" = None
     planners: "Mapping[str, Planner] | None" = None
+    policies: "Mapping[str, TrainedPolicy] | None" = None
 
     @property
     def has_reader(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.answers import Answer
 from schemas.errors import UsageError
@@ -19,6 +19,9 @@ from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
+if TYPE_CHECKING:
+    from tasks.paths.policy.train import TrainedPolicy
+
 
 class AskAnswerer(BenchmarkAnswerer):
     """Answers as `ask` does, by all routes or by one; from the graph that a question names.
@@ -34,17 +37,26 @@ class AskAnswerer(BenchmarkAnswerer):
         options: AskOptions,
         name: str,
         planners: Mapping[str, Planner] | None = None,
+        policies: "Mapping[str, TrainedPolicy] | None" = None,
     ) -> None:
-        """Take the options; `name` is the system's in tables, `planners` replace the home's.
+        """Take the options; `name` is the system's in tables.
+
+        `planners` and `policies` replace the home's.
 
         What is learned here stays here.
         """
         self._edition, self._settings, self._home = edition, settings, home
         self._options, self.name = options, name
-        self._planners = planners
+        self._planners, self._policies = planners, policies
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
-        """Learn a planner for each graph that questions name."""
+        """Learn a planner for each graph that questions name; for the route `paths`, a policy."""
+        if self._options.route == "paths":
+            from tasks.train_paths import policies_for
+
+            learned = policies_for(self._home, self._edition, questions, report)
+            self._policies = {**(self._policies or {}), **learned}
+            return
         programs = ProgramAnswerer(self._edition)
         programs.learn(questions, report)
         self._planners = {**(self._planners or {}), **programs.learned}
@@ -60,7 +72,7 @@ class AskAnswerer(BenchmarkAnswerer):
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all([question.question for question in some], hints)
             for place, answer in zip(places, answers, strict=True):
-                predictions[place] = _prediction(answer)
+                predictions[place] = _prediction(answer, walks=self._options.route == "paths")
         return predictions
 
     def variants(self, questions: Sequence[BenchmarkQuestion]) -> list["AskAnswerer"]:
@@ -83,19 +95,22 @@ class AskAnswerer(BenchmarkAnswerer):
     def _variant(self, name: str, **changes: Any) -> "AskAnswerer":
         options = replace(self._options, **changes)
         place = (self._edition, self._settings, self._home)
-        return AskAnswerer(*place, options, name, self._planners)
+        return AskAnswerer(*place, options, name, self._planners, self._policies)
 
     def _asker(self, graph: str | None) -> Asker:
         options = self._options
         if options.graph is None and graph is not None:
             options = replace(options, graph=graph, beside_graph=True)
-        return Asker(self._home, self._edition, self._settings, options, planners=self._planners)
+        place = (self._home, self._edition, self._settings)
+        return Asker(*place, options, planners=self._planners, policies=self._policies)
 
 
-def _prediction(answer: Answer) -> Prediction:
+def _prediction(answer: Answer, *, walks: bool) -> Prediction:
+    walked = (tuple(place.path.relations) for place in answer.evidence if place.path)
     return Prediction(
         answer.answers,
         {"program": bool(answer.program), "answer": answer.answerable},
+        paths=tuple(dict.fromkeys(walked)) if walks else None,
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,
     )
 
@@ -146,4 +161,5 @@ def system_for(
         name = f"{route} {engine.model.name}"
     options = AskOptions(route, expert=expert, without=frozenset(() if learned else ("trust",)))
     planners = None if learned else dict[str, Planner]()
-    return lambda edition: AskAnswerer(edition, settings, home, options, name, planners)
+    policies: Mapping[str, TrainedPolicy] | None = None if learned else {}
+    return lambda edition: AskAnswerer(edition, settings, home, options, name, planners, policies)
