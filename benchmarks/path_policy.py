@@ -1,26 +1,28 @@
-"""The policy that walks a graph: reach, gold paths, another graph, and speed (KnowGPT's P_RL).
+"""What training a path policy brings: gold paths and right answers, beside three other ways.
 
-    python -m benchmarks.path_policy [--parts reach,gold,transfer,speed] [--limit N] [...]
+    python -m benchmarks.path_policy [--sets pathquestion-2,pathquestion-3,metaqa-2] [--limit N]
 
-Questions of PathQuestion and MetaQA are split by their entities into parts: half to train on, a
-fifth to choose the ranking by, and the rest to report. Intervals (95 %) are over resampled groups
-of questions that share entities. The target of a walk is the gold answer, as in the paper's
-training; how well a path is found without it is measured, too (`open`).
+A policy learns from the training questions and their answers alone, as `almanac train-paths` has
+it; of PathQuestion, that is a half that shares no entity with the other. Test questions are asked
+in two ways: openly, and with the right answer given as the target, as in KnowGPT's training. The
+ways compared:
 
-reach     share of targets, where a path exists, that the likeliest actions reach within three
-          steps; beside it a random walk and the untrained network
-gold      share of questions whose gold path is the best, or among the best five, of a beam of five,
-          by a policy trained on gold paths of other questions, and by one that had rewards only.
-          Half of the gold paths of three hops come back to a node, which simple walks cannot
-transfer  reach on a graph by the policy trained on another
-speed     episodes per second of training in batches of 256, and one episode at a time
+trained        trails of the policy, ranked by its probability and the paths' rewards
+untrained      the same with a network that has learned nothing and knows only shared words
+breadth-first  all trails of up to three hops, the shorter ones first, ranked by rewards alone
+P_sub          paths within the two-hop subgraph of the question and its target, ranked by rewards
+
+`first` is the share of questions whose gold path, its relations and their order, comes first, and
+`among 5` the share in which it is among the first five; `right` is the share with a right answer
+first. MetaQA has no gold paths. Intervals (95 %) are over groups of questions that share entities,
+differences are paired.
 """
 
-import argparse
+import gzip
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
@@ -29,282 +31,183 @@ import torch
 
 from benchmarks.command import data, parser_of, report, run_command
 from benchmarks.fact_check import interval
-from benchmarks.path_worlds import World, metaqa, pathquestion, random_pairs
-from tasks.paths.path import Path
-from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
-from tasks.paths.policy.episodes import Choose, Rules, begin, choose_at_random, walk_all
-from tasks.paths.policy.network import NetworkShape, PolicyNetwork
+from tasks.graphs.graph import Graph
+from tasks.paths.extraction.subgraph import SubgraphExtraction
+from tasks.paths.extraction.walks import PolicyWalks
+from tasks.paths.graph_vectors import graph_vectors
+from tasks.paths.path import GroundedQuestion, Path
+from tasks.paths.path_graph import PathGraph
+from tasks.paths.policy.network import PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.train import Episodes, TrainedPolicy, train_policy
+from tasks.paths.policy.rewards import rewarded
+from tasks.paths.policy.trails import explored, readings_of
+from tasks.paths.policy.train import TrainedPolicy, train_policy
+from tasks.questions.formats.metaqa import read_metaqa
+from tasks.questions.formats.pathquestion import read_pathquestion
+from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import sample, split
+from tasks.train_paths import examples_of
+from tests.path_measures import simple_paths, steps_around
 
-ENCODER = "static"
-SEED = 0
-MOST = 6_000  # questions of each number of hops of MetaQA
-PAIRS = 3_000  # of each graph without questions
-PLAN = PolicyPlan(hidden=(128, 256))
-OF_GOLD = PLAN.model_copy(update={"simple": False, "cloning_epochs": 15, "epochs": 0})
-LIKELIHOODS = (0.0, 0.03, 0.1, 0.3, 1.0)
-OPEN = 100  # questions for which every node within reach is a target
-LOOPED = 256  # episodes of the loop
-PARTS = ("reach", "gold", "transfer", "speed")
+SETS = ("pathquestion-2", "pathquestion-3", "metaqa-2")
+TRIED = 150  # trails of one reading that the breadth-first search continues
+STEPS, MOST = 3, 5
 
-
-def show(text: str) -> None:
-    """Print progress."""
-    print(text, file=sys.stderr, flush=True)
+Outcome = tuple[list[tuple[str, ...]], list[int]]  # relations of paths, and answers, best first
 
 
-def share(world: World, right: np.ndarray, among: np.ndarray | None = None) -> dict[str, Any]:
-    """Return a share with its interval; `among` are the rows that count."""
-    rows = np.arange(len(right)) if among is None else np.flatnonzero(among)
-    groups = [world.keys[row] for row in rows]
-    values = right[rows].astype(float)
+def outcome_of(paths: PathGraph, found: Sequence[Path]) -> Outcome:
+    """Return the distinct relations and ends of paths."""
+    names = [tuple(paths.graph.relations[step.relation] for step in p.steps) for p in found]
+    return list(dict.fromkeys(names)), list(dict.fromkeys(path.nodes[-1] for path in found))
+
+
+def by_policy(paths: PathGraph, walks: PolicyWalks, asked: GroundedQuestion) -> Outcome:
+    """Return what a policy finds, openly without targets."""
+    if asked.targets:
+        return outcome_of(paths, walks.extract([asked])[0].paths)
+    proposed, extracted = walks.propose(asked)
+    names, _ = outcome_of(paths, extracted.paths)
+    return names, [int(proposal.nodes[0]) for proposal in proposed]
+
+
+def breadth_first(paths: PathGraph, asked: GroundedQuestion) -> Outcome:
+    """Return the paths of a breadth-first search, ranked by their rewards."""
+    found: list[Path] = []
+    for reading in readings_of(asked.text, paths.graph):
+        for trail in explored(paths.graph, reading, STEPS, TRIED):
+            ends = trail.ends[:1]
+            if asked.targets:
+                ends = np.intersect1d(asked.targets[0], trail.ends)
+            for node in ends.tolist():
+                found += trail.paths_to(paths.graph, node)
+    return outcome_of(paths, ranked(paths, found, asked.context))
+
+
+def within_subgraph(
+    paths: PathGraph, subgraph: SubgraphExtraction, asked: GroundedQuestion
+) -> Outcome:
+    """Return the simple paths from the question's names to its target in P_sub."""
+    sources = np.concatenate([r.nodes for r in readings_of(asked.text, paths.graph)])
+    [extracted] = subgraph.extract([replace(asked, sources=np.unique(sources).astype(np.int32))])
+    around, targets = steps_around(extracted.edges), set(asked.targets[0].tolist())
+    found = [
+        Path(start, steps)
+        for start in np.unique(sources).tolist()
+        for steps in simple_paths(around, (start,), targets, STEPS)
+    ]
+    return outcome_of(paths, ranked(paths, found, asked.context))
+
+
+def ranked(paths: PathGraph, found: Sequence[Path], context: np.ndarray) -> list[Path]:
+    """Return paths with the highest rewards first."""
+    vectors = paths.vectors
+    valued = rewarded(found, np.tile(context, (len(found), 1)), vectors.nodes, vectors.relations)
+    return sorted(valued, key=lambda path: -(path.rewards.total if path.rewards else 0))
+
+
+def measured(
+    paths: PathGraph, policy: TrainedPolicy, questions: Sequence[BenchmarkQuestion]
+) -> dict[str, Any]:
+    """Return the figures of every way, and what training brings."""
+    network = PolicyNetwork.untrained(policy.network.shape, policy.plan.seed)
+    walks = PolicyWalks.over(paths.graph, paths.vectors, policy)
+    untrained = replace(walks, policy=replace(policy, network=network))
+    subgraph = SubgraphExtraction(paths.graph, paths.vectors)
+    contexts = paths.vectors.encode([question.question for question in questions])
+    none = np.zeros(0, np.int32)
+    rows: dict[str, list[list[float]]] = {}
+    for number, (question, context) in enumerate(zip(questions, contexts, strict=True), 1):
+        gold = np.concatenate([none, *map(paths.graph.bearers, question.answers)])
+        given = GroundedQuestion(question.question, context, none, (gold,))
+        openly = replace(given, targets=())
+        outcomes = {
+            "open, trained": by_policy(paths, walks, openly),
+            "open, untrained": by_policy(paths, untrained, openly),
+            "open, breadth-first": breadth_first(paths, openly),
+            "given, trained": by_policy(paths, walks, given),
+            "given, untrained": by_policy(paths, untrained, given),
+            "given, breadth-first": breadth_first(paths, given),
+            "given, P_sub": within_subgraph(paths, subgraph, given),
+        }
+        for name, (relations, ends) in outcomes.items():
+            right = bool(ends) and ends[0] in gold
+            first, among = relations[:1] == [question.gold], question.gold in relations[:MOST]
+            rows.setdefault(name, []).append([float(first), float(among), float(right)])
+        if number % 100 == 0:
+            print(f"{number} of {len(questions)}", file=sys.stderr, flush=True)
+    keys = [question.split_key or question.id for question in questions]
+    tables = {name: np.array(values) for name, values in rows.items()}
+    measures = [("first", 0), ("among 5", 1)] if questions[0].gold else []
+    measures.append(("right", 2))
+    figures: dict[str, Any] = {"questions": len(questions), "learned from": policy.learned_from}
+    for name, table in tables.items():
+        asked_openly = name.startswith("open")
+        shown = measures if asked_openly else measures[:-1]
+        figures[name] = {label: share(keys, table[:, column]) for label, column in shown}
+    for asked in ("open", "given"):
+        more = tables[f"{asked}, trained"] - tables[f"{asked}, untrained"]
+        shown = measures if asked == "open" else measures[:-1]
+        figures[f"{asked}, trained less untrained"] = {
+            label: share(keys, more[:, column]) for label, column in shown
+        }
+    return figures
+
+
+def share(keys: Sequence[str], values: np.ndarray) -> dict[str, Any]:
+    """Return a mean with its interval."""
     return {
-        "questions": len(rows),
         "share": round(float(values.mean()), 4),
-        "interval": interval(groups, lambda chosen: values[chosen].mean()),
+        "interval": interval(keys, lambda chosen: values[chosen].mean()),
     }
 
 
-def reached(world: World, choose: Choose, rules: Rules) -> np.ndarray:
-    """Return which walks reach their targets."""
-    pairs = world.pairs
-    walks = begin(pairs.sources, pairs.targets, pairs.contexts, rules)
-    walk_all(world.place, walks, rules, choose)
-    return walks.reached
+def graph_of(name: str, file: File, separator: str) -> Graph:
+    """Return the graph whose triples are the lines of a file."""
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8") as lines:
+        triples = [line.rstrip("\n").split(separator)[:3] for line in lines]
+    return Graph.of(name, ((head, relation, tail) for head, relation, tail in triples))
 
 
-def train(world: World, plan: PolicyPlan, *, on_gold: bool = False) -> TrainedPolicy:
-    """Train on the training part of a world."""
-    part = world.part("training", SEED)
-    pairs = part.pairs
-    demonstrations = part.gold if on_gold else None
-    started = time.perf_counter()
-    policy = train_policy(
-        world.place, Episodes(pairs.sources, pairs.targets, pairs.contexts, demonstrations), plan
-    )
-    show(f"{world.name}: trained in {time.perf_counter() - started:.0f} s")
-    return policy
+def sides_of(name: str) -> tuple[Graph, list[BenchmarkQuestion], list[BenchmarkQuestion]]:
+    """Return the graph of a set, with its training and its test questions."""
+    kind, hops = name.rsplit("-", 1)
+    if kind == "metaqa":
+        benchmark = read_metaqa(data("metaqa", f"{hops}-hop"))
+        return graph_of(name, data("metaqa", "kb.txt.gz"), "|"), *split(benchmark)
+    benchmark = read_pathquestion(data("pathquestion", f"PQ-{hops}H.txt.gz"))
+    return graph_of(name, data("pathquestion", f"{hops}H-kb.txt"), "\t"), *split(benchmark)
 
 
-def measure_reach(worlds: list[World]) -> dict[str, Any]:
-    """Return the reach of the policy of each world, beside chance and the untrained network."""
-    figures = {}
-    for world in worlds:
-        policy = train(world, PLAN)
-        part, place = world.part("reporting", SEED), world.place
-        untrained = PolicyNetwork.untrained(policy.network.shape, SEED)
-        ways = {
-            "policy": policy.network.greedy(place),
-            "untrained": untrained.greedy(place),
-            "random": choose_at_random(SEED),
-        }
-        among = part.reachable
-        figures[world.name] = {
-            name: share(part, reached(part, choose, PLAN.rules), among)
-            for name, choose in ways.items()
-        }
-        blind = train(world, PLAN.model_copy(update={"lookahead": 0}))
-        figures[world.name]["policy without lookahead"] = share(
-            part, reached(part, blind.network.greedy(place), PLAN.rules), among
-        )
-        show(f"{world.name}: {figures[world.name]}")
-    return figures
-
-
-def ranks(world: World, policy: TrainedPolicy, likelihood: float) -> np.ndarray:
-    """Return the rank of each gold path, from 0; 99 if it is not among the paths."""
-    pairs, plan = world.pairs, policy.plan
-    searched = search_paths(
-        *(world.place, policy.network, pairs.sources, pairs.targets, pairs.contexts, plan.rules),
-        options=BeamOptions(likelihood=likelihood),
-        weights=plan.reward_weights,
-        projection=policy.projection,
-    )
-    return np.array(
-        [rank_of(paths, gold) for paths, gold in zip(searched, world.gold, strict=True)]
-    )
-
-
-def rank_of(paths: list[RankedPath], gold: Path | None) -> int:
-    """Return where a path is among others."""
-    return next((n for n, path in enumerate(paths) if gold and path.path.steps == gold.steps), 99)
-
-
-def measure_gold(worlds: list[World]) -> dict[str, Any]:
-    """Return how often the gold path is the best, and among the best five."""
-    figures: dict[str, Any] = {}
-    for world in worlds:
-        kinds = {
-            "trained on gold paths": (OF_GOLD, True),
-            "trained on gold paths, simple walks": (
-                OF_GOLD.model_copy(update={"simple": True}),
-                True,
-            ),
-            "trained on gold paths, question unread": (
-                OF_GOLD.model_copy(update={"reads_context": False}),
-                True,
-            ),
-            "trained on shortest paths and rewards": (PLAN, False),
-        }
-        figures[world.name] = {}
-        for kind, (plan, on_gold) in kinds.items():
-            plan = plan.model_copy(update={"steps": world.hops})
-            policy = train(world, plan, on_gold=on_gold)
-            choosing, part = world.part("choosing", SEED), world.part("reporting", SEED)
-            tops = {w: float((ranks(choosing, policy, w) < 1).mean()) for w in LIKELIHOODS}
-            likelihood = max(tops, key=lambda weight: tops[weight])
-            rank, simple = ranks(part, policy, likelihood), part.simple_gold
-            row = figures[world.name][kind] = {
-                "likelihood": likelihood,
-                "top 1": share(part, rank < 1),
-                "top 5": share(part, rank < 5),
-                "top 1 of simple gold paths": share(part, rank < 1, simple),
-                "top 5 of simple gold paths": share(part, rank < 5, simple),
-            }
-            if kind in ("trained on gold paths", "trained on gold paths, question unread"):
-                row["open"] = measure_open(part, policy, likelihood)
-            show(f"{world.name}, {kind}: {row}")
-    return figures
-
-
-def measure_open(world: World, policy: TrainedPolicy, likelihood: float) -> dict[str, Any]:
-    """Return how often the gold path is the best of those to any node within reach."""
-    random = np.random.default_rng(SEED)
-    part = world.rows(np.sort(random.permutation(len(world.keys))[:OPEN]))
-    right, place = [], world.place
-    for row, gold in enumerate(part.gold):
-        near = {int(part.pairs.sources[row])}
-        for _ in range(world.hops):
-            near |= set(place.edges_at(np.array(sorted(near)))[3].tolist())
-        targets = np.array(sorted(near), np.int32)
-        sources = np.repeat(part.pairs.sources[row : row + 1], len(targets))
-        contexts = np.repeat(part.pairs.contexts[row : row + 1], len(targets), axis=0)
-        searched = search_paths(
-            *(place, policy.network, sources, targets, contexts, policy.plan.rules),
-            options=BeamOptions(width=3, likelihood=likelihood),
-            weights=policy.plan.reward_weights,
-        )
-        paths = [path for paths in searched for path in paths]
-        paths.sort(key=lambda path: -path.score)
-        right.append([rank_of(paths, gold), len(targets)])
-    rank, targets_each = np.array(right).T
-    return {
-        "targets for each question": round(float(targets_each.mean()), 1),
-        "top 1": share(part, rank < 1),
-        "top 5": share(part, rank < 5),
-    }
-
-
-def measure_transfer(groups: list[list[World]]) -> dict[str, Any]:
-    """Return the reach on each world of the policies trained on those of its group."""
-    figures: dict[str, Any] = {}
-    for worlds in groups:
-        for home in worlds:
-            policy = train(home, PLAN)
-            for world in worlds:
-                part = world.part("reporting", SEED)
-                choose = policy.network.greedy(world.place)
-                figures[f"trained on {home.name}, walks {world.name}"] = share(
-                    part, reached(part, choose, PLAN.rules), part.reachable
-                )
-        for world in worlds:
-            part = world.part("reporting", SEED)
-            for name, choose in (
-                ("random walk", choose_at_random(SEED)),
-                ("untrained", untrained(world).greedy(world.place)),
-            ):
-                figures[f"{name}, {world.name}"] = share(
-                    part, reached(part, choose, PLAN.rules), part.reachable
-                )
-    show(f"{figures}")
-    return figures
-
-
-def untrained(world: World) -> PolicyNetwork:
-    """Return a network with random weights."""
-    return PolicyNetwork.untrained(NetworkShape(world.vectors.dimensions, PLAN.hidden), SEED)
-
-
-def measure_speed(world: World, rounds: int) -> dict[str, Any]:
-    """Return episodes per second of learning from rewards, taking turns in one run.
-
-    The loop walks one episode at a time with the same network, rewards and optimizer, and learns
-    from each.
-    """
-    part = world.part("training", SEED, 2_048)
-    plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 1})
-
-    def timed(plan: PolicyPlan, part: World) -> float:
-        pairs = part.pairs
-        first: list[float] = []
-
-        def report(stage: str, done: int, total: int) -> None:
-            first.append(time.perf_counter())
-
-        train_policy(world.place, pairs, plan, report=report)
-        return (len(part.keys) - plan.batch) / (first[-1] - first[0])  # after the first batch
-
-    few = part.rows(np.arange(min(LOOPED, len(part.keys))))
-    figures: dict[str, Any] = {"world": world.name}
-    for hidden in ((128, 256), (512, 1_024)):
-        sized = plan.model_copy(update={"hidden": hidden})
-        speeds: dict[str, list[float]] = {"batches": [], "loop": []}
-        for _ in range(rounds):
-            speeds["batches"].append(timed(sized, part))
-            speeds["loop"].append(timed(sized.model_copy(update={"batch": 1}), few))
-        medians = {name: float(np.median(values)) for name, values in speeds.items()}
-        figures[f"hidden layers {hidden}"] = {
-            "episodes per second": {
-                name: [round(value, 1) for value in values] for name, values in speeds.items()
-            },
-            "times as fast": round(medians["batches"] / medians["loop"], 1),
-        }
-        show(f"{figures}")
-    return figures
+def results(
+    names: Sequence[str], limit: int | None, plan: PolicyPlan, cache: File
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the figures of each set."""
+    for name in names:
+        graph, training, test = sides_of(name)
+        vectors = graph_vectors(graph, cache)
+        paths = PathGraph(graph, vectors)
+        examples = examples_of(paths, sample(training, plan.questions))
+        policy = train_policy(graph, vectors.relations, examples, plan)
+        print(f"{name}: learned from {policy.learned_from}", file=sys.stderr, flush=True)
+        yield name, measured(paths, policy, sample(test, limit))
 
 
 def main() -> None:
     """Measure and write the results."""
     parser = parser_of(__doc__)
+    parser.add_argument("--sets", default=",".join(SETS), help="some of " + ",".join(SETS))
+    parser.add_argument("--limit", type=int, help="test questions of each set (all)")
     parser.add_argument("--cache", type=File, help="keep vectors of graphs here")
-    parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ",".join(PARTS))
-    parser.add_argument("--encoder", default=ENCODER, help="static or minilm")
-    parser.add_argument("--limit", type=int, default=MOST, help="pairs of each graph")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of speed (3)")
+    parser.add_argument("--training", type=int, default=PolicyPlan().questions, metavar="N")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
+    plan = PolicyPlan(questions=arguments.training)
     with tempfile.TemporaryDirectory() as folder:
-        for part, figures in measured(arguments, arguments.cache or File(folder)):
-            report(f"path-policy-{part}", {"encoder": arguments.encoder, **figures})
-
-
-def measured(arguments: argparse.Namespace, cache: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the figures of each part that was asked for."""
-    encoder, most = arguments.encoder, arguments.limit
-    path_worlds = [
-        pathquestion(data("pathquestion"), hops, cache, encoder, most) for hops in (2, 3)
-    ]
-
-    def films() -> list[World]:
-        return [metaqa(data("metaqa"), hops, cache, encoder, most) for hops in (1, 2, 3)]
-
-    def bare() -> list[World]:
-        files = (
-            ("conceptnet", data("conceptnet", "CN-100K", "train.txt.gz")),
-            ("medkg", data("medkg", "ddb_triples.tsv.gz")),
-        )
-        few = min(most, PAIRS)
-        return [random_pairs(name, file, cache, encoder, few) for name, file in files]
-
-    measures: dict[str, Callable[[], dict[str, Any]]] = {
-        "reach": lambda: measure_reach([*path_worlds, *films()]),
-        "gold": lambda: measure_gold(path_worlds),
-        "transfer": lambda: measure_transfer([[path_worlds[1], films()[1]], bare()]),
-        "speed": lambda: measure_speed(path_worlds[1], arguments.rounds),
-    }
-    for part in arguments.parts.split(","):
-        yield part, measures[part]()
+        cache = arguments.cache or File(folder)
+        figures = dict(results(arguments.sets.split(","), arguments.limit, plan, cache))
+    report("path-policy", figures)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,13 @@ import numpy as np
 from benchmarks.command import run_command
 from benchmarks.killed import SERVER, kill_command, left_in, play_rounds
 from tasks.graphs.graph import Graph
-from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import save_policy
-from tasks.paths.policy.train import Episodes, train_policy
+from tasks.paths.policy.train import Example, train_policy
 from warehouse import durable
 
-NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8
-PLAN = PolicyPlan(hidden=(16, 32), batch=60, cloning_epochs=2, epochs=2, teacher=0.1)
+NODES, EDGES, ASKED, WIDE = 60, 240, 60, 8
+PLAN = PolicyPlan(width=8, batch=20, epochs=3, steps=2)
 SERVER.set_forkserver_preload(
     ["benchmarks.policy_crash", "torch._dynamo", "scipy.sparse", "safetensors.torch"]
 )
@@ -56,9 +55,12 @@ def trained(state: Path, result: Path, last: int) -> None:
     heads, tails = draw.integers(NODES, size=(2, EDGES))
     triples = [(f"n{a}", f"r{a % 3}", f"n{b}") for a, b in zip(heads, tails, strict=True)]
     graph = Graph.of("drawn", triples)
-    drawn = draw.normal(size=(graph.nodes + len(graph.relations) + PAIRS, WIDE)).astype(np.float32)
-    nodes, relations, contexts = np.split(drawn, [graph.nodes, graph.nodes + len(graph.relations)])
-    ends = draw.integers(graph.nodes, size=(2, PAIRS)).astype(np.int32)
+    relations = draw.normal(size=(len(graph.relations), WIDE)).astype(np.float32)
+    starts = draw.integers(graph.nodes, size=ASKED)
+    examples = [
+        Example(f"What is r1 of {graph.label(start)}?", (graph.step(np.array([start]), 1),))
+        for start in starts.tolist()
+    ]
     events, sync = 0, durable.sync_file
 
     def event() -> None:
@@ -68,6 +70,8 @@ def trained(state: Path, result: Path, last: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def report(stage: str, done: int, total: int) -> None:
+        if stage != "learn":
+            return
         if not events and done > 1:
             result.with_name("gone-on").touch()
         event()
@@ -76,10 +80,9 @@ def trained(state: Path, result: Path, last: int) -> None:
         event()
         sync(path)
 
-    world = VectorGraph(graph, nodes, relations)
     with patch.object(durable, "sync_file", sync_file):
         policy = train_policy(
-            *(world, Episodes(ends[0], ends[1], contexts), PLAN, state),
+            *(graph, relations, examples, PLAN, state),
             report=report,
             checkpoint_seconds=0,
         )

@@ -10,10 +10,10 @@ import numpy as np
 
 from tasks.ask.path_reader import ROOM
 from tasks.paths.extraction.walks import PolicyWalks
+from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import GroundedQuestion, Path, Step, Strategy
 from tasks.paths.path_graph import PathGraph
-from tasks.paths.policy.demonstrations import as_walks
-from tasks.paths.policy.episodes import Rules, VectorGraph, rewards_of
+from tasks.paths.policy.rewards import rewarded
 from tasks.paths.templates import Limit, Templates
 
 STEPS = 3
@@ -71,25 +71,24 @@ def simple_paths(
                 yield from ((step, *rest) for step in near[node])
 
 
-def relatedness(world: VectorGraph, paths: Sequence[Path], contexts: np.ndarray) -> np.ndarray:
+def relatedness(vectors: GraphVectors, paths: Sequence[Path], contexts: np.ndarray) -> np.ndarray:
     """Return equation 3 of each path with the context in its row."""
-    rules, parts = Rules(max((len(path.steps) for path in paths), default=1)), []
+    parts = [np.zeros(0, np.float32)]
     for start in range(0, len(paths), TOGETHER):
-        part = paths[start : start + TOGETHER]
-        ends = np.array([path.nodes[-1] for path in part], np.int32)
-        walks = as_walks(part, ends, contexts[start : start + TOGETHER], rules)
-        parts.append(rewards_of(world, walks).relatedness)
-    return np.concatenate([np.zeros(0, np.float32), *parts])
+        rows = slice(start, start + TOGETHER)
+        valued = rewarded(paths[rows], contexts[rows], vectors.nodes, vectors.relations)
+        parts.append(np.array([path.rewards.relatedness for path in valued if path.rewards]))
+    return np.concatenate(parts)
 
 
 def values_of(
-    world: VectorGraph, pairs: Pairs, found: Sequence[Sequence[Path]]
+    vectors: GraphVectors, pairs: Pairs, found: Sequence[Sequence[Path]]
 ) -> list[Values | None]:
     """Return the mean relatedness and length of each pair's paths; None if it has none."""
     counts = np.array(list(map(len, found)), np.int64)
     paths = [path for some in found for path in some]
     contexts = np.stack([question.context for question in pairs.questions])
-    related = relatedness(world, paths, np.repeat(contexts, counts, axis=0))
+    related = relatedness(vectors, paths, np.repeat(contexts, counts, axis=0))
     ends = counts.cumsum().tolist()
     return [
         (float(related[end - len(some) : end].mean()), float(np.mean([len(p.steps) for p in some])))
@@ -143,9 +142,8 @@ def _mean_of(values: np.ndarray, chosen: np.ndarray) -> float:
 
 def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str, Any]:
     """Return how the policy's paths and prompts compare with those of the other strategies."""
-    walks = paths.extractions["walks"]
-    assert isinstance(walks, PolicyWalks)
-    walks = replace(walks, fallbacks=())
+    assert paths.walks is not None
+    walks = replace(paths.walks, fallbacks=())
     pairs = pairs_of(questions)
 
     def firsts(strategy: Strategy) -> list[tuple[Path, ...]]:
@@ -156,7 +154,7 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
         "shortest paths": firsts(paths.extractions["shortest_paths"]),
         "P_sub": within_subgraph(paths, questions, pairs),
     }
-    values = {name: values_of(paths.world, pairs, some) for name, some in found.items()}
+    values = {name: values_of(paths.vectors, pairs, some) for name, some in found.items()}
     return {
         "questions": len(questions),
         "pairs": len(pairs.numbers),
@@ -189,7 +187,7 @@ def prompts(
         by_question = Pairs(list(range(len(questions))), list(questions))
         values[strategy.name] = [
             (mean[0], float(len(edges))) if mean else None
-            for mean, edges in zip(values_of(paths.world, by_question, steps), shown, strict=True)
+            for mean, edges in zip(values_of(paths.vectors, by_question, steps), shown, strict=True)
         ]
     numbers, figures = range(len(questions)), {}
     for name in ("subgraph", "shortest_paths"):

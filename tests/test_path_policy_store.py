@@ -22,26 +22,24 @@ from tasks.paths.policy.train import TrainedPolicy
 from tests.unsafe_folders import Change, linked, manifest_change, piped, resealed
 from warehouse.durable import sha256_file
 
-PLAN = PolicyPlan(hidden=(6, 5), relatedness=0.7)
+PLAN = PolicyPlan(width=6, relatedness=0.7)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    network = PolicyNetwork.untrained(NetworkShape(4, (6, 5)), seed=0)
-    policy = TrainedPolicy(network, PLAN, np.eye(4, dtype=np.float32), [{"reward": 0.5}])
+    network = PolicyNetwork.untrained(NetworkShape(4, 6, 3), seed=0)
+    policy = TrainedPolicy(network, PLAN, [{"loss": 0.5}], learned_from=7)
     save_policy(tmp_path / "policy", policy, "a graph", "minilm")
     return tmp_path / "policy"
 
 
 def test_a_policy_comes_back_as_it_was(folder):
     policy, manifest = load_policy(folder, sha256_file(folder / MANIFEST))
-    whole = PolicyNetwork.untrained(NetworkShape(4, (6, 5)), seed=0)
+    whole = PolicyNetwork.untrained(NetworkShape(4, 6, 3), seed=0)
     assert policy.network.shape == whole.shape
     assert all((policy.network.weights[name] == w).all() for name, w in whole.weights.items())
     assert policy.plan == PLAN
-    assert policy.curve == [{"reward": 0.5}]
-    assert policy.projection is not None
-    assert policy.projection.tolist() == np.eye(4).tolist()
+    assert policy.curve == [{"loss": 0.5}] and policy.learned_from == 7
     assert (manifest.graph, manifest.encoder) == ("a graph", "minilm")
 
 
@@ -86,11 +84,11 @@ ATTACKS: dict[str, tuple[Change, str]] = {
         r"no manifest of a policy \(plan.code\)",
     ),
     "a network that is too wide": (
-        manifest_change(lambda m: m["plan"].update(hidden=[6, 10**9])),
+        manifest_change(lambda m: m["plan"].update(width=10**9)),
         "no manifest",
     ),
     "another network": (
-        manifest_change(lambda m: m["plan"].update(hidden=[6, 7])),
+        manifest_change(lambda m: m["plan"].update(width=7)),
         "not one of the network",
     ),
     "other vectors": (manifest_change(lambda m: m.update(dimensions=5)), "not one of"),
@@ -98,14 +96,14 @@ ATTACKS: dict[str, tuple[Change, str]] = {
         manifest_change(lambda m: m["files"].update({"../x": m["files"][CURVE]})),
         "does not list exactly",
     ),
-    "numbers that are not finite": (tensors(lambda t: t["first.bias"].fill(np.nan)), "not finite"),
+    "numbers that are not finite": (tensors(lambda t: t["stop"].fill(np.nan)), "not finite"),
     "a tensor too many": (
         tensors(lambda t: t.update(more=np.zeros(3, np.float32))),
         "'more' is not one",
     ),
     "another type": (
-        tensors(lambda t: t.update({"first.bias": np.zeros(6, np.float64)})),
-        "'first.bias' is not one",
+        tensors(lambda t: t.update(stop=np.zeros(6, np.float64))),
+        "'stop' is not one",
     ),
 }
 

@@ -8,7 +8,8 @@ from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import GroundedQuestion, Path, Step
 from tasks.paths.path_graph import PathGraph
-from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import Example, train_policy
 from tests.path_measures import (
     Pairs,
     compared,
@@ -89,7 +90,7 @@ def test_relatedness_is_that_of_a_paths_beginnings():
         int(paths.graph.named(name)[0]) for name in ("source 0", "apt 0", "target 0")
     )
     path = Path(start, (Step(0, False, apt), Step(0, False, end)))
-    [values, nothing] = values_of(paths.world, Pairs([0, 0], [grounded, grounded]), [[path], []])
+    [values, nothing] = values_of(paths.vectors, Pairs([0, 0], [grounded, grounded]), [[path], []])
     vectors = paths.vectors.nodes.astype(np.float64)
     sums = vectors[start], vectors[start] + vectors[apt], vectors[[start, apt, end]].sum(0)
     cosines = [float(each[0] / np.linalg.norm(each)) for each in sums]
@@ -110,12 +111,12 @@ def test_pairs_without_both_paths_do_not_count_and_questions_are_resampled_whole
 def test_a_trained_policy_takes_the_way_that_is_about_the_question():
     paths = path_graph()
     names = [(f"source {number}", f"target {number}") for number in range(WAYS)]
-    ends = [[int(paths.graph.named(name)[0]) for name in pair] for pair in names]
-    sources, targets = np.array(ends, np.int32).T
-    plan = PolicyPlan(hidden=(16, 16), cloning_epochs=8, epochs=8, batch=8)
-    policy = train_policy(
-        paths.world, Episodes(sources, targets, np.tile(CONTEXT, (WAYS, 1))), plan
-    )
+    examples = [
+        Example(f"Where does {source} lead?", (paths.graph.named(target),))
+        for source, target in names
+    ]
+    plan = PolicyPlan(width=8, batch=8)
+    policy = train_policy(paths.graph, paths.vectors.relations, examples, plan)
     trained = PathGraph(paths.graph, paths.vectors, policy)
     figures = measure(trained, [question(paths, *pair) for pair in names])
     assert figures["pairs with a path"] == dict.fromkeys(

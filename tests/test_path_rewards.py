@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from tasks.paths.path import Path, Step
 from tasks.paths.policy.rewards import (
     RewardWeights,
     conciseness,
-    fit_projection,
     prefix_means,
     reach_rewards,
     relatedness_by_step,
+    rewarded,
     walk_rewards,
 )
 
@@ -60,30 +61,15 @@ def test_the_total_is_the_weighted_sum():
     assert first.total == pytest.approx(-0.403792, abs=1e-6)
 
 
-def test_actions_and_the_source_together_earn_the_total():
-    rewards = walk_rewards(STARTS, RELATIONS, NODES, np.array([2]), np.array([True]), CONTEXTS)
-    # The source earned .5 · 1; the first action changes relatedness by .853553 - 1.
-    assert rewards.to_go[0, 0] == pytest.approx(1.596208 - 0.5)
-    assert rewards.to_go[0, 1] == pytest.approx(1.596208 - 0.5 * AFTER_ONE)
-
-
-def test_a_projection_turns_paths_into_contexts():
-    turn = np.array([[0, 1], [1, 0]], np.float32)
-    lengths = np.array([2])
-    turned = relatedness_by_step(STARTS, RELATIONS, NODES, lengths, CONTEXTS[:, ::-1], turn)
-    assert turned[0] == pytest.approx([1, AFTER_ONE, AFTER_TWO])
-    # Contexts may have another length than nodes.
-    wide = np.array([[0, 1], [1, 0], [0, 0]], np.float32)
-    context = np.array([[0, 1, 0]], np.float32)
-    widened = relatedness_by_step(STARTS, RELATIONS, NODES, lengths, context, wide)
-    assert widened[0] == pytest.approx([1, AFTER_ONE, AFTER_TWO])
-
-
-def test_ridge_regression_has_its_closed_form():
-    # W = CᵀP (PᵀP + μI)⁻¹ = diag(2, 4) / (1 + μ)
-    paths, contexts = np.eye(2, dtype=np.float32), np.diag([2.0, 4.0])
-    assert fit_projection(paths, contexts, penalty=1) == pytest.approx(np.diag([1, 2]))
-    assert fit_projection(paths, contexts, penalty=3) == pytest.approx(np.diag([0.5, 1]))
+def test_paths_get_the_rewards_of_walks_that_arrive():
+    nodes = np.concatenate([STARTS, NODES[0]])
+    long = Path(0, (Step(0, False, 1), Step(1, True, 2)))
+    short = Path(0, (Step(0, False, 1),))
+    valued = rewarded([long, short], np.repeat(CONTEXTS, 2, axis=0), nodes, RELATIONS[0])
+    assert [path.steps for path in valued] == [long.steps, short.steps]
+    totals = [path.rewards.total for path in valued if path.rewards]
+    assert totals == pytest.approx([1.596208, 1.726777], abs=1e-6)
+    assert rewarded([], CONTEXTS, nodes, RELATIONS[0]) == []
 
 
 def test_a_vector_of_zeros_is_related_to_nothing():

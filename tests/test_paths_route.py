@@ -22,7 +22,7 @@ from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.parts import NO_MODEL
-from tasks.ask.path_reader import nearest_choice
+from tasks.ask.path_reader import WEIGHT, likeness_of
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.calibrate_gate import calibrate_gate
@@ -49,7 +49,7 @@ from warehouse.live import latest
 
 GRAPHS = Path(__file__).parents[1] / "examples" / "graphs"
 MOONS = GRAPHS / "moons-questions.jsonl"
-PLAN = PolicyPlan(cloning_epochs=12, epochs=4, hidden=(32, 32), batch=64, dropout=0.0)
+PLAN = PolicyPlan(width=16, batch=8)
 SETTINGS = Settings(engine=EngineSettings(encoder="none"))
 ASKED = "In which city was the discoverer of Io born?"
 CHOICES = ["Florence", "Pisa", "The Hague"]
@@ -144,10 +144,36 @@ def test_other_candidates_get_paths_too(ask):
     assert "1655" in ends
 
 
-def test_without_a_path_there_is_still_a_choice(ask):
-    answer = ask("Which colour has the sky?", "blue as water", "green as grass")
-    assert answer.answer in ("blue as water", "green as grass")
-    assert not ask("Why?").answerable  # an open question needs candidates
+@pytest.mark.parametrize(
+    ("question", "choices"),
+    [
+        ("Which colour has the sky?", ("blue as water", "green as grass")),
+        ("Who discovered Io?", ("Nobody Real", "Somebody Else")),
+        ("Who discovered Nothing Known?", ("Galileo Galilei", "Pisa")),
+        ("Where was Nobody Real born?", ()),
+        ("Why?", ()),
+    ],
+)
+def test_without_a_path_there_is_no_answer(ask, question, choices):
+    answer = ask(question, *choices)
+    assert not answer.answerable and answer.probability is None
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("Who discovered Titan?", "Christiaan Huygens"),
+        ("Where did the finder of Io come into the world?", "Pisa"),
+    ],
+)
+def test_an_open_question_is_answered_by_walking(ask, question, right):
+    answer = ask(question)
+    assert answer.answer == right and 0 < answer.probability <= 1
+    assert answer.evidence[0].path.nodes[-1] == right
+
+
+def test_a_choice_has_a_probability(ask):
+    assert 0 < ask(ASKED, *CHOICES).probability <= 1
 
 
 def test_a_graph_that_is_not_there_is_named(ask):
@@ -364,7 +390,8 @@ def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it():
         return np.array([[float("city" in text), float("born" in text)] for text in texts])
 
     choices = ["a city", "Pisa", "born"]
-    assert nearest_choice("Which city?", choices, ["", "", ""], encode) == "a city"
-    assert nearest_choice("Which city?", choices[1:], ["The city of Pisa.", ""], encode) == "Pisa"
-    assert nearest_choice("Which city?", choices, ["", "The city of Pisa.", ""], encode) == "a city"
-    assert nearest_choice("Which city?", [], [], encode) == ""
+    asked = "Which city?"
+    assert likeness_of(asked, choices, ["", "", ""], encode).tolist() == [1, 0, 0]
+    about = ["", "The city of Pisa.", ""]
+    assert likeness_of(asked, choices, about, encode).tolist() == [1, WEIGHT, 0]
+    assert likeness_of(asked, [], [], encode).tolist() == []

@@ -139,14 +139,12 @@ class PathReader:
             return np.zeros(len(choices), bool)
         ends = [path.nodes[-1] for path in extracted.paths]
         ends = ends or np.unique(extracted.edges[:, [0, 2]]).tolist()
-        return np.array(
-            [
-                np.isin(nodes, ends).any()
-                and (any(run.whole for run in runs) or (runs and not _is_proper_name(choice)))
-                for choice, nodes, runs in zip(choices, grounded.targets, named[1:], strict=True)
-            ],
-            bool,
-        )
+        is_named = [
+            any(run.whole for run in runs) or (len(runs) > 0 and not _is_proper_name(choice))
+            for choice, runs in zip(choices, named[1:], strict=True)
+        ]
+        is_end = [bool(np.isin(nodes, ends).any()) for nodes in grounded.targets]
+        return np.array(is_named, bool) & np.array(is_end, bool)
 
     def answer(
         self,

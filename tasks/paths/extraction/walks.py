@@ -83,17 +83,16 @@ class PolicyWalks:
         return proposed, Extracted.of_paths(paths)
 
     def shares(self, question: GroundedQuestion) -> np.ndarray:
-        """Return how likely each candidate is meant, as far as the policy can tell: float64.
+        """Return how likely each candidate is the answer, as far as the policy can tell: float64.
 
-        A trail gives its probability to the candidates among its ends, in equal parts; the sum
-        over the candidates is one at most.
+        A trail gives its probability to its ends in equal parts, so that one that leads to much
+        decides little. The sum over the candidates is one at most.
         """
         shares = np.zeros(len(question.targets))
         for proposal in proposals(self.on_graph, self.trails(question)):
-            hit = [np.isin(nodes, proposal.nodes).any() for nodes in question.targets]
-            if any(hit):
-                shares += proposal.probability * np.array(hit) / sum(hit)
-        return shares
+            hits = [np.isin(proposal.nodes, nodes).sum() for nodes in question.targets]
+            shares += proposal.probability * np.array(hits) / len(proposal.nodes)
+        return shares / max(shares.sum(), 1.0)
 
     def _of(self, question: GroundedQuestion, found: Sequence[LikelyTrail]) -> Extracted:
         by_candidate = [self._to(question, nodes, found) for nodes in question.targets]
