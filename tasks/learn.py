@@ -19,7 +19,8 @@ from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
+from tasks.ask.parts import NO_MODEL, reader_name
+from tasks.ask.path_reader import PathReader
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.calibrate_gate import calibrate_gates
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples

@@ -17,8 +17,8 @@ from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
 from tasks.evaluate.found_documents import DocumentSearch
 from tasks.evaluate.metrics import score
 from tasks.evaluate.own_texts import EditionPerQuestion, OwnTextsAnswerer
-from tasks.evaluate.report import Measured, figures, record_figures
-from tasks.evaluate.systems import TextAnswerer
+from tasks.evaluate.report import Measured, figures, gain_over, record_figures
+from tasks.evaluate.systems import AskAnswerer, TextAnswerer
 from tasks.prepare_benchmark import prepared
 from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
@@ -40,7 +40,9 @@ class Measurement:
     `limit` takes the first questions of a seeded shuffle. With `learn` the system learns from the
     training part, or from a seeded half; without it, all questions are test questions. `divide`
     returns the training and the test questions instead. `zero_shot` also measures the system before
-    it learns. `answers` is the file to which every answer is written, one JSON object per line.
+    it learns, `parts` each route of the query alone and the query without each of its parts, on at
+    most `COMPARED` questions. `answers` is the file to which every answer is written, one JSON
+    object per line.
     """
 
     graph: str | None = None
@@ -48,6 +50,7 @@ class Measurement:
     learn: bool = True
     divide: Callable[[Benchmark], Sides] | None = None
     zero_shot: bool = False
+    parts: bool = False
     baselines: Sequence[str] = BASELINES
     answers: Path | None = None
 
@@ -88,6 +91,7 @@ def evaluate(
         "learned_from": learned,
         "edition": edition.id if edition else None,
         "baselines": others,
+        "gains": [gain_over(other, measured[0]) for other in measured[1:]],
     }
     record_figures(home, result, warn)
     if how.answers:
@@ -135,6 +139,9 @@ def _measure(
         answerer.learn(train, report)
     first = _with_found(_ask(answerer, test, report), edition, settings)
     compared = sample(test, COMPARED) if len(test) > COMPARED else test
+    if how.parts:
+        assert isinstance(answerer, AskAnswerer)
+        others += [_ask(variant, compared, report) for variant in answerer.variants(compared)]
     graphs = sorted({question.graph for question in compared} - {""})
     for name in how.baselines:
         baseline_answerer: BenchmarkAnswerer
