@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import Expert, PathPolicy, TaskGate
 from schemas.settings import Settings, changed_settings
-from tasks.ask.parts import PARTS, Part, check_parts, load_learned_query, reader_name
+from tasks.ask.parts import PARTS, LearnedQuery, Part, check_parts, load_learned_query, reader_name
 from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
     NO_HINTS,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 # The routes that `--route` may name, besides `auto`.
 ROUTES: tuple[RouteName, ...] = get_args(RouteName)
-AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts")  # what `auto` may ask
-SLOW: tuple[RouteName, ...] = ("experts",)  # asked only where the others are not sure
+AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts", "none")  # may be asked
+SLOW: tuple[RouteName, ...] = ("experts", "none")  # asked only where the others are not sure
 NO_FILTERS = {f"experts.{name}": False for name in ("relevance", "pruning", "factuality")}
 ROUNDS = 2  # how often a model reads, unless the options say otherwise
 
@@ -60,12 +60,14 @@ class Asker:
         options: AskOptions | None = None,
         expert_tools: "ExpertTools | None" = None,
         planners: "Mapping[str, Planner] | None" = None,
+        learned: LearnedQuery | None = None,
         policies: "Mapping[str, TrainedPolicy] | None" = None,
     ) -> None:
         """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
         `expert_tools` of the same edition may be given, so that several askers share them, and
-        `planners` and `policies`, by graph, in the place of all that the home has learned.
+        `planners` and `policies`, by graph, and what was `learned` of the query, in the place of
+        the home's.
         """
         options = options or AskOptions()
         settings = settings.model_copy(update={"engine": settings.engine.for_answers})
@@ -78,7 +80,7 @@ class Asker:
             raise UsageError(f"There is no graph {options.graph!r}. The graphs: {known}.")
         if options.route == "experts" or options.expert is not None:
             _check_experts(home, edition, options)
-        self._learned = load_learned_query(home, reader_name(settings))
+        self._learned = learned or load_learned_query(home, reader_name(settings))
         off = self._learned.off if options.route == "auto" else frozenset()
         options = replace(options, without=check_parts(options.without) | off)
         if "filters" in options.without:
@@ -283,6 +285,8 @@ class Asker:
                 return bool(known) if graph is None else graph in known
             case "experts":
                 return all_open and self._opens_experts
+            case "none":
+                return options.memory and self._resources.model is not None and not self._reader
             case _:
                 return True
 

@@ -124,6 +124,8 @@ def learn_trusts(
     from scipy.optimize import minimize
 
     routes = sorted({one.route for some in results for one in some})
+    if not routes:
+        return {}
     usual = np.array([(USUAL.shift, USUAL.scale)] * len(routes)).ravel()
     questions = [_options(some, marks, routes) for some, marks in zip(results, right, strict=True)]
 

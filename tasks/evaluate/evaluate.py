@@ -133,15 +133,15 @@ def _measure(
     """
     answerer, others = system(edition), []
     if how.zero_shot and how.learn:
-        before = _ask(answerer, test, report)
+        before = ask_system(answerer, test, report)
         others.append(replace(before, system=f"{answerer.name} zero-shot"))
     if how.learn and train:
         answerer.learn(train, report)
-    first = _with_found(_ask(answerer, test, report), edition, settings)
+    first = _with_found(ask_system(answerer, test, report), edition, settings)
     compared = sample(test, COMPARED) if len(test) > COMPARED else test
     if how.parts:
         assert isinstance(answerer, AskAnswerer)
-        others += [_ask(variant, compared, report) for variant in answerer.variants(compared)]
+        others += [ask_system(variant, compared, report) for variant in answerer.variants(compared)]
     graphs = sorted({question.graph for question in compared} - {""})
     for name in how.baselines:
         baseline_answerer: BenchmarkAnswerer
@@ -153,7 +153,7 @@ def _measure(
             continue
         if how.learn:
             baseline_answerer.learn(train, report)
-        others.append(_ask(baseline_answerer, compared, report))
+        others.append(ask_system(baseline_answerer, compared, report))
     return [first, *others]
 
 
@@ -176,19 +176,20 @@ def _from_own_texts(
     test = sample(benchmark.questions, how.limit)
     with tempfile.TemporaryDirectory(prefix="almanac-evaluate-") as folder:
         editions = EditionPerQuestion(Path(folder), settings)
-        first = _ask(OwnTextsAnswerer(system, editions), test, report, batch=1)
+        first = ask_system(OwnTextsAnswerer(system, editions), test, report, batch=1)
         if first.system == TextAnswerer.name or not how.baselines:
             return [first]
         read = OwnTextsAnswerer(lambda edition: TextAnswerer(edition, settings.engine), editions)
-        return [first, _ask(read, test, report, batch=1)]
+        return [first, ask_system(read, test, report, batch=1)]
 
 
-def _ask(
+def ask_system(
     answerer: BenchmarkAnswerer,
     questions: Sequence[BenchmarkQuestion],
     report: Report,
     batch: int = BATCH,
 ) -> Measured:
+    """Put questions to a system without gold answers; return what it answers, and the time."""
     began = time.perf_counter()
     predictions: list[Prediction] = []
     for start in range(0, len(questions), batch):

@@ -8,6 +8,7 @@ from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
+from tasks.ask.parts import PARTS, LearnedQuery, Part
 from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System
 from tasks.evaluate.program_answerer import ProgramAnswerer
@@ -37,25 +38,26 @@ class AskAnswerer(BenchmarkAnswerer):
         options: AskOptions,
         name: str,
         planners: Mapping[str, Planner] | None = None,
+        learned: LearnedQuery | None = None,
         policies: "Mapping[str, TrainedPolicy] | None" = None,
     ) -> None:
         """Take the options; `name` is the system's in tables.
 
-        `planners` and `policies` replace the home's.
+        `planners`, `policies` and what was `learned` of the query replace the home's.
 
         What is learned here stays here.
         """
         self._edition, self._settings, self._home = edition, settings, home
         self._options, self.name = options, name
-        self._planners, self._policies = planners, policies
+        self._planners, self._policies, self.learned = planners, policies, learned
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn a planner for each graph that questions name; for the route `paths`, a policy."""
         if self._options.route == "paths":
             from tasks.train_paths import policies_for
 
-            learned = policies_for(self._home, self._edition, questions, report)
-            self._policies = {**(self._policies or {}), **learned}
+            policies = policies_for(self._home, self._edition, questions, report)
+            self._policies = {**(self._policies or {}), **policies}
             return
         programs = ProgramAnswerer(self._edition)
         programs.learn(questions, report)
@@ -63,7 +65,12 @@ class AskAnswerer(BenchmarkAnswerer):
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
-        predictions = [Prediction()] * len(questions)
+        walks = self._options.route == "paths"
+        return [_prediction(answer, walks=walks) for answer in self.answers(questions)]
+
+    def answers(self, questions: Sequence[BenchmarkQuestion]) -> list[Answer]:
+        """Return the answers to questions, in order, as `ask` gives them."""
+        given: dict[int, Answer] = {}
         graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
@@ -71,38 +78,45 @@ class AskAnswerer(BenchmarkAnswerer):
             hints = [QuestionHints(choices=question.choices) for question in some]
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all([question.question for question in some], hints)
-            for place, answer in zip(places, answers, strict=True):
-                predictions[place] = _prediction(answer, walks=self._options.route == "paths")
-        return predictions
+            given |= zip(places, answers, strict=True)
+        return [given[place] for place in range(len(questions))]
+
+    def parts(self, questions: Sequence[BenchmarkQuestion]) -> list[Part]:
+        """Return the parts of the query that questions meet and that can be left out."""
+        met = set()
+        for graph in dict.fromkeys(question.graph or None for question in questions):
+            with self._asker(graph) as asker:
+                met |= set(asker.parts)
+        return [part for part in PARTS if part in met]
 
     def variants(self, questions: Sequence[BenchmarkQuestion]) -> list["AskAnswerer"]:
         """Return the query with each route alone, then without each of its parts."""
-        graphs = dict.fromkeys(question.graph or None for question in questions)
-        routes: dict[str, None] = {}
-        parts: dict[str, None] = {}
-        for graph in graphs:
-            with self._asker(graph) as asker:
-                routes |= dict.fromkeys(asker.routes)
-                parts |= dict.fromkeys(asker.parts)
-        alone = [self._variant(f"{name} alone", route=name) for name in routes]
+        parts = self.parts(questions)
+        alone = [self._variant(f"{name} alone", route=name) for name in parts if name in ROUTES]
         return [*alone, *map(self.lacking, parts)]
 
-    def lacking(self, part: str) -> "AskAnswerer":
-        """Return the query without one of its parts."""
-        without = self._options.without | {part}
-        return self._variant(f"{self.name} without {part}", without=without)
+    def lacking(self, *parts: str) -> "AskAnswerer":
+        """Return the query without some of its parts."""
+        without = self._options.without.union(parts)
+        return self._variant(f"{self.name} without {', '.join(parts)}", without=without)
 
     def _variant(self, name: str, **changes: Any) -> "AskAnswerer":
         options = replace(self._options, **changes)
         place = (self._edition, self._settings, self._home)
-        return AskAnswerer(*place, options, name, self._planners, self._policies)
+        return AskAnswerer(*place, options, name, self._planners, self.learned, self._policies)
 
     def _asker(self, graph: str | None) -> Asker:
         options = self._options
         if options.graph is None and graph is not None:
             options = replace(options, graph=graph, beside_graph=True)
         place = (self._home, self._edition, self._settings)
-        return Asker(*place, options, planners=self._planners, policies=self._policies)
+        return Asker(
+            *place,
+            options,
+            planners=self._planners,
+            learned=self.learned,
+            policies=self._policies,
+        )
 
 
 def _prediction(answer: Answer, *, walks: bool) -> Prediction:
@@ -159,7 +173,8 @@ def system_for(
     name = f"experts {expert}" if expert else route
     if route in ("auto", "programs") and engine.engine != "rules":
         name = f"{route} {engine.model.name}"
-    options = AskOptions(route, expert=expert, without=frozenset(() if learned else ("trust",)))
-    planners = None if learned else dict[str, Planner]()
-    policies: Mapping[str, TrainedPolicy] | None = None if learned else {}
-    return lambda edition: AskAnswerer(edition, settings, home, options, name, planners, policies)
+    options = AskOptions(route, expert=expert)
+    place = (settings, home, options, name)
+    if learned:
+        return lambda edition: AskAnswerer(edition, *place)
+    return lambda edition: AskAnswerer(edition, *place, {}, LearnedQuery(), {})
