@@ -114,8 +114,8 @@ def test_what_can_be_set_is_listed_with_its_meaning(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit, match="0"):
         called("train-paths", "--set", "help")  # without what a call needs
     listed = capsys.readouterr().out
-    assert listed.index("cloning_epochs\n") < listed.index("engine.encoder\n")
-    assert "cloning_epochs\n    How often each shortest path is imitated (10)" in listed
+    assert listed.index("batch\n") < listed.index("engine.encoder\n")
+    assert "batch\n    Questions per step of the optimizer (32)" in listed
     assert "engine.encoder\n" in listed and "source\n" not in listed
 
 
@@ -166,8 +166,8 @@ REPLACED = [  # a call as it was written, and what to --set now
     (("train-experts", "e"), ("--learning-rate", ".1"), "learning_rate=.1"),
     (("train-experts", "e"), ("--all-texts",), "all_texts=true"),
     (("train-experts", "e"), ("--licence", "MIT"), "licence=MIT"),
-    (TRAIN, ("--cloning-epochs", "2"), "cloning_epochs=2"),
-    (TRAIN, ("--ridge", ".1"), "ridge=.1"),
+    (TRAIN, ("--epochs", "2"), "epochs=2"),
+    (TRAIN, ("--learning-rate", ".1"), "learning_rate=.1"),
     (TRAIN, ("--rule", "bound"), "rule=bound"),
     (("calibrate-gate", "q", "--task", "t"), ("--seeds", "9"), "seeds=9"),
     (("calibrate-gate", "q", "--task", "t"), ("--layer", "2"), "layer=2"),
