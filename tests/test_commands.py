@@ -85,10 +85,10 @@ def called(*words: str) -> dict[str, object]:
 
 def test_settings_and_finer_options_are_set_for_one_call() -> None:
     fields = called(
-        *("train-paths", "q", "--graph", "g", "--set", "ridge=2", "--set", "per_token=.5"),
-        *("--set", "engine.encoder=none", "--set", "hidden=8,16"),
+        *("train-paths", "q", "--graph", "g", "--set", "forgotten=.5", "--set", "per_token=.5"),
+        *("--set", "engine.encoder=none", "--set", "width=8"),
     )
-    assert (fields["plan"].ridge, fields["plan"].hidden) == (2.0, (8, 16))  # type: ignore[attr-defined]
+    assert (fields["plan"].forgotten, fields["plan"].width) == (0.5, 8)  # type: ignore[attr-defined]
     assert fields["per_token"] == 0.5
     assert fields["settings"].engine.chinese_encoder == "none"  # type: ignore[attr-defined]
 
@@ -96,10 +96,10 @@ def test_settings_and_finer_options_are_set_for_one_call() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("ridg=1", "there are: ridge"),
+        ("widt=1", "there are: width"),
         ("engine.modl.name=x", "engine.model.name"),
-        ("ridge", "is not NAME=VALUE"),
-        ("ridge=-1", "argument --set ridge: Input should be greater than 0"),
+        ("width", "is not NAME=VALUE"),
+        ("width=0", "argument --set width: Input should be greater than or equal to 1"),
     ],
 )
 def test_what_cannot_be_set_is_told(
