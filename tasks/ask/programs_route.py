@@ -17,7 +17,6 @@ from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import one_line
-from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.wordings import Wordings
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import INVERSE_OF
@@ -53,7 +52,7 @@ class ProgramsRoute(AnswerRoute):
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan all questions for each imported graph at once."""
-        if self._resources.model is None:
+        if self._resources.speaks_for_itself:
             for name, writer in self._writers.items():
                 if self._options.graph in (None, name):
                     writer.prepare(questions)
@@ -61,7 +60,7 @@ class ProgramsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
-        if state.conversation is not None:
+        if state.conversation is not None and not self._resources.speaks_for_itself:
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
@@ -205,7 +204,7 @@ class ProgramsRoute(AnswerRoute):
         return {name: self._writer(graph) for name, graph in self._graphs.items() if name != CORPUS}
 
     def _writer(self, graph: EditionGraph) -> PlannedWriter:
-        planner = planner_for(self._resources.home, graph.arrays)
+        planner = self._resources.planner(graph.arrays)
         encoders = self._english_encoder, self._chinese_encoder
         return PlannedWriter(planner, Wordings(graph.arrays, planner.worded, *encoders))
 
