@@ -12,7 +12,18 @@ SYLLABLES = (
     "mar", "nev", "ord", "pel", "quin", "ros", "sel", "tam", "ulv", "ven", "wex", "yar", "zel",
 )  # fmt: skip
 ENDINGS = {"island": "ey", "port": "haven", "ship": "a", "person": "ick"}
-CARGOES = ("amber", "barley", "copper", "flax", "honey", "salt", "slate", "tallow", "timber", "wool")
+CARGOES = (
+    "amber",
+    "barley",
+    "copper",
+    "flax",
+    "honey",
+    "salt",
+    "slate",
+    "tallow",
+    "timber",
+    "wool",
+)
 ISLANDS, PORTS, SHIPS = 12, 24, 60
 CHOICES = 4
 # Each question: its wordings, and the relations from its subject to the answer.
