@@ -10,12 +10,13 @@ the share of right answers, the gain of the whole query over each route alone an
 without each part (paired, 95 % bootstrap intervals), and how far each route can be believed.
 `learned` is what `almanac learn` makes of the mixture, on questions kept apart. A route is asked a
 question once, and what it said counts wherever the same route is asked the same again; so seconds
-are those of routes. `--rows` keeps what every route said to every question.
+are those of routes. With `--only`, the figures of the other sets stay as they were. `--rows` keeps
+what every route said to every question.
 """
 
+import argparse
 import json
 import shutil
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.command import data, parser_of, report, run_command
+from benchmarks.command import commit, data, parser_of, report, results_folder, run_command
 from benchmarks.experts_study.measure import with_model
 from benchmarks.islands import Archipelago
 from benchmarks.whole_homes import (
@@ -318,9 +319,7 @@ def figures_of(asked: Asked) -> Figures:
         "questions": len(asked.answers),
         **share(asked.whole),
         "seconds": round(sum(seconds) / len(asked.answers), 3),
-        "best alone": best,
-        "gain over it": alone[best]["gain"],
-        "worse than it": alone[best]["gain_high"] < 0,
+        "best alone": {"route": best, **alone[best]},
         "alone": alone,
         "without": without,
         "by": by_kind(asked),
@@ -424,31 +423,37 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=[*SETS, LEARNED], default=[*SETS, LEARNED])
     parser.add_argument("--limit", type=int, default=100, metavar="N", help="of each set (100)")
     parser.add_argument("--model", metavar="NAME", help="a local model, such as smollm2 (none)")
-    parser.add_argument("--rows", type=Path, metavar="FILE", help="for what every route said")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="for what routes said")
     arguments = parser.parse_args()
     settings = with_model(SETTINGS, arguments.model) if arguments.model else SETTINGS
+    name = f"whole-query-{arguments.model}" if arguments.model else "whole-query"
+    for chosen in arguments.only:
+        figures = {**kept(name), chosen: measured(chosen, settings, arguments)}
+        report(name, figures)
+
+
+def kept(name: str) -> Figures:
+    """Return the figures of sets that were measured before; a set is measured alone, too."""
+    file = results_folder() / f"{name}.json"
+    known: Figures = json.loads(file.read_bytes()) if file.exists() else {}
+    return {name: figures for name, figures in known.items() if name in (*SETS, LEARNED)}
+
+
+def measured(name: str, settings: Settings, arguments: argparse.Namespace) -> Figures:
+    """Return the figures of one set, with the commit that gave them."""
+    if name == LEARNED:
+        return {"commit": commit(), **measure_learning(arguments.homes, settings, arguments.limit)}
+    asked = ask(limited(SETS[name](arguments.homes), arguments.limit), settings)
     if arguments.rows:
-        arguments.rows.unlink(missing_ok=True)
-    figures: Figures = {}
-    for name in arguments.only:
-        if name == LEARNED:
-            figures[name] = measure_learning(arguments.homes, settings, arguments.limit)
-            continue
-        chosen = limited(SETS[name](arguments.homes), arguments.limit)
-        asked = ask(chosen, settings)
-        figures[name] = figures_of(asked)
-        print(name, json.dumps(figures[name]), file=sys.stderr, flush=True)
-        if arguments.rows:
-            keep_rows(arguments.rows, name, asked)
-    ending = f"-{arguments.model}" if arguments.model else ""
-    report(f"whole-query{ending}", figures)
+        keep_rows(arguments.rows, name, asked)
+    return {"commit": commit(), **figures_of(asked)}
 
 
 def limited(places: Sequence[Place], limit: int) -> list[Place]:
     """Return the places with a seeded sample of their questions, `limit` in all."""
     chosen = {q.id for q in sample([q for _, some in places for q in some], limit)}
-    kept = [(place, [q for q in some if q.id in chosen]) for place, some in places]
-    return [(place, some) for place, some in kept if some]
+    asked = [(place, [q for q in some if q.id in chosen]) for place, some in places]
+    return [(place, some) for place, some in asked if some]
 
 
 if __name__ == "__main__":
