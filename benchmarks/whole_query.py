@@ -20,7 +20,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -52,11 +52,13 @@ from tasks.ask.choice import UNSAID
 from tasks.ask.parts import LearnedQuery, load_learned_query, reader_name
 from tasks.ask.route import AnswerRoute, AskOptions, QuestionState, Resources, RouteResult
 from tasks.evaluate.answerer import Prediction, without_gold
+from tasks.evaluate.evaluate import ask_system
 from tasks.evaluate.metrics import rightness, summarise
 from tasks.evaluate.report import Measured, gain_over
 from tasks.evaluate.systems import AskAnswerer
 from tasks.import_graph import import_graph
 from tasks.learn import learn
+from tasks.progress import silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import sample, split
@@ -178,7 +180,7 @@ def asked_of_mixture(part: int) -> Questions:
     """Return questions of the second or third part: texts, two graphs, the expert's field."""
     texts = read_benchmark(EXAMPLES / "questions.jsonl", "jsonl").questions
     north, south = Archipelago(0), Archipelago(1)
-    few = 20 if part == 2 else 50
+    few = 20 if part == 2 else 30
     return [
         question
         for kind, some in {
@@ -378,18 +380,24 @@ def measure_learning(homes: Path, settings: Settings, limit: int) -> Figures:
     shutil.copytree(mixed.path, folder, symlinks=True)
     home = Home(folder)
     file = questions_file(home, asked_of_mixture(1))
-    with remembering():
-        *_, decided = learn(home, [file], "jsonl", settings, measured=True)
     asked = sample(asked, limit)
-    before = ask([(lambda: mixed, asked)], settings)
-    learned = load_learned_query(home, reader_name(settings))
-    after = ask([(lambda: home, asked)], settings, learned)
+    with home.require_edition().pinned() as pinned, remembering():
+        *_, decided = learn(home, [file], "jsonl", settings, measured=True)
+        learned = load_learned_query(home, reader_name(settings))
+        before, after = (
+            ask_system(
+                AskAnswerer(pinned, settings, home, AskOptions(), WHOLE, learned=used),
+                asked,
+                silent,
+            )
+            for used in (LearnedQuery(), learned)
+        )
     return {
         "decided": decided,
-        "before": share(before.whole),
-        "after": share(after.whole),
-        **gain_over(before.whole, after.whole),
-        "said": said_by(after),
+        "trusts": {route: asdict(trust) for route, trust in learned.trusts.items()},
+        "before": share(before),
+        "after": share(after),
+        **gain_over(before, after),
     }
 
 

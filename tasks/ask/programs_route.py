@@ -66,7 +66,7 @@ class ProgramsRoute(AnswerRoute):
         for result in self._planned(question, kbs):
             tried += result.tried
             if result.answerable:
-                return RouteResult("programs", result.answers, result.evidence, tried)
+                return replace(result, tried=tried)
         return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
