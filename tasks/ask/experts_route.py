@@ -143,7 +143,10 @@ class ExpertsRoute(AnswerRoute):
             with_choices(question, choices), question, conversation, decisions.append
         )
         shown = [text.words for text in texts]
-        answer = phrased_answer(conversation, question, choices, shown, self._tools.encode)
+        before = state.hints.demonstrations
+        answer = phrased_answer(
+            conversation, question, choices, shown, self._tools.encode, demonstrations=before
+        )
         experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
             "experts" if texts else "none",
