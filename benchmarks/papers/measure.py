@@ -30,6 +30,7 @@ from tasks.evaluate.gates.scored import Draws
 from tasks.evaluate.metrics import HIGH, LOW
 from tasks.evaluate.systems import system_for
 from tasks.experts.registry import active_experts
+from tasks.import_graph import list_graphs
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.loaded_model import load_model
 from tasks.progress import Report
@@ -144,6 +145,9 @@ def _need_experts(home: Home) -> None:
 
 def _arms(run: Description, asking: Asking, path: Path, format: str) -> Iterator[OwnRow]:
     """Yield the rows of arms, of a bandit, and of an oracle over the paths of a graph."""
+    if run["graph"] not in {row["graph"] for row in list_graphs(asking.home)}:
+        say(f"{asking.home.path} has no graph {run['graph']} (docs/paths.md): no {format}.")
+        return
     asked = {"questions": path, "format": format, "graph": run["graph"], "model": asking.model}
     given = Namespace(**asked, limit=asking.limit, training=asking.limit or 500)
     for row in study_arms(given, asking.home, asking.report)["rows"]:
