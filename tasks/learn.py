@@ -122,7 +122,7 @@ def learn(
     try:
         planners = _learn_planners(home, joined, settings, graph, replace, report)
     except UsageError:
-        if not (tasks or experts or paths) or (graph is not None and not paths):
+        if not (tasks or experts or paths or folds) or (graph is not None and not paths):
             raise
         planners = []
     learned = [{"learned": "planner", **asdict(planner)} for planner in planners]

@@ -133,6 +133,17 @@ def test_auto_asks_experts_where_the_others_are_not_sure(experts_home):
     assert ask(home, question("Lund"), settings(), route="auto", expert="clocks").answer == "Berta"
 
 
+def test_a_small_model_answers_from_memory_only_where_that_is_allowed(home, tiny_models):
+    model = ModelSettings(name=str(tiny_models["chat"]), device="cpu")
+    small = EngineSettings(engine="transformers", model=model, encoder="none")
+    chosen = PLAIN.model_copy(update={"engine": small, "experts": ExpertSettings(use=False)})
+    silent = ask(home, question("Lund"), chosen, route="auto")
+    assert not silent.answerable and silent.usage.calls == 0
+    allowed = ask(home, question("Lund"), chosen, route="auto", memory=True)
+    assert allowed.way and [said.route for said in allowed.way.routes][-1] == "none"
+    assert allowed.usage.calls == 1
+
+
 def test_decisions_are_rows_beside_the_answer(home):
     answer = ask(home, question("Lund"), settings())
     record_answers(home, answer)

@@ -127,7 +127,9 @@ def _gains(result: dict[str, Any]) -> Table:
 
 
 def _cost(system: dict[str, Any]) -> list[float]:
-    return [system[cost] / max(1, system["items"]) for cost in ("seconds", "tokens")]
+    """Return the seconds and tokens that a question costs."""
+    items = max(1, system["items"])
+    return [round(system["seconds"] / items, 4), round(system["tokens"] / items)]
 
 
 def _rows(

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 # The routes that `--route` may name, besides `auto`.
 ROUTES: tuple[RouteName, ...] = get_args(RouteName)
-AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts")  # what `auto` may ask
-SLOW: tuple[RouteName, ...] = ("experts",)  # asked only where the others are not sure
+AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts", "none")  # may be asked
+SLOW: tuple[RouteName, ...] = ("experts", "none")  # asked only where the others are not sure
 NO_FILTERS = {f"experts.{name}": False for name in ("relevance", "pruning", "factuality")}
 ROUNDS = 2  # how often a model reads, unless the options say otherwise
 
@@ -280,6 +280,8 @@ class Asker:
                 return bool(known) if graph is None else graph in known
             case "experts":
                 return all_open and self._opens_experts
+            case "none":
+                return options.memory and self._resources.model is not None and not self._reader
             case _:
                 return True
 
