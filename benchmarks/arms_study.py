@@ -28,7 +28,8 @@ from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from schemas.settings import Settings
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, reader_name
+from tasks.ask.parts import reader_name
+from tasks.ask.path_reader import PathReader
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AskOptions, Resources
 from tasks.evaluate.metrics import summarise

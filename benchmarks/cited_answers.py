@@ -36,8 +36,12 @@ def is_right(answer: Answer, accepted: list[str]) -> bool:
     """Return whether an answer holds an accepted one; without these, whether there is none."""
     if not accepted:
         return not answer.answerable
-    texts = [_bare(answer.answer or ""), *map(_bare, answer.answers)]
-    return answer.answerable and any(_bare(one) in text for one in accepted for text in texts)
+    return answer.answerable and states([answer.answer or "", *answer.answers], accepted)
+
+
+def states(texts: list[str], accepted: list[str]) -> bool:
+    """Return whether an accepted answer stands in a text; case, commas and spaces do not count."""
+    return any(_bare(one) in _bare(text) for one in accepted for text in texts)
 
 
 def _bare(text: str) -> str:

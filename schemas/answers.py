@@ -93,9 +93,20 @@ class Gating(_Reply):
         return self.score if self.score is not None and isfinite(self.score) else None
 
 
-class Way(_Reply):
-    """How a model came to an answer from one numbered context."""
+class RouteAnswer(_Reply):
+    """What one route says to a question."""
 
+    route: Route = Field(description="The route.")
+    answer: str | None = Field(None, description="Its first answer, null if it has none.")
+    probability: float | None = Field(None, description="How likely it is right, as it says.")
+    seconds: float = Field(0.0, description="How long it took.")
+
+
+class Way(_Reply):
+    """How an answer was found: what routes said, or how a model read one numbered context."""
+
+    routes: list[RouteAnswer] = Field([], description="Routes that answered by themselves.")
+    not_asked: list[Route] = Field([], description="Routes that a sure answer made needless.")
     items: dict[str, int] = Field({}, description="Items of the context, by route.")
     left_out: dict[str, int] = Field({}, description="Items that were left out, by reason.")
     rounds: int = Field(0, description="How often the model read.")
@@ -143,7 +154,7 @@ class Answer(_Reply):
         [], description="Without an answer, names in the question by which no entity is known."
     )
     usage: Usage = Usage()
-    way: Way | None = Field(None, description="How a model came to the answer, if one read.")
+    way: Way | None = Field(None, description="How the answer was found.")
     edition: str = Field(description="The edition that was read.")
     seconds: float = Field(description="Seconds from question to answer.")
     gating: Gating | None = Field(

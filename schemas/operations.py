@@ -134,7 +134,7 @@ class AnswerRecord(Row):
         None, description="yes, partly or no: how much a model found of what was asked."
     )
     way: str | None = Field(
-        None, description="How a model came to the answer, a JSON object, if one read."
+        None, description="What routes said and how a model came to the answer, a JSON object."
     )
     cost: float | None = Field(None, description="What model calls cost, as far as is known.")
     program: str | None = Field(None, description="The search program, if one was run.")

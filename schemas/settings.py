@@ -214,7 +214,11 @@ class AskSettings(_Settings):
 class ExpertSettings(_Settings):
     """How questions draw on experts (CooK): how many texts, and through which filters."""
 
-    use: bool = Field(False, description="Ask the experts too, where other routes know nothing.")
+    use: bool | None = Field(
+        None,
+        description="Ask the experts too, where other routes are not sure; by default unless "
+        "`almanac learn` measured that they do not help.",
+    )
     mode: Literal["bottom_up", "automatic", "explicit"] = Field(
         "bottom_up",
         description="All experts write; or the model says what it needs, and the expert is chosen "
@@ -251,6 +255,11 @@ class ExpertSettings(_Settings):
     )
     writing_temperature: float = Field(1.0, ge=0, description="Temperature of the experts.")
     seed: int = Field(0, description="Random seed of experts and sampling.")
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether any filter of texts is on."""
+        return self.relevance or self.pruning or self.factuality
 
 
 class PublishSettings(_Settings):

@@ -9,6 +9,7 @@ right (KnowGPT, section 3.5).
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import replace as replace_fields
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,12 @@ from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
+from tasks.ask.parts import NO_MODEL, reader_name
+from tasks.ask.path_reader import PathReader
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.calibrate_gate import calibrate_gates
+from tasks.evaluate.decide import FEWEST as FEWEST_MEASURED
+from tasks.evaluate.decide import Folds, decide_parts, folds_of
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
 from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.paths.bandit.bandit import BanditPlan, Reward, make_bandit
@@ -84,10 +88,13 @@ def learn(
     experts: bool = False,
     paths: bool = False,
     replace: bool = False,
+    measured: bool = False,
     report: Report = silent,
 ) -> list[dict[str, Any]]:
     """Learn from the questions of files and folders; return a summary of each thing learned.
 
+    If it is to be `measured` what helps, gates, examples, policies and bandits learn from half of
+    the questions; the others decide which parts of the query are in use. Planners learn from all.
     A planner is fitted for each graph that the questions are about. It keeps what it learned before
     unless `replace` is true. With `gates`, every task with enough questions gets a gate, even if no
     graph answers them. With `experts`, the model answers some of the questions alone, and those
@@ -103,11 +110,19 @@ def learn(
         raise UsageError("Name the graph whose paths are to be learned with --graph.")
     check_extra("paths" if paths else "learn")
     benchmarks = [read_benchmark(path, format) for path in questions]
+    joined = _joined(benchmarks)
+    folds = folds_of(_labelled(joined)) if measured else None
+    if folds:
+        teaching = set(map(id, folds.teaching))
+        benchmarks = [
+            replace_fields(one, questions=[q for q in one.questions if id(q) in teaching])
+            for one in benchmarks
+        ]
     tasks = _tasks(benchmarks) if gates else {}
     try:
-        planners = _learn_planners(home, _joined(benchmarks), settings, graph, replace, report)
+        planners = _learn_planners(home, joined, settings, graph, replace, report)
     except UsageError:
-        if not (tasks or experts or paths) or (graph is not None and not paths):
+        if not (tasks or experts or paths or folds) or (graph is not None and not paths):
             raise
         planners = []
     learned = [{"learned": "planner", **asdict(planner)} for planner in planners]
@@ -121,7 +136,39 @@ def learn(
         _, policy = train_paths(home, known, settings, graph=graph, report=report)
         learned.append({"learned": "policy", **policy})
         learned.append(learn_arms(home, known, settings, graph=graph, report=report))
+    if measured:
+        about = [planner.graph for planner in planners]
+        learned.append(_decide(home, joined, folds, settings, graph, about, report))
     return learned
+
+
+def _decide(
+    home: Home,
+    benchmark: Benchmark,
+    folds: Folds | None,
+    settings: Settings,
+    graph: str | None,
+    about: Sequence[str],
+    report: Report,
+) -> dict[str, Any]:
+    """Measure which parts of the query help, or say how many questions that would take.
+
+    Questions are asked of `graph`, if one is named; those that teach a planner are `about` a graph.
+    """
+    if folds is None:
+        reason = (
+            f"{len(_labelled(benchmark))} questions with answers are too few to measure which "
+            f"parts of the query help: it takes {FEWEST_MEASURED} different ones. The parts in use "
+            "stay as they were."
+        )
+        return {"learned": "parts", "model": reader_name(settings), "skipped": reason}
+    edition, _ = prepared(home, benchmark, settings, graph, report)
+    if graph is not None:
+        folds = folds.asked_of(graph)
+    elif len(about) == 1:
+        folds = replace_fields(folds, teaching=folds.asked_of(about[0]).teaching)
+    with edition.pinned() as pinned:
+        return decide_parts(home, pinned, settings, folds, report)
 
 
 def _learn_needs(
@@ -164,6 +211,14 @@ def _joined(benchmarks: Sequence[Benchmark]) -> Benchmark:
     )
 
 
+def _labelled(benchmark: Benchmark) -> list[BenchmarkQuestion]:
+    """Return the questions with answers, without the data set's own test questions."""
+    answered = [question for question in benchmark.questions if question.answers]
+    if {"train", "test"} <= {question.part for question in answered}:
+        return [question for question in answered if question.part == "train"]
+    return answered
+
+
 def _tasks(benchmarks: Sequence[Benchmark]) -> dict[str, list[BenchmarkQuestion]]:
     """Return the questions of each task that has enough; the default task is a file's name."""
     tasks: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
@@ -192,9 +247,7 @@ def _learn_planners(
     its corpus. Raises UsageError if the graph is ambiguous, or if there is nothing to learn from.
     """
     edition, benchmark = prepared(home, benchmark, settings, graph, report)
-    answered = [question for question in benchmark.questions if question.answers]
-    if {"train", "test"} <= {question.part for question in answered}:
-        answered = [question for question in answered if question.part == "train"]
+    answered = _labelled(benchmark)
     if not answered:
         raise UsageError("No question has answers to learn from.")
     with edition.pinned() as pinned:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schemas.bandits import BanditDecision, BanditReward
-from tasks.ask.path_reader import NO_MODEL
+from tasks.ask.parts import NO_MODEL
 from tasks.paths.bandit.bandit import Bandit, BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions

@@ -104,6 +104,29 @@ def test_without_learning_all_questions_are_measured_on(towns, tmp_path):
     assert [q.id for q in parrot.asked[-7:]] == ids
 
 
+def test_the_whole_query_is_set_beside_each_route_and_each_part(towns, tmp_path, almanac):
+    home = tmp_path / "home"
+    options = ("--format", "metaqa", "--parts", "--set", "baselines=none")
+    found = almanac.json(home, "evaluate", str(towns), *options)
+    systems = {one["system"]: one["metrics"]["hits@1"] for one in found["baselines"]}
+    assert {"programs alone", "auto without planner"} <= set(systems)
+    assert (
+        found["metrics"]["hits@1"] == systems["programs alone"] > systems["auto without programs"]
+    )
+    gains = {gain["over"]: gain for gain in found["gains"]}
+    assert set(gains) == set(systems)
+    assert gains["programs alone"]["gain"] == 0.0
+    assert gains["auto without programs"]["gain_low"] > 0
+    shown = almanac.shown(home, "evaluate", str(towns), *options)
+    assert "the whole query against" in shown and "tokens a question" in shown
+
+
+def test_only_the_whole_query_has_parts(towns, tmp_path, almanac):
+    options = ("--format", "metaqa", "--parts", "--route", "text")
+    code, shown, told = almanac(tmp_path, "evaluate", str(towns), *options)
+    assert (code, shown) == (2, "") and "--parts takes the whole query apart" in told
+
+
 def test_baselines_get_a_sample_of_many_questions_and_all_say_how_far_they_are(
     towns, tmp_path, monkeypatch
 ):

@@ -111,17 +111,31 @@ def test_top_down_reads_passages_first(experts_home):
     assert kinds == [("need", "yes"), ("expert", "clocks"), ("text", "kept")]
 
 
-def test_auto_asks_experts_last_and_only_where_the_settings_say_so(experts_home):
+def test_auto_asks_experts_where_the_others_are_not_sure(experts_home):
     home = Home(experts_home)
-    assert ask(home, clock_question("Lund"), settings(), route="auto").answerable is False
-    answer = ask(home, clock_question("Lund"), settings(use=True), route="auto")
+    silent = ask(home, clock_question("Lund"), settings(use=False), route="auto")
+    assert silent.answerable is False
+    left_out = ask(home, clock_question("Lund"), settings(), route="auto", without={"experts"})
+    assert left_out.answerable is False
+    answer = ask(home, clock_question("Lund"), settings(), route="auto")
     assert (answer.answer, answer.route) == ("Berta", "experts")
-    known = ask(home, "Where was Ada Lovelace born?", settings(use=True), route="auto")
+    assert answer.way and [said.route for said in answer.way.routes][-1] == "experts"
+    known = ask(home, "Where was Ada Lovelace born?", settings(), route="auto")
     assert known.route in ("programs", "text") and not known.decisions
-    assert (
-        ask(home, clock_question("Lund"), settings(), route="auto", expert="clocks").answer
-        == "Berta"
-    )
+    assert known.way and known.way.not_asked == ["experts"]
+    named = ask(home, clock_question("Lund"), settings(), route="auto", expert="clocks")
+    assert named.answer == "Berta"
+
+
+def test_a_small_model_answers_from_memory_only_where_that_is_allowed(home, tiny_models):
+    model = ModelSettings(name=str(tiny_models["chat"]), device="cpu")
+    small = EngineSettings(engine="transformers", model=model, encoder="none")
+    chosen = PLAIN.model_copy(update={"engine": small, "experts": ExpertSettings(use=False)})
+    silent = ask(home, clock_question("Lund"), chosen, route="auto")
+    assert not silent.answerable and silent.usage.calls == 0
+    allowed = ask(home, clock_question("Lund"), chosen, route="auto", memory=True)
+    assert allowed.way and [said.route for said in allowed.way.routes][-1] == "none"
+    assert allowed.usage.calls == 1
 
 
 def test_decisions_are_rows_beside_the_answer(home):

@@ -129,9 +129,10 @@ def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
     rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
     questions.write_text("\n".join(map(json.dumps, rows[:150])), encoding="utf-8")
     how = {"graph": "films", "gates": True}
-    planner, gate = flows.learn_from_questions(questions=str(questions), **how, **here)
+    planner, gate, parts = flows.learn_from_questions(questions=str(questions), **how, **here)
     assert (planner["learned"], planner["explained"]) == ("planner", 150)
-    assert (gate["learned"], gate["task"], gate["seeds"]) == ("gate", "q", 150)
+    assert (gate["learned"], gate["task"], gate["seeds"]) == ("gate", "q", 75)
+    assert (parts["learned"], parts["taught"]) == ("parts", 75)
     questions.write_text(json.dumps(rows[-1]), encoding="utf-8")
     done = flows.answer_questions(questions=str(questions), out=str(out), **here)
     assert done == {"questions": 1, "answered": 1, "answers": str(out)}

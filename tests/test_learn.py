@@ -8,15 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from film_questions import ONE_HOP, TWO_HOPS, Templates, examples, graph, triples
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemas.errors import DamageError, UsageError
 from schemas.learning import TaskGate
 from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate
+from tasks.ask.parts import NO_MODEL, LearnedQuery, load_learned_query
+from tasks.evaluate.decide import folds_of
 from tasks.graphs.graph import graph_folders, open_graph
 from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.programs.planner.store import load_planner
+from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import analyse
 from tests.current_edition import current
 from warehouse.home import Home
@@ -102,11 +107,49 @@ def test_questions_that_no_graph_answers_teach_the_gate_alone(home, tmp_path):
 
 def test_the_command_shows_both(home, tmp_path, almanac):
     path = str(film_questions(tmp_path, 100))
-    learned = almanac.json(home.path, "learn", path, "--gate")
+    learned = almanac.json(home.path, "learn", path, "--gate", "--no-measure")
     assert [one["learned"] for one in learned] == ["planner", "gate"]
     shown = almanac.shown(home.path, "learn", path)
-    assert "explained" in shown
+    assert "explained" in shown and "part of the query" in shown
     assert "thrust" not in shown
+
+
+# -- which parts of the query are in use -----------------------------------------------------------
+
+
+def test_parts_are_measured_on_questions_that_nothing_learned_from(home, tmp_path):
+    path = film_questions(tmp_path, 120)
+    *_, measured = learn(home, [path], "jsonl", PLAIN, measured=True)
+    parts = {part["part"]: part for part in measured["parts"]}
+    assert measured["taught"] + 2 * measured["questions"] == pytest.approx(120, abs=2)
+    assert parts["planner"]["use"] and parts["planner"]["low"] > 0
+    assert not parts["trust"]["use"]  # one route alone has nobody to be weighed against
+    assert measured["right_as_decided"] >= measured["right_with_all"]
+    kept = load_learned_query(home, NO_MODEL)
+    assert kept.off == {"trust"} and kept.parts["planner"].questions == measured["questions"]
+
+
+def test_too_few_questions_change_nothing_and_say_how_many_it_takes(home, tmp_path):
+    *_, measured = learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN, measured=True)
+    assert "30 questions" in measured["skipped"] and "40" in measured["skipped"]
+    assert load_learned_query(home, NO_MODEL) == LearnedQuery()
+
+
+@given(keys=st.lists(st.text(min_size=1, max_size=4), min_size=40, max_size=90))
+def test_no_key_is_in_two_folds(keys):
+    questions = [
+        BenchmarkQuestion(str(place), f"{key}?", ("a",), split_key=key)
+        for place, key in enumerate(keys)
+    ]
+    folds = folds_of(questions)
+    if len(set(keys)) < 40:
+        assert folds is None
+        return
+    assert folds is not None
+    sides = [folds.teaching, folds.trusting, folds.measuring]
+    assert sorted(q.id for side in sides for q in side) == sorted(q.id for q in questions)
+    in_each = [{question.split_key for question in side} for side in sides]
+    assert sum(map(len, in_each)) == len(set(keys)) and all(in_each)
 
 
 def share_right(home: Home, templates: Templates) -> float:

@@ -21,7 +21,8 @@ from schemas.learning import PathPolicy
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
-from tasks.ask.path_reader import NO_MODEL, nearest_choice
+from tasks.ask.parts import NO_MODEL
+from tasks.ask.path_reader import nearest_choice
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.calibrate_gate import calibrate_gate

@@ -69,6 +69,11 @@ class Asking(Configured):
         None,
     )
     edition: str | None = finer("An older edition, by its id.", None)
+    without: list[str] = finer(
+        "Parts of the query to leave out: gate, programs, planner, paths, bandit, text, experts, "
+        "filters or trust (those that were measured not to help).",
+        [],
+    )
 
     @model_validator(mode="after")
     def _of_one_edition(self) -> "Asking":
@@ -97,6 +102,7 @@ class Asking(Configured):
             self.min_score,
             self.style,
             self.memory,
+            frozenset(self.without),
         )
 
 
@@ -346,7 +352,18 @@ def _explained(answer: Answer) -> Iterator[Shown]:
 
 
 def _way_words(way: Way) -> Iterator[str]:
-    """Yield how a model came to an answer, a line for each part of the way."""
+    """Yield how an answer was found, a line for each part of the way."""
+    for said in way.routes:
+        sure = "" if said.probability is None else f" ({said.probability:.0%})"
+        words = "no answer" if said.answer is None else terminal.one_line(said.answer)
+        yield f"{said.route}: {words}{sure}, {said.seconds:.2f} s"
+    if way.not_asked:
+        yield f"not asked, for the answer is sure enough: {', '.join(way.not_asked)}"
+    if way.rounds:
+        yield from _reading_words(way)
+
+
+def _reading_words(way: Way) -> Iterator[str]:
     items = ", ".join(f"{count} from {route}" for route, count in way.items.items())
     out = ", ".join(f"{count} {reason}" for reason, count in way.left_out.items())
     yield f"sources: {items or 'none'}" + (f"; left out: {out}" if out else "")

@@ -17,7 +17,7 @@ class ShowBandit(Configured):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the arms of the graph's bandit, or reset it."""
-        from tasks.ask.path_reader import reader_name
+        from tasks.ask.parts import reader_name
         from tasks.paths.bandit.bandit import bandit_of, reset_bandit
         from tasks.paths.bandit.off_policy import overview
 

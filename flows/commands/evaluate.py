@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import model_validator
+
 from flows.jobs import MODEL, QUESTIONS, Job, Runner, finer, option, switch
 from flows.terminal import Shown, Table
 
@@ -33,6 +35,9 @@ class EvaluateAnswers(EvaluationJob):
     out: str | None = option(
         "FILE", "Write every answer and its figures to this file (none).", None
     )
+    parts: bool = switch(
+        "Also measure each route alone, and the query without each of its parts.",
+    )
     expert: str | None = finer("Measure this expert alone.", None)
     zero_shot: bool = finer("Measure before learning, too.")
     baselines: list[str] | None = finer(
@@ -41,6 +46,13 @@ class EvaluateAnswers(EvaluationJob):
         "retrieve_then_read.",
         None,
     )
+
+    @model_validator(mode="after")
+    def _has_parts(self) -> "EvaluateAnswers":
+        """Refuse to take apart what has no parts."""
+        if self.parts and (self.route != "auto" or self.expert):
+            raise ValueError("--parts takes the whole query apart; leave out --route and expert")
+        return self
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Measure and return the figures."""
@@ -54,6 +66,7 @@ class EvaluateAnswers(EvaluationJob):
             limit=self.limit,
             learn=self.learn,
             zero_shot=self.zero_shot,
+            parts=self.parts,
             baselines=list(BASELINES) if self.baselines is None else self.baselines,
             answers=Path(self.out) if self.out else None,
         )
@@ -83,9 +96,34 @@ class EvaluateAnswers(EvaluationJob):
                 for value, part in parts.items():
                     rows += _rows(system, f"{group} {value}", part, names)
         yield Table([f"{result['dataset']}: system", "questions", "items", *names], rows)
+        if self.parts:
+            yield _gains(result)
         for stage, share in result.get("stages", {}).items():
             yield f"{stage}: {share:.3f} of the questions passed this stage."
         yield f"Learned from {result['learned_from']} questions."
+
+
+def _gains(result: dict[str, Any]) -> Table:
+    """Return what the whole query gains over each other system, and what each costs."""
+    costs = {system["system"]: system for system in [result, *result["baselines"]]}
+    whole: list[Any] = [result["system"], None, "", *_cost(result)]
+    rows = [
+        [
+            gain["over"],
+            gain["gain"],
+            f"[{gain['gain_low']:+.3f}, {gain['gain_high']:+.3f}]",
+            *_cost(costs[gain["over"]]),
+        ]
+        for gain in result["gains"]
+    ]
+    columns = ["the whole query against", "gain", "95 %", "seconds", "tokens a question"]
+    return Table(columns, [whole, *rows])
+
+
+def _cost(system: dict[str, Any]) -> list[float]:
+    """Return the seconds and tokens that a question costs."""
+    items = max(1, system["items"])
+    return [round(system["seconds"] / items, 4), round(system["tokens"] / items)]
 
 
 def _rows(

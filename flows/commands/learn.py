@@ -7,7 +7,7 @@ from typing import Any
 from flows.commands.train_paths import arms_in_words, policy_in_words
 from flows.jobs import FORMAT, Job, Runner, operand, option, switch
 from flows.summary import rows_of
-from flows.terminal import Shown
+from flows.terminal import Shown, Table
 
 TABLES = {  # of each kind of thing that is learned: its columns, and what it changes
     "planner": (
@@ -43,6 +43,11 @@ class LearnFromQuestions(Job):
         "Also ask the model the questions by itself, so that it learns when to ask experts."
     )
     paths: bool = switch("Also learn which paths of --graph matter, and how to phrase them.")
+    measure: bool = switch(
+        "Keep the parts of the query as they are; by default those are in use that are measured "
+        "to help, on a quarter of the questions.",
+        True,
+    )
     replace: bool = switch("Forget what was learned for the graph earlier.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
@@ -60,6 +65,7 @@ class LearnFromQuestions(Job):
             experts=self.experts,
             paths=self.paths,
             replace=self.replace,
+            measured=self.measure,
             report=runner.report,
         )
 
@@ -76,6 +82,33 @@ class LearnFromQuestions(Job):
                 yield from policy_in_words({n: v for n, v in item.items() if n != "learned"})
             if item["learned"] == "arms":
                 yield from arms_in_words(item)
+            if item["learned"] == "parts":
+                yield from _parts_in_words(item)
+
+
+def _parts_in_words(item: dict[str, Any]) -> Iterator[Shown]:
+    """Yield what each part of the query was measured to bring, and the query as decided."""
+    if reason := item.get("skipped"):
+        yield reason
+        return
+    yield Table(
+        ["part of the query", "gain", "95 %", "in use"],
+        [
+            [
+                part["part"],
+                part["gain"],
+                f"[{part['low']:+.3f}, {part['high']:+.3f}]",
+                "yes" if part["use"] else "no",
+            ]
+            for part in item["parts"]
+        ],
+    )
+    yield (
+        f"With all parts {item['right_with_all']:.3f} of {item['questions']} questions kept apart "
+        f"are answered rightly, {item['seconds_with_all']:.2f} s each; with those in use "
+        f"{item['right_as_decided']:.3f}, {item['seconds_as_decided']:.2f} s. "
+        "From now on, `almanac ask` uses these."
+    )
 
 
 COMMAND = LearnFromQuestions

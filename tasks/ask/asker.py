@@ -1,6 +1,6 @@
 """Opens what questions are answered with: one edition, its graphs, the gate, routes, a model."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,8 +11,9 @@ from uuid import uuid4
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
-from schemas.learning import PathPolicy, TaskGate
-from schemas.settings import Settings
+from schemas.learning import Expert, PathPolicy, TaskGate
+from schemas.settings import Settings, changed_settings
+from tasks.ask.parts import PARTS, LearnedQuery, Part, check_parts, load_learned_query, reader_name
 from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
     NO_HINTS,
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
     from tasks.ask.cited_reader import CitedReader
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
+    from tasks.programs.planner.planner import Planner
     from tasks.programs.written_program import Conversation
 
 # The routes that `--route` may name, besides `auto`.
 ROUTES: tuple[RouteName, ...] = get_args(RouteName)
-# The order in which `auto` tries routes; a gate may put the model first, and experts come last
-# where the settings use them.
-AUTO: tuple[RouteName, ...] = ("programs", "text")
+AUTO: tuple[RouteName, ...] = ("programs", "text", "paths", "experts", "none")  # may be asked
+SLOW: tuple[RouteName, ...] = ("experts", "none")  # asked only where the others are not sure
+NO_FILTERS = {f"experts.{name}": False for name in ("relevance", "pruning", "factuality")}
 ROUNDS = 2  # how often a model reads, unless the options say otherwise
 
 
@@ -56,10 +58,13 @@ class Asker:
         settings: Settings,
         options: AskOptions | None = None,
         expert_tools: "ExpertTools | None" = None,
+        planners: "Mapping[str, Planner] | None" = None,
+        learned: LearnedQuery | None = None,
     ) -> None:
-        """Open the edition. Raises UsageError if the route, graph or expert does not exist.
+        """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
-        `expert_tools` of the same edition may be given, so that several askers share them.
+        `expert_tools` of the same edition may be given, so that several askers share them, and
+        `planners`, by graph, and what was `learned` of the query, in the place of the home's.
         """
         options = options or AskOptions()
         settings = settings.model_copy(update={"engine": settings.engine.for_answers})
@@ -72,9 +77,14 @@ class Asker:
             raise UsageError(f"There is no graph {options.graph!r}. The graphs: {known}.")
         if options.route == "experts" or options.expert is not None:
             _check_experts(home, edition, options)
+        self._learned = learned or load_learned_query(home, reader_name(settings))
+        off = self._learned.off if options.route == "auto" else frozenset()
+        options = replace(options, without=check_parts(options.without) | off)
+        if "filters" in options.without:
+            settings = changed_settings(settings, NO_FILTERS)
         self.edition = edition
         self._run_id = f"ask-{uuid4().hex[:12]}"
-        self._resources = Resources(home, edition, settings, options, graphs)
+        self._resources = Resources(home, edition, settings, options, graphs, planners=planners)
         self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
@@ -136,6 +146,7 @@ class Asker:
             Query(analyse(question), replace(state, conversation=self._conversation()))
             for question, state in zip(questions, states, strict=True)
         ]
+        options = self._resources.options
         with self._workers() as mapped:
             means = Means(
                 self._resources,
@@ -145,6 +156,8 @@ class Asker:
                 self._gate_decides,
                 self._reader,
                 self._spending,
+                [name for name in self._usual_routes if name in SLOW and name != options.route],
+                {} if "trust" in options.without else self._learned.trusts,
                 mapped,
             )
             return answer_questions(means, queries)
@@ -227,23 +240,85 @@ class Asker:
     # -- routes -----------------------------------------------------------------------------------
 
     @property
+    def routes(self) -> Sequence[RouteName]:
+        """The routes that questions are put to, in order."""
+        return self._usual_routes
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of the query that are in use and can be left out (`tasks.ask.parts`)."""
+        resources, routes = self._resources, self._usual_routes
+        known = {
+            "gate": self._gatekeeper is not None and self._gate_decides,
+            "planner": any(resources.has_learned(graph) for graph in resources.graphs),
+            "bandit": self._has_bandit,
+            "filters": "experts" in routes and resources.settings.experts.has_filters,
+            "trust": bool(self._learned.trusts),
+        }
+        in_use = [part for part in PARTS if part in routes or known.get(part)]
+        return [part for part in in_use if part not in resources.options.without]
+
+    @property
     def _usual_routes(self) -> Sequence[RouteName]:
-        """The routes that are tried, in order; an imported graph has no passages."""
+        """The routes that are asked, in order: the named one, or those that have something."""
         options = self._resources.options
         if options.route != "auto":
             return [name for name in ROUTES if name == options.route]
         if options.expert is not None:
             return ["experts"]
-        if options.graph is not None:
-            return AUTO if options.graph == CORPUS else AUTO[:1]
-        experts: Sequence[RouteName] = ("experts",) if self._resources.settings.experts.use else ()
-        paths: Sequence[RouteName] = ("paths",) if self._opens_paths else ()
-        return (*AUTO, *paths, *experts)
+        return [name for name in AUTO if name not in options.without and self._has(name)]
+
+    def _has(self, route: RouteName) -> bool:
+        """Return whether a route has what it answers from; a named graph has no passages."""
+        options = self._resources.options
+        graph, all_open = options.graph, options.graph is None or options.beside_graph
+        match route:
+            case "text":
+                return all_open or graph == CORPUS
+            case "paths":
+                known = self._graphs_with_a_policy
+                return bool(known) if graph is None else graph in known
+            case "experts":
+                return all_open and self._opens_experts
+            case "none":
+                return options.memory and self._resources.model is not None and not self._reader
+            case _:
+                return True
 
     @property
-    def _opens_paths(self) -> bool:
-        """Whether a model reads, and a policy was trained to find paths for it."""
-        return self._reader is not None and self._resources.edition.rows(PathPolicy) > 0
+    def _has_bandit(self) -> bool:
+        """Whether one chooses how a graph that paths are sought in is phrased."""
+        if "paths" not in self._usual_routes:
+            return False
+        from tasks.paths.bandit.bandit import open_bandit
+
+        resources = self._resources
+        named, model = resources.options.graph, reader_name(resources.settings)
+        graphs = [named] if named else self._graphs_with_a_policy
+        return any(open_bandit(resources.home.live, graph, model) for graph in graphs)
+
+    @cached_property
+    def _graphs_with_a_policy(self) -> set[str]:
+        edition = self._resources.edition
+        if not edition.rows(PathPolicy):
+            return set()
+        return set(edition.table(PathPolicy)["graph"].to_pylist())
+
+    @cached_property
+    def _opens_experts(self) -> bool:
+        """Whether there are experts that may be asked.
+
+        To a model that reads, their texts bring calls and noise, unless they were measured to help.
+        """
+        home, edition = self._resources.home, self._resources.edition
+        use = self._resources.settings.experts.use
+        if use is None:
+            use = self._reader is None or "experts" in self._learned.parts
+        if not use or not edition.rows(Expert):
+            return False
+        from tasks.experts.registry import active_experts
+
+        return bool(active_experts(home, edition))
 
     @cached_property
     def _reader(self) -> "CitedReader | None":
@@ -279,7 +354,9 @@ class Asker:
         """
         resources = self._resources
         gate = resources.settings.gate
-        if not gate.use or (gate.task is None and not resources.edition.rows(TaskGate)):
+        if not gate.use or "gate" in resources.options.without:
+            return None
+        if gate.task is None and not resources.edition.rows(TaskGate):
             return None
         from tasks.ask.gatekeeper import Gatekeeper
 

@@ -56,14 +56,14 @@ class ExpertsRoute(AnswerRoute):
         ]
 
     def prepare(self, questions: Sequence[Question]) -> None:
-        """Have all experts write for all questions at once, if all questions are put to experts."""
+        """Have all experts write for all questions at once, if all are to answer."""
         self._writer.forget()
-        if not self._named or self._settings.mode != "bottom_up":
+        if self._settings.mode != "bottom_up":
             return
         for expert in self._experts:
             texts = [q.text for q in questions if self._may_be_asked(expert, q)]
             try:
-                if self._resources.model is None:
+                if self._resources.speaks_for_itself:
                     self._writer.prepare_answers(expert, texts)
                 else:
                     self._writer.prepare_knowledge(expert, texts)
@@ -76,7 +76,7 @@ class ExpertsRoute(AnswerRoute):
         asked = self._asked(question)
         if not asked:
             return RouteResult("experts")
-        if state.conversation is not None:
+        if state.conversation is not None and not self._resources.speaks_for_itself:
             return self._by_model(question, state, state.conversation, decisions)
         if self._settings.mode == "bottom_up":
             return self._by_votes(question, state, asked, decisions)

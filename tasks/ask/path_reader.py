@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schemas.settings import Settings
 from tasks.ask.phrasing import phrased_answer
 from tasks.experts.integrate.decisions import Encode
 from tasks.graphs.graph import Nodes
@@ -23,7 +22,6 @@ from tasks.text.question import Question
 ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
 WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
-NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
 
 
 def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
@@ -33,11 +31,6 @@ def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
         return Extracted.of_paths(paths)
     touching = np.isin(extracted.edges[:, [0, 2]], nodes).any(1)
     return Extracted((), extracted.edges[touching][:MOST_ABOUT])
-
-
-def reader_name(settings: Settings) -> str:
-    """Return the name that bandits have for the reader of the settings: its model."""
-    return NO_MODEL if settings.engine.engine == "rules" else settings.engine.model.name
 
 
 class PathReader:

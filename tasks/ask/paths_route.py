@@ -12,7 +12,8 @@ from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, reader_name
+from tasks.ask.parts import reader_name
+from tasks.ask.path_reader import PathReader
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.bandit import Bandit, open_bandit
@@ -113,7 +114,7 @@ class PathsRoute(AnswerRoute):
         edition with a policy that this one lacks.
         """
         bandit = self._bandits[name]
-        if bandit is None:
+        if bandit is None or "bandit" in self._resources.options.without:
             return reader.usual_arm, None
         bandit.refresh()
         if not set(bandit.plan.arms) <= set(reader.arms):

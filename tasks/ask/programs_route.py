@@ -17,7 +17,6 @@ from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import one_line
-from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import INVERSE_OF
 from tasks.programs.search_program import Hint, ProgramSearch, Writer, answer_by_program
@@ -52,7 +51,7 @@ class ProgramsRoute(AnswerRoute):
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan all questions for each imported graph at once."""
-        if self._resources.model is None:
+        if self._resources.speaks_for_itself:
             for name, writer in self._writers.items():
                 if self._options.graph in (None, name):
                     writer.prepare(questions)
@@ -60,7 +59,7 @@ class ProgramsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
-        if state.conversation is not None:
+        if state.conversation is not None and not self._resources.speaks_for_itself:
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
@@ -201,7 +200,7 @@ class ProgramsRoute(AnswerRoute):
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:
         return {
-            name: PlannedWriter(planner_for(self._resources.home, graph.arrays))
+            name: PlannedWriter(self._resources.planner(graph.arrays))
             for name, graph in self._graphs.items()
             if name != CORPUS
         }

@@ -1,16 +1,18 @@
 """The one query: what happens to questions, from their names to their records.
 
-A model reads one numbered list that every route adds to. Without a model, and on a route that is
-named, routes are tried in turn until one answers.
+A model reads one numbered list that every route adds to. Without one that can read, routes answer
+by themselves, and the best supported answer is given.
 """
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from schemas.answers import Answer, Gating, Route, Way
+from schemas.answers import Answer, Gating, Route, RouteAnswer, Way
 from tasks.ask.answer import answer_of
+from tasks.ask.choice import Trusts, choose, is_settled
 from tasks.ask.context import Context, Item
 from tasks.ask.route import (
     AnswerRoute,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tasks.programs.knowledge_bases.protocol import EntityRef
 
 NEAREST = 5  # sources that are shown without an answer
+ENOUGH = 0.9  # probability of an answer that spares the routes that take seconds
 
 
 @dataclass
@@ -43,6 +46,8 @@ class Query:
     context: Context | None = None
     reading: "Reading | None" = None
     results: list[RouteResult] = field(default_factory=list)
+    said: list[RouteAnswer] = field(default_factory=list)
+    not_asked: list[Route] = field(default_factory=list)
     answer: Answer | None = None
     seconds: float = 0.0
 
@@ -56,8 +61,9 @@ class Query:
 class Means:
     """What questions are answered with.
 
-    `usual` are the routes that are tried, `reader` the model's, None if no model reads. `mapped` is
-    the built-in `map`, or one that works on several questions at once.
+    `usual` are the routes that are asked, `slow` those of them that are asked only if the others
+    are not sure. `reader` is the model's, None if no model reads. `trusts` say how far routes are
+    believed. `mapped` is the built-in `map`, or one that works on several questions at once.
     """
 
     resources: Resources
@@ -67,6 +73,8 @@ class Means:
     gate_decides: bool
     reader: "CitedReader | None"
     spending: Spending
+    slow: Sequence[RouteName] = ()
+    trusts: Trusts = field(default_factory=dict)
     mapped: Callable[..., Iterable[Any]] = map
 
 
@@ -113,18 +121,47 @@ def _alone(means: Means, query: Query) -> None:
 
 
 def ask_routes(means: Means, queries: Sequence[Query]) -> None:
-    """Collect what every route knows, for a model; else try the routes until one answers."""
+    """Collect what every route knows, for a model; else ask each for its answer.
+
+    Slow routes are asked about what the others leave open.
+    """
     left = [query for query in queries if not query.is_answered]
-    for name in means.usual if left else ():
-        means.routes[name].prepare([query.question for query in left])
-    _each(means, left, _collected if means.reader else _tried)
+    if means.reader:
+        _prepare(means, means.usual, left)
+        _each(means, left, _collected)
+        return
+    for names in ([name for name in means.usual if name not in means.slow], list(means.slow)):
+        if names and (left := [query for query in left if _is_open(means, query, names)]):
+            _prepare(means, names, left)
+            _each(means, left, partial(_asked, names=names))
 
 
-def _tried(means: Means, query: Query) -> None:
-    for name in means.usual:
-        query.results.append(_answered(means, query, name))
-        if query.is_answered:
-            return
+def _prepare(means: Means, names: Sequence[RouteName], queries: Sequence[Query]) -> None:
+    for name in names if queries else ():
+        means.routes[name].prepare([query.question for query in queries])
+
+
+def _is_open(means: Means, query: Query, names: Sequence[RouteName]) -> bool:
+    """Return whether these routes are to be asked; note it if not."""
+    if not is_settled(query.results, means.trusts, ENOUGH):
+        return True
+    query.not_asked += names
+    return False
+
+
+def _asked(means: Means, query: Query, names: Sequence[RouteName]) -> None:
+    for name in names:
+        began = time.perf_counter()
+        result = _answered(means, query, name)
+        query.results.append(result)
+        query.said.append(
+            RouteAnswer(
+                route=name,
+                answer=result.answers[0] if result.answers else None,
+                probability=result.probability,
+                seconds=round(time.perf_counter() - began, 3),
+            )
+        )
 
 
 def _collected(means: Means, query: Query) -> None:
@@ -256,6 +293,15 @@ def _route_of(reading: "Reading") -> Route:
     return next((item.route for item in (*items, *reading.context.items)), "none")
 
 
+def choose_answers(means: Means, queries: Sequence[Query]) -> None:
+    """Give the best supported of the answers that routes have by themselves."""
+    for query in queries:
+        if query.reading is None:
+            way = Way(routes=query.said, not_asked=query.not_asked)
+            *others, given = choose(query.results or [RouteResult("none")], means.trusts)
+            query.results = [*others, replace(given, way=way)]
+
+
 def keep_records(means: Means, queries: Sequence[Query]) -> None:
     """Make the record of each question: answer, evidence, way and cost."""
     for query in queries:
@@ -263,7 +309,7 @@ def keep_records(means: Means, queries: Sequence[Query]) -> None:
         query.answer = answer_of(
             query.question.text,
             query.state,
-            query.results or [RouteResult("none")],
+            query.results,
             means.resources,
             gating=_final_gating(means, query),
             seconds=query.seconds,
@@ -287,6 +333,7 @@ STAGES: tuple[tuple[str, Stage, str], ...] = (
     ("context", number_items, "items -> one numbered list within the budget of tokens"),
     ("answer", read_items, "list -> an answer with quotations, after at most one more search"),
     ("verification", verify_answers, "quotations -> places; claims without one are marked"),
+    ("choice", choose_answers, "answers of routes -> the best supported one, where no model read"),
     ("keep", keep_records, "all of it -> one record"),
 )
 

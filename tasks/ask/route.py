@@ -4,7 +4,7 @@ import math
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
     from tasks.ask.context import Item
     from tasks.experts.integrate.decisions import Decision
+    from tasks.graphs.graph import Graph
     from tasks.models.client import BlockingClient
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.web import Web
+    from tasks.programs.planner.planner import Planner
     from tasks.programs.written_program import Conversation
     from tasks.retrieval.search import Searcher
     from warehouse.editions import Edition
@@ -38,12 +40,14 @@ RouteName = Literal["programs", "paths", "text", "experts", "none"]
 class AskOptions:
     """How questions are answered.
 
-    `route` is a name in the table of routes, or `auto`. `graph` restricts programs to one graph,
-    `expert` the route `experts` to one expert; with `auto` no other route is tried then. `rounds`
-    is how often a model may search, after it has seen results; without it, twice where it reads,
-    and once by programs, as in KnowledgPT. Answers from texts whose probability is below
+    `route` is a name in the table of routes, or `auto`. `graph` restricts programs and paths to one
+    graph, `expert` the route `experts` to one expert; with `auto` no other route is asked then.
+    `rounds` is how often a model may search, after it has seen results; without it, twice where it
+    reads, and once by programs, as in KnowledgPT. Answers from texts whose probability is below
     `min_score` are not given by the embedded reader. A model answers in `style`, `short` or
-    `full`, and from its `memory` only if that is allowed.
+    `full`, and from its `memory` only if that is allowed. Parts of the query that are named in
+    `without` are left out (`tasks.ask.parts`). With `beside_graph`, routes that read no graph are
+    asked beside a named one, as if it were the only one.
     """
 
     route: str = "auto"
@@ -53,6 +57,8 @@ class AskOptions:
     min_score: float = MIN_SCORE
     style: str = "full"
     memory: bool = False
+    without: frozenset[str] = frozenset()
+    beside_graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +207,10 @@ class AnswerRoute(Protocol):
 
 @dataclass(frozen=True)
 class Resources:
-    """What routes answer from; `model` and `web` are None if the settings have none."""
+    """What routes answer from; `model` and `web` are None if the settings have none.
+
+    `planners`, by graph, take the place of all that the home has learned.
+    """
 
     home: "Home"
     edition: "Edition"
@@ -210,6 +219,37 @@ class Resources:
     graphs: "dict[str, EditionGraph]"
     model: "BlockingClient | None" = None
     web: "Web | None" = None
+    planners: "Mapping[str, Planner] | None" = None
+
+    @property
+    def has_reader(self) -> bool:
+        """Whether a model answers that is able to read sources and to write programs."""
+        return self.model is not None and not self.model.client.is_small
+
+    @property
+    def speaks_for_itself(self) -> bool:
+        """Whether routes answer without the model: there is none, or a small one is not asked for.
+
+        What a small model makes up about one route's knowledge is worth less than the knowledge.
+        """
+        return self.model is None or (self.options.route == "auto" and not self.has_reader)
+
+    def planner(self, graph: "Graph") -> "Planner":
+        """Return the planner of a graph: a given one, else the learned one if it is in use."""
+        from tasks.programs.planner.planner import untaught_planner
+        from tasks.programs.planner.store import planner_for
+
+        if "planner" in self.options.without:
+            return untaught_planner(graph)
+        if self.planners is None:
+            return planner_for(self.home, graph)
+        return self.planners.get(graph.name) or untaught_planner(graph)
+
+    def has_learned(self, graph: str) -> bool:
+        """Return whether the planner of a graph has learned from questions."""
+        from tasks.programs.planner.store import is_learned
+
+        return is_learned(self.home, graph) if self.planners is None else graph in self.planners
 
     @cached_property
     def searcher(self) -> "Searcher | None":

@@ -18,7 +18,7 @@ class Prediction:
     the names in the retrieved document, for baselines whose retrieval is measured. `coverage` is
     the share of the given texts' words that was extracted. `found` has the titles, uris and ids of
     the documents that search finds first, and `paths` the relations of the paths that a question
-    may mean, the likeliest first.
+    may mean, the likeliest first. `tokens` are those of model calls.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -28,6 +28,7 @@ class Prediction:
     coverage: float | None = None
     found: frozenset[str] | None = None
     paths: tuple[tuple[str, ...], ...] | None = None
+    tokens: int = 0
 
 
 class BenchmarkAnswerer(Protocol):

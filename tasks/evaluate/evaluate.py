@@ -17,8 +17,8 @@ from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
 from tasks.evaluate.found_documents import DocumentSearch
 from tasks.evaluate.metrics import score
 from tasks.evaluate.own_texts import EditionPerQuestion, OwnTextsAnswerer
-from tasks.evaluate.report import Measured, figures, record_figures
-from tasks.evaluate.systems import TextAnswerer
+from tasks.evaluate.report import Measured, figures, gain_over, record_figures
+from tasks.evaluate.systems import AskAnswerer, TextAnswerer
 from tasks.prepare_benchmark import prepared
 from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
@@ -40,7 +40,9 @@ class Measurement:
     `limit` takes the first questions of a seeded shuffle. With `learn` the system learns from the
     training part, or from a seeded half; without it, all questions are test questions. `divide`
     returns the training and the test questions instead. `zero_shot` also measures the system before
-    it learns. `answers` is the file to which every answer is written, one JSON object per line.
+    it learns, `parts` each route of the query alone and the query without each of its parts, on at
+    most `COMPARED` questions. `answers` is the file to which every answer is written, one JSON
+    object per line.
     """
 
     graph: str | None = None
@@ -48,6 +50,7 @@ class Measurement:
     learn: bool = True
     divide: Callable[[Benchmark], Sides] | None = None
     zero_shot: bool = False
+    parts: bool = False
     baselines: Sequence[str] = BASELINES
     answers: Path | None = None
 
@@ -88,6 +91,7 @@ def evaluate(
         "learned_from": learned,
         "edition": edition.id if edition else None,
         "baselines": others,
+        "gains": [gain_over(other, measured[0]) for other in measured[1:]],
     }
     record_figures(home, result, warn)
     if how.answers:
@@ -129,12 +133,15 @@ def _measure(
     """
     answerer, others = system(edition), []
     if how.zero_shot and how.learn:
-        before = _ask(answerer, test, report)
+        before = ask_system(answerer, test, report)
         others.append(replace(before, system=f"{answerer.name} zero-shot"))
     if how.learn and train:
         answerer.learn(train, report)
-    first = _with_found(_ask(answerer, test, report), edition, settings)
+    first = _with_found(ask_system(answerer, test, report), edition, settings)
     compared = sample(test, COMPARED) if len(test) > COMPARED else test
+    if how.parts:
+        assert isinstance(answerer, AskAnswerer)
+        others += [ask_system(variant, compared, report) for variant in answerer.variants(compared)]
     graphs = sorted({question.graph for question in compared} - {""})
     for name in how.baselines:
         baseline_answerer: BenchmarkAnswerer
@@ -146,7 +153,7 @@ def _measure(
             continue
         if how.learn:
             baseline_answerer.learn(train, report)
-        others.append(_ask(baseline_answerer, compared, report))
+        others.append(ask_system(baseline_answerer, compared, report))
     return [first, *others]
 
 
@@ -169,19 +176,20 @@ def _from_own_texts(
     test = sample(benchmark.questions, how.limit)
     with tempfile.TemporaryDirectory(prefix="almanac-evaluate-") as folder:
         editions = EditionPerQuestion(Path(folder), settings)
-        first = _ask(OwnTextsAnswerer(system, editions), test, report, batch=1)
+        first = ask_system(OwnTextsAnswerer(system, editions), test, report, batch=1)
         if first.system == TextAnswerer.name or not how.baselines:
             return [first]
         read = OwnTextsAnswerer(lambda edition: TextAnswerer(edition, settings.engine), editions)
-        return [first, _ask(read, test, report, batch=1)]
+        return [first, ask_system(read, test, report, batch=1)]
 
 
-def _ask(
+def ask_system(
     answerer: BenchmarkAnswerer,
     questions: Sequence[BenchmarkQuestion],
     report: Report,
     batch: int = BATCH,
 ) -> Measured:
+    """Put questions to a system without gold answers; return what it answers, and the time."""
     began = time.perf_counter()
     predictions: list[Prediction] = []
     for start in range(0, len(questions), batch):

@@ -48,6 +48,21 @@ def _answer_scores(question: BenchmarkQuestion, prediction: Prediction) -> Score
     return scores | _around(gold, prediction)
 
 
+def rightness(question: BenchmarkQuestion, prediction: Prediction) -> float:
+    """Return how right an answer is, 0 to 1, by the one metric that every kind of question has."""
+    scores = score(question, prediction)
+    names = ("accuracy", "right", "hits@1")
+    return next(scores[name] for name in names if name in scores)
+
+
+def paired_gain(pairs: Sequence[tuple[float, float]], clusters: Sequence[str]) -> Scores:
+    """Return the mean gain of one system over another, from how right both are on each question.
+
+    `gain_low` and `gain_high` are the ends of its 95 % interval, over resampled clusters.
+    """
+    return summarise([{"gain": one - other} for one, other in pairs], clusters)
+
+
 def summarise(scores: Sequence[Scores], clusters: Sequence[str]) -> Scores:
     """Return the mean of each metric, with `_low` and `_high` for the ends of its 95 % interval.
 

@@ -32,6 +32,7 @@ class ProgramAnswerer:
         """Open the edition's graphs, with what the home has learned about them."""
         self._graphs = edition_graphs(edition)
         corpus = self._graphs.get(CORPUS)
+        self.learned: dict[str, Planner] = {}
         self._knowledge = corpus and KnowledgeReader(corpus, edition)
         self._writers = {
             name: PlannedWriter(
@@ -46,9 +47,8 @@ class ProgramAnswerer:
             examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
             if examples:
                 learned = learn(graph.arrays, examples, report)
-                self._writers[name] = PlannedWriter(
-                    Planner(graph.arrays, learned.model, learned.paths)
-                )
+                self.learned[name] = Planner(graph.arrays, learned.model, learned.paths)
+                self._writers[name] = PlannedWriter(self.learned[name])
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question; those of one graph are planned together."""

@@ -7,7 +7,15 @@ from typing import Any
 
 from schemas.operations import Evaluation
 from tasks.evaluate.answerer import Prediction
-from tasks.evaluate.metrics import Scores, chosen_text, score, summarise, summarise_classes
+from tasks.evaluate.metrics import (
+    Scores,
+    chosen_text,
+    paired_gain,
+    rightness,
+    score,
+    summarise,
+    summarise_classes,
+)
 from tasks.progress import Warn
 from tasks.questions.question import BenchmarkQuestion
 from warehouse.disk_errors import warned_of_refusals
@@ -49,7 +57,18 @@ def figures(measured: Measured) -> dict[str, Any]:
     if stages:
         report["stages"] = stages
     report |= {"by": dict(_by_group(rows)), "seconds": round(measured.seconds, 2)}
-    return report
+    return report | {"tokens": sum(prediction.tokens for prediction in measured.predictions)}
+
+
+def gain_over(other: Measured, first: Measured) -> dict[str, Any]:
+    """Return what the first system gains over another, on the questions of the other."""
+    known = dict(zip((question.id for question in first.questions), first.predictions, strict=True))
+    pairs = [
+        (rightness(question, known[question.id]), rightness(question, prediction))
+        for question, prediction in zip(other.questions, other.predictions, strict=True)
+    ]
+    clusters = [question.split_key or question.id for question in other.questions]
+    return {"over": other.system, **paired_gain(pairs, clusters)}
 
 
 def record_figures(home: Home, figures: dict[str, Any], warn: Warn) -> None:

@@ -1,16 +1,18 @@
 """The systems that `--route` can measure, by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from schemas.answers import Answer
 from schemas.errors import UsageError
-from schemas.knowledge import CORPUS
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
+from tasks.ask.parts import PARTS, LearnedQuery, Part
 from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System
 from tasks.evaluate.program_answerer import ProgramAnswerer
+from tasks.programs.planner.planner import Planner
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 from tasks.reader.passage_reader import PassageReader
@@ -19,77 +21,93 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 
-class AutoAnswerer:
-    """Answers by programs over the graph that a question names, otherwise as `ask` does."""
+class AskAnswerer(BenchmarkAnswerer):
+    """Answers as `ask` does, by all routes or by one; from the graph that a question names.
 
-    name = "auto"
-
-    def __init__(
-        self, edition: Edition, settings: Settings, home: Home, *, learned: bool = False
-    ) -> None:
-        """Open the edition's graphs; with `learned`, use what the home has learned about them."""
-        self._programs = ProgramAnswerer(edition, home if learned else None)
-        self._edition, self._settings, self._home = edition, settings, home
-
-    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
-        """Learn a planner for each graph that a question names."""
-        self._programs.learn(questions, report)
-
-    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
-        """Return an answer to each question, in order."""
-        planned = [question for question in questions if question.graph not in ("", CORPUS)]
-        by_programs = iter(self._programs.answer_all(planned) if planned else [])
-        free = [question for question in questions if question.graph in ("", CORPUS)]
-        by_asking = iter(self._ask(free) if free else [])
-        return [next(by_asking if q.graph in ("", CORPUS) else by_programs) for q in questions]
-
-    def _ask(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
-        answers = _asked(self._home, self._edition, self._settings, questions, AskOptions())
-        return [
-            Prediction(
-                answer.answers, {"program": bool(answer.program), "answer": answer.answerable}
-            )
-            for answer in answers
-        ]
-
-
-def _asked(
-    home: Home,
-    edition: Edition,
-    settings: Settings,
-    questions: Sequence[BenchmarkQuestion],
-    options: AskOptions,
-) -> list[Answer]:
-    hints = [QuestionHints(choices=question.choices) for question in questions]
-    with Asker(home, edition, settings, options) as asker:
-        return asker.answer_all([question.question for question in questions], hints)
-
-
-class RouteAnswerer(BenchmarkAnswerer):
-    """Answers as `ask` does by a route, from the graph that a question names.
-
-    Experts are asked whatever graph a question names.
+    Routes that read no graph are asked whatever graph a question names.
     """
 
     def __init__(
-        self, edition: Edition, settings: Settings, home: Home, options: AskOptions, name: str
+        self,
+        edition: Edition,
+        settings: Settings,
+        home: Home,
+        options: AskOptions,
+        name: str,
+        planners: Mapping[str, Planner] | None = None,
+        learned: LearnedQuery | None = None,
     ) -> None:
-        """Take the route's options; `name` is the system's name in tables."""
+        """Take the options; `name` is the system's in tables.
+
+        `planners` and what was `learned` of the query replace the home's.
+
+        What is learned here stays here.
+        """
         self._edition, self._settings, self._home = edition, settings, home
         self._options, self.name = options, name
+        self._planners, self.learned = planners, learned
+
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
+        """Learn a planner for each graph that questions name."""
+        programs = ProgramAnswerer(self._edition)
+        programs.learn(questions, report)
+        self._planners = {**(self._planners or {}), **programs.learned}
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
-        predictions = [Prediction()] * len(questions)
+        return list(map(_prediction, self.answers(questions)))
+
+    def answers(self, questions: Sequence[BenchmarkQuestion]) -> list[Answer]:
+        """Return the answers to questions, in order, as `ask` gives them."""
+        given: dict[int, Answer] = {}
         graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
-            options = replace(self._options, graph=graph or None)
             some = [questions[place] for place in places]
-            answers = _asked(self._home, self._edition, self._settings, some, options)
-            for place, answer in zip(places, answers, strict=True):
-                predictions[place] = Prediction(answer.answers, {"answer": answer.answerable})
-        return predictions
+            hints = [QuestionHints(choices=question.choices) for question in some]
+            with self._asker(graph or None) as asker:
+                answers = asker.answer_all([question.question for question in some], hints)
+            given |= zip(places, answers, strict=True)
+        return [given[place] for place in range(len(questions))]
+
+    def parts(self, questions: Sequence[BenchmarkQuestion]) -> list[Part]:
+        """Return the parts of the query that questions meet and that can be left out."""
+        met = set()
+        for graph in dict.fromkeys(question.graph or None for question in questions):
+            with self._asker(graph) as asker:
+                met |= set(asker.parts)
+        return [part for part in PARTS if part in met]
+
+    def variants(self, questions: Sequence[BenchmarkQuestion]) -> list["AskAnswerer"]:
+        """Return the query with each route alone, then without each of its parts."""
+        parts = self.parts(questions)
+        alone = [self._variant(f"{name} alone", route=name) for name in parts if name in ROUTES]
+        return [*alone, *map(self.lacking, parts)]
+
+    def lacking(self, *parts: str) -> "AskAnswerer":
+        """Return the query without some of its parts."""
+        without = self._options.without.union(parts)
+        return self._variant(f"{self.name} without {', '.join(parts)}", without=without)
+
+    def _variant(self, name: str, **changes: Any) -> "AskAnswerer":
+        options = replace(self._options, **changes)
+        place = (self._edition, self._settings, self._home)
+        return AskAnswerer(*place, options, name, self._planners, self.learned)
+
+    def _asker(self, graph: str | None) -> Asker:
+        options = self._options
+        if options.graph is None and graph is not None:
+            options = replace(options, graph=graph, beside_graph=True)
+        place = (self._home, self._edition, self._settings)
+        return Asker(*place, options, planners=self._planners, learned=self.learned)
+
+
+def _prediction(answer: Answer) -> Prediction:
+    return Prediction(
+        answer.answers,
+        {"program": bool(answer.program), "answer": answer.answerable},
+        tokens=answer.usage.tokens_in + answer.usage.tokens_out,
+    )
 
 
 class TextAnswerer(BenchmarkAnswerer):
@@ -131,11 +149,13 @@ def system_for(
     engine = settings.engine
     if route == "text":
         return lambda edition: TextAnswerer(edition, engine)
-    if route in ("experts", "paths") or engine.engine != "rules":  # a model writes programs
-        name = f"experts {expert}" if expert else route
-        name = name if route in ("experts", "paths") else f"{route} {engine.model.name}"
-        options = AskOptions(route, expert=expert)
-        return lambda edition: RouteAnswerer(edition, settings, home, options, name)
-    if route == "programs":
+    if route == "programs" and engine.engine == "rules":  # no model writes them
         return lambda edition: ProgramAnswerer(edition, home if learned else None)
-    return lambda edition: AutoAnswerer(edition, settings, home, learned=learned)
+    name = f"experts {expert}" if expert else route
+    if route in ("auto", "programs") and engine.engine != "rules":
+        name = f"{route} {engine.model.name}"
+    options = AskOptions(route, expert=expert)
+    place = (settings, home, options, name)
+    if learned:
+        return lambda edition: AskAnswerer(edition, *place)
+    return lambda edition: AskAnswerer(edition, *place, {}, LearnedQuery())

@@ -69,11 +69,16 @@ def save_planner(
     return name
 
 
+def is_learned(home: Home, graph: str) -> bool:
+    """Return whether a planner was learned for a graph."""
+    return (_folder(home, graph) / "current.json").exists()
+
+
 def load_planner(home: Home, graph: Graph) -> Planner | None:
     """Return the planner that was learned for a graph, None if there is none."""
-    folder = _folder(home, graph.name)
-    if not (folder / "current.json").exists():
+    if not is_learned(home, graph.name):
         return None
+    folder = _folder(home, graph.name)
     model, paths = _read_current(
         folder,
         lambda pointer: (
@@ -89,9 +94,9 @@ def kept_examples(home: Home, graph: Graph) -> list[Example]:
 
     Raises DamageError if the file has changed since.
     """
-    folder = _folder(home, graph.name)
-    if not (folder / "current.json").exists():
+    if not is_learned(home, graph.name):
         return []
+    folder = _folder(home, graph.name)
 
     def content_of(pointer: dict[str, Any]) -> tuple[str | None, bytes]:
         name = pointer.get("kept_examples")
