@@ -117,10 +117,12 @@ def test_an_expert_is_sure_of_what_it_knows_and_of_nothing_else(clocks):
     assert (foreign.probability, foreign.is_enough) == (0.0, False)
 
 
-def test_an_expert_without_a_check_is_as_sure_as_its_texts_agree(tiny_expert):
+def test_an_expert_without_a_check_is_believed_by_half_at_most(tiny_expert):
     pool = ExpertPool([OpenExpert("p", "", tiny_expert, sha_of(tiny_expert))], device="cpu")
     certainty = pool.certainty("p", analyse("Where was Ada Lund born?"), ["Oslo", "Rome", "Oslo"])
-    assert certainty.probability == pytest.approx(2 / 3) and certainty.is_enough
+    assert (certainty.probability, certainty.is_enough) == (0.5, True)
+    split = pool.certainty("p", analyse("Where was Ada Lund born?"), ["Oslo", "Rome", "Lima"])
+    assert not split.is_enough
 
 
 def test_a_model_that_was_never_trained_reads_no_language(tmp_path):

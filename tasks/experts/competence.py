@@ -22,7 +22,7 @@ from tasks.text.languages import is_chinese
 from tasks.text.question import Question
 
 LEAST_RIGHT = 0.1  # share of check questions that a competent expert answers right
-UNCALIBRATED = 0.5  # share of its texts that agree, for an expert that nobody could check
+UNCALIBRATED = 0.5  # share of texts that must agree, and highest probability, without a check
 KEPT_RIGHT = 0.99  # share of right answers in the check that lie above the bound
 # People ask in other words than the check, and get right answers of lower probability.
 HIGHEST_BOUND = 0.1
@@ -91,7 +91,7 @@ class SelfKnowledge:
         """Return how sure the answer is that most of an expert's `answers` to a question give."""
         answer, agreement = commonest(answers)
         if self.competence is None or self.names is None:
-            return Certainty(agreement, agreement >= UNCALIBRATED)
+            return Certainty(min(agreement, UNCALIBRATED), agreement >= UNCALIBRATED)
         span = self.names.subject(question)
         if span is None:
             return Certainty(0.0, is_enough=False)
