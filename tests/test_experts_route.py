@@ -174,18 +174,10 @@ def test_an_expert_that_was_changed_is_not_asked(home):
 
 
 def test_the_command_shows_what_was_dropped(home, capsys):
-    words = [
-        "ask",
-        clock_question("Lund"),
-        "--expert",
-        "clocks",
-        "--explain",
-        "--mode",
-        "bottom_up",
-    ]
-    assert main(["--home", str(home.path), *words]) == 0
+    call = ["--home", str(home.path), "ask", clock_question("Lund")]
+    assert main([*call, "--expert", "clocks", "--explain", "--mode", "bottom_up"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Berta\n") and "— the expert clocks" in out
+    assert out.startswith("Berta  (sure to ") and "— the expert clocks" in out
     assert "kept: clocks wrote “Who keeps the clock of Lund: Berta”, score " in out
     assert (
         main(["--home", str(home.path), "ask", clock_question("Lund"), "--route", "experts"]) == 0
