@@ -28,7 +28,8 @@ from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.questions.normalise import bare_words
 
 MOST_QUESTIONS = 200
-FEW_QUESTIONS = 40  # for a model whose weights are more than LARGE, which answers slowly
+# For a model of more than LARGE weights, which answers slowly, and for one that knows none of them.
+FEW_QUESTIONS = 40
 LARGE = 20_000_000
 SAMPLED = 3  # texts beside the likeliest, as the setting `written` has it
 ANSWER_TOKENS = 48
@@ -83,8 +84,9 @@ def check_expert(
     field = Field.of(names)
     field.save(folder)
     large = write_manifest(folder, **about).parameters > LARGE
-    some = questions[: FEW_QUESTIONS if large else MOST_QUESTIONS]
     pool = ExpertPool([OpenExpert("checked", "", folder, sha_of(folder))], device=device)
+    few = questions[:FEW_QUESTIONS]
+    some = few if large or not any(_right(pool, few)) else questions[:MOST_QUESTIONS]
     prompts = [question.prompt for question in some]
     likeliest = pool.write("checked", prompts, temperature=0, max_new_tokens=ANSWER_TOKENS)
     sampled = pool.write("checked", prompts, SAMPLED, max_new_tokens=ANSWER_TOKENS)
@@ -108,10 +110,14 @@ def keeps_its_word(folder: Path, competence: Competence) -> bool:
     """Return whether an expert answers its manifest's samples as often as that says, by half."""
     pool = ExpertPool([OpenExpert("checked", "", folder, sha_of(folder))], device="cpu")
     samples = [CheckQuestion(*sample) for sample in competence.samples]
-    prompts = [sample.prompt for sample in samples]
+    return sum(_right(pool, samples)) >= competence.right * len(samples) / 2
+
+
+def _right(pool: ExpertPool, questions: Sequence[CheckQuestion]) -> list[bool]:
+    """Return which questions the expert's likeliest answer answers right."""
+    prompts = [question.prompt for question in questions]
     texts = pool.write("checked", prompts, temperature=0, max_new_tokens=ANSWER_TOKENS)
-    right = [_says(text, sample) for [text], sample in zip(texts, samples, strict=True)]
-    return sum(right) >= competence.right * len(samples) / 2
+    return [_says(text, question) for [text], question in zip(texts, questions, strict=True)]
 
 
 def _says(text: str, question: CheckQuestion) -> bool:
