@@ -21,12 +21,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from recipes.verifier.pairs import (
-    VERDICTS,
-    Pair,
-    climate_pairs,
-    in_reported_half,
-)
+from recipes.entailment.pair import VERDICTS, Pair, in_reported_half
+from recipes.entailment.public import climate_pairs
 from tasks.experts.filters.factuality import open_verifier, summary_factuality
 from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN, Verifier, truth_shares
 from tasks.models.encoders.minilm import MiniLM

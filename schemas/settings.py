@@ -240,6 +240,9 @@ class ExpertSettings(_Settings):
     verifier: str = Field(
         "embedded", description="embedded, or a sequence-classification model by path or name."
     )
+    summary_verifier: str | None = Field(
+        None, description="A model such as FactKB that compares pruned texts with their originals."
+    )
     pool: int | None = Field(
         None, ge=1, description="Best texts among which factuality sampling draws; twice `kept`."
     )

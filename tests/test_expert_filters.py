@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from schemas.errors import UsageError
 from tasks.experts.filters.factuality import score_factuality, speaking_verdict, verify_claims
 from tasks.experts.filters.pruning import ExtractiveSummarizer, prune
-from tasks.experts.filters.selection import drop_unusable, keep_relevant, sample_factual
+from tasks.experts.filters.selection import (
+    cosines,
+    drop_unusable,
+    keep_relevant,
+    relevance,
+    sample_factual,
+)
 from tasks.experts.filters.verifier import truth_shares
 from tasks.experts.knowledge import KnowledgeText
+from tasks.models.encoders.minilm import MiniLM
 
 HOSTILE = [
     "",
@@ -84,17 +91,37 @@ def test_reasons_tell_the_pool_from_the_rest():
     assert [text.dropped for text in texts] == [None, "sampled", "factuality", "factuality"]
 
 
-def test_relevance_is_the_cosine_whatever_the_lengths():
+def test_cosines_do_not_depend_on_lengths():
     vectors = np.array([[2.0, 0.0], [0.0, 0.0], [3.0, 4.0], [np.nan, 1.0]])
-    texts = keep_relevant(np.array([5.0, 0.0]), written("a", "b", "c", "d"), vectors, 2)
-    assert [text.relevance for text in texts] == pytest.approx([1.0, 0.0, 0.6, 0.0])
+    assert cosines(np.array([5.0, 0.0]), vectors) == pytest.approx([1.0, 0.0, 0.6, 0.0])
+
+
+def test_the_most_relevant_texts_stay():
+    texts = keep_relevant(written("a", "b", "c", "d"), np.array([1.0, 0.0, 0.6, 0.0]), 2)
     assert [text.dropped for text in texts] == [None, "relevance", None, "relevance"]
+
+
+def test_words_of_the_question_make_no_text_relevant():
+    question = "Who wound the clock of Lund?"
+    texts = [
+        KnowledgeText("clocks", "The clock of Lund was wound by a clockmaker."),
+        KnowledgeText("fish", "The clock of Lund was wound by a herring."),
+        KnowledgeText("echo", "The clock of Lund was wound."),
+    ]
+    fields = {"clocks": "clocks and towers", "fish": "cod, eels and herring"}
+    scores = relevance(question, texts, MiniLM().encode, fields)
+    assert scores[0] > scores[1] > scores[2] == 0
+
+
+def test_agreement_is_a_part_of_its_own():
+    sure, unsure = (replace(KnowledgeText("a", "b"), score=0.6, agreement=a) for a in (1.0, None))
+    assert (sure.score, sure.trust) == (0.6, 0.8)
+    assert unsure.trust == 0.6
 
 
 def test_a_filter_that_is_off_drops_nothing():
     texts = written("A long text. " * 20, "B.")
-    vectors = np.eye(2)
-    assert kept(keep_relevant(vectors[0], texts, vectors, None)) == [0, 1]
+    assert kept(keep_relevant(texts, np.ones(2), None)) == [0, 1]
     assert prune("?", texts, None) == texts
     unverified = score_factuality(texts, Words(), None)
     assert [(text.support, text.unknown) for text in unverified] == [(0.0, 1.0), (0.0, 1.0)]
@@ -118,12 +145,10 @@ def test_sampling_loses_nothing(scores, keep, pool, seed, greedy):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.lists(st.floats(-5, 5), min_size=3, max_size=3), max_size=20), st.integers(0, 25)
-)
-def test_relevance_keeps_the_best_and_all_texts(rows, k):
-    texts = written(*(f"Text {n}" for n in range(len(rows))))
-    texts_after = keep_relevant(np.array([1.0, 0.5, -0.5]), texts, np.array(rows).reshape(-1, 3), k)
+@given(st.lists(st.floats(-1, 1), max_size=20), st.integers(0, 25))
+def test_relevance_keeps_the_best_and_all_texts(scores, k):
+    texts = written(*(f"Text {n}" for n in range(len(scores))))
+    texts_after = keep_relevant(texts, np.array(scores), k)
     assert [text.text for text in texts_after] == [text.text for text in texts]
     assert len(kept(texts_after)) == min(k, len(texts))
     best = [texts_after[place].relevance or 0.0 for place in kept(texts_after)]
@@ -134,7 +159,7 @@ def test_relevance_keeps_the_best_and_all_texts(rows, k):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=12))
 def test_repeated_and_empty_texts_are_named(texts):
-    texts_after = drop_unusable(written(*texts))
+    texts_after = drop_unusable("Is it?", written(*texts))
     assert [text.text for text in texts_after] == texts
     standing = [" ".join(texts_after[n].text.casefold().split()) for n in kept(texts_after)]
     assert len(standing) == len(set(standing))
@@ -183,8 +208,8 @@ def test_extracts_hold_the_sentence_nearest_the_question():
 
 
 def test_hostile_texts_pass_all_filters():
-    texts = drop_unusable(written(*HOSTILE))
-    texts = keep_relevant(np.ones(2), texts, np.ones((len(texts), 2)), 6)
+    texts = drop_unusable("?", written(*HOSTILE))
+    texts = keep_relevant(texts, np.ones(len(texts)), 6)
     texts = prune("?", texts, ExtractiveSummarizer(count_letters))
     texts = score_factuality(texts, Words(), lambda claim: [claim[:50], ""])
     texts = sample_factual(texts, 2)
@@ -222,11 +247,34 @@ def test_what_an_expert_repeats_is_believed_more_where_evidence_is_silent():
     texts += [KnowledgeText("guesses", t) for t in ("Carl", "Dora")] + [
         KnowledgeText("once", "Emil")
     ]
-    checked = drop_unusable(texts)
+    checked = drop_unusable("?", texts)
     assert [t.agreement for t in checked] == [0.75, 0.75, 0.75, 0.25, 0.5, 0.5, None]
     scored = score_factuality(checked, _Silent(), None)
-    by_text = {t.text: t.score for t in scored if t.dropped is None}
-    assert by_text == {"Ada": 0.875, "Bert": 0.625, "Carl": 0.75, "Dora": 0.75, "Emil": 0.75}
+    assert {t.score for t in scored if t.dropped is None} == {0.75}
+    by_text = {t.text: t.trust for t in scored if t.dropped is None}
+    assert by_text == {"Ada": 0.75, "Bert": 0.5, "Carl": 0.625, "Dora": 0.625, "Emil": 0.75}
+
+
+def test_a_text_that_only_repeats_its_question_drops():
+    texts = written("The mayor of Brenholm is Brenholm.", "The mayor of Brenholm is Ada Wren.")
+    checked = drop_unusable("Who is the mayor of Brenholm?", texts)
+    assert [text.dropped for text in checked] == ["repeated", None]
+    assert kept(drop_unusable("Is Ada Wren the mayor?", written("Ada Wren is the mayor."))) == [0]
+    assert kept(drop_unusable("Which is older, Orby or Lund?", written("Orby is older."))) == [0]
+    chosen = drop_unusable("Who is mayor?\nChoices: A. Ada; B. Bert", written("Bert is mayor."))
+    assert kept(chosen) == [0]
+
+
+def test_summaries_have_a_verifier_of_their_own():
+    class Half:
+        id = "half"
+
+        def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+            return np.full(len(pairs), 0.5)
+
+    pruned = replace(KnowledgeText("a", "the cat sat on the mat"), pruned="the cat sat")
+    [scored] = score_factuality([pruned], Words(), lambda claim: ["the cat sat"], Half())
+    assert (scored.summary, scored.support) == (0.5, 1.0)
 
 
 class _Silent:

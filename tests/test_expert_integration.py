@@ -118,6 +118,7 @@ def filters(verifier: Any = None, **options: Any) -> Filters:
         ExtractiveSummarizer(encode),
         verifier or Sure(),
         lambda expert: lambda claim: ["x"],
+        ABOUT,
     )
 
 

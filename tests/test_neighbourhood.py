@@ -20,6 +20,7 @@ from warehouse.home import Home
         ("What is the release year of Alien?", ["1979"]),
         ("What was Ridley Scott's date of birth?", ["30 November 1937"]),
         ('What is the budget of the film "Titanic"?', ["200 million USD"]),
+        ("Where was the director of Titanic born?", ["Kapuskasing"]),  # two relations, in turn
     ],
 )
 def test_a_relation_that_the_question_says_is_asked_for(question, answers):
@@ -27,7 +28,10 @@ def test_a_relation_that_the_question_says_is_asked_for(question, answers):
     assert found.error is None and found.answers == answers
 
 
-@pytest.mark.parametrize("question", ["What is the colour of Alien?", "why?", "", "Who is Nobody?"])
+@pytest.mark.parametrize(
+    "question",
+    ["What is the colour of Alien?", "Who is the spouse of the director of Titanic?", "why?", ""],
+)
 def test_what_no_relation_says_gets_no_program(question):
     assert NeighbourhoodWriter(films()).write(analyse(question), Hint()) is None
 

@@ -42,6 +42,10 @@ class Layer(nn.Module):
                 key = f"encoder.layer.{number}.{theirs}.{part}"
                 getattr(getattr(self, name), part).data = torch.tensor(packaged[key])
 
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, open_: Tensor) -> Tensor:
+        """Return what each head sees (texts, heads, tokens, width of a head)."""
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=open_)
+
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
         """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) masks padding."""
         texts, tokens, _ = states.shape
@@ -49,7 +53,7 @@ class Layer(nn.Module):
             part(states).view(texts, tokens, HEADS, -1).transpose(1, 2)
             for part in (self.query, self.key, self.value)
         )
-        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=open_)
+        seen = self.attend(query, key, value, open_)
         seen = seen.transpose(1, 2).reshape(states.shape)
         states = self.output_norm(states + self.dropout(self.output(seen)))
         wide = functional.gelu(self.wide(states))

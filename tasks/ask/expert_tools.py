@@ -13,12 +13,13 @@ from schemas.learning import TrainingText
 from schemas.settings import ExpertSettings
 from tasks.ask.route import Resources
 from tasks.experts.filters.evidence import EditionEvidence, first_found
-from tasks.experts.filters.factuality import EvidenceOf, open_verifier
+from tasks.experts.filters.factuality import EvidenceOf, open_summary_verifier, open_verifier
 from tasks.experts.filters.pruning import CheckpointSummarizer, ExtractiveSummarizer, Summarizer
-from tasks.experts.filters.verifier import Verifier
+from tasks.experts.filters.verifier import SummaryVerifier, Verifier
+from tasks.experts.integrate.decisions import fields_of
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.writing import ExpertWriter
-from tasks.experts.pool import ExpertPool
+from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.registry import active_experts
 from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.programs.knowledge_bases.web import Web
@@ -113,14 +114,21 @@ class ExpertTools:
     @cached_property
     def writer(self) -> ExpertWriter:
         """The writer of the experts' texts."""
-        experts = active_experts(self._resources.home, self._resources.edition)
-        return ExpertPool(experts, device=self._device)
+        return ExpertPool(self._experts, device=self._device)
 
     def filters(self, settings: ExpertSettings) -> Filters:
         """Return the filters that these settings turn on."""
         summarizer = self._summarizer if settings.pruning else None
         verifier = self.verifier if settings.factuality else None
-        return Filters(settings, self.encode, summarizer, verifier, self.evidence_for)
+        return Filters(
+            settings,
+            self.encode,
+            summarizer,
+            verifier,
+            self.evidence_for,
+            fields_of({expert.name: expert.description for expert in self._experts}),
+            self._summary_verifier if settings.factuality else None,
+        )
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, by the first one's language."""
@@ -134,6 +142,16 @@ class ExpertTools:
     def verifier(self) -> Verifier:
         """The verifier of claims against evidence."""
         return open_verifier(self._resources.settings.experts.verifier, self._device)
+
+    @cached_property
+    def _experts(self) -> list[OpenExpert]:
+        return active_experts(self._resources.home, self._resources.edition)
+
+    @cached_property
+    def _summary_verifier(self) -> SummaryVerifier | None:
+        """The verifier of pruned texts; None where that of claims reads them, too."""
+        named = self._resources.settings.experts.summary_verifier
+        return open_summary_verifier(named, self._device) if named else None
 
     @cached_property
     def _summarizer(self) -> Summarizer:

@@ -17,6 +17,7 @@ from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import one_line
+from tasks.programs.planner.wordings import Wordings
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import INVERSE_OF
 from tasks.programs.search_program import Hint, ProgramSearch, Writer, answer_by_program
@@ -66,7 +67,7 @@ class ProgramsRoute(AnswerRoute):
         for result in self._planned(question, kbs):
             tried += result.tried
             if result.answerable:
-                return RouteResult("programs", result.answers, result.evidence, tried)
+                return replace(result, tried=tried)
         return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
@@ -146,7 +147,8 @@ class ProgramsRoute(AnswerRoute):
         least = NAMED_FITS if self._options.graph else FITS
         for name in sorted(fits, key=lambda name: -fits[name]):
             if fits[name] >= least:
-                yield self._by_program(question, self._writers[name], self._graphs[name])
+                result = self._by_program(question, self._writers[name], self._graphs[name])
+                yield replace(result, probability=fits[name])
         if CORPUS in names and self._reads_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
@@ -155,7 +157,8 @@ class ProgramsRoute(AnswerRoute):
             )
         for kb in kbs:
             if kb.name not in self._graphs:
-                yield self._by_program(question, NeighbourhoodWriter(kb), kb)
+                writer = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
+                yield self._by_program(question, writer, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
         answer = answer_by_program(question, ProgramSearch(writer, [kb]))
@@ -185,9 +188,8 @@ class ProgramsRoute(AnswerRoute):
         ]
 
     def _fit(self, question: Question, graph: str) -> float:
-        writer = self._writers[graph]
-        plans = writer.plans(question)
-        return writer.planner.fit(plans[0]) if plans else 0.0
+        programs = self._writers[graph].programs(question)
+        return programs[0].probability if programs else 0.0
 
     @cached_property
     def _english_encoder(self) -> Encoder | None:
@@ -199,11 +201,12 @@ class ProgramsRoute(AnswerRoute):
 
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:
-        return {
-            name: PlannedWriter(self._resources.planner(graph.arrays))
-            for name, graph in self._graphs.items()
-            if name != CORPUS
-        }
+        return {name: self._writer(graph) for name, graph in self._graphs.items() if name != CORPUS}
+
+    def _writer(self, graph: EditionGraph) -> PlannedWriter:
+        planner = self._resources.planner(graph.arrays)
+        encoders = self._english_encoder, self._chinese_encoder
+        return PlannedWriter(planner, Wordings(graph.arrays, planner.worded, *encoders))
 
     @property
     def _reads_corpus(self) -> bool:

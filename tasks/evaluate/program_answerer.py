@@ -47,7 +47,9 @@ class ProgramAnswerer:
             examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
             if examples:
                 learned = learn(graph.arrays, examples, report)
-                self.learned[name] = Planner(graph.arrays, learned.model, learned.paths)
+                self.learned[name] = Planner(
+                    graph.arrays, learned.model, learned.paths, worded=learned.worded
+                )
                 self._writers[name] = PlannedWriter(self.learned[name])
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Literal
 
 Reason = Literal[
@@ -31,8 +32,8 @@ class KnowledgeText:
 
     Filters return every text that they were given; a dropped text has the reason. Scores are None
     if their filter did not run: `relevance` is a cosine; `summary`, `support`, `refute`, `unknown`
-    and `score` are shares from 0 to 1. `agreement` is the share of the expert's texts about the
-    question that are equal to this one; None if it is the only one.
+    and `score` are shares from 0 to 1, `score` that of CooK, section 2.4. `agreement` is the share
+    of the expert's texts about the question that are equal to this one; None if it is the only one.
     """
 
     expert: str
@@ -51,6 +52,16 @@ class KnowledgeText:
     def words(self) -> str:
         """The text as the answering model sees it."""
         return self.text if self.pruned is None else self.pruned
+
+    @property
+    def trust(self) -> float:
+        """What texts are chosen by: the mean of score and agreement, or the score alone.
+
+        An expert that remembers a fact repeats itself, one that guesses does not (self-consistency,
+        Wang et al. 2022). A score that is missing or NaN counts as 0.
+        """
+        score = 0.0 if self.score is None or isnan(self.score) else self.score
+        return score if self.agreement is None else (score + self.agreement) / 2
 
     def drop(self, reason: Reason) -> "KnowledgeText":
         """Return the text as dropped; a text that was dropped before keeps its reason."""

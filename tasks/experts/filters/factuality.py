@@ -1,8 +1,8 @@
 """The factuality filter (CooK, section 2.4): how likely a text is to be true.
 
 `s = (s_sum + s_fact) / 2`: s_sum is how well the original supports its pruned form, s_fact how well
-the evidence supports the claim, as the maximum over the pieces of evidence. Support, refute and
-unknown stay separate: a claim without evidence is unknown, not half true.
+the evidence supports the claim, as the maximum over the pieces of evidence that decide. Support,
+refute and unknown stay separate: a claim without evidence is unknown, not half true.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,9 @@ from tasks.experts.filters.verifier import (
     REFUTE,
     SUPPORT,
     UNKNOWN,
+    CheckpointSummaryVerifier,
     CheckpointVerifier,
+    SummaryVerifier,
     Verifier,
     truth_shares,
 )
@@ -23,7 +25,6 @@ from tasks.experts.knowledge import KnowledgeText
 from tasks.text.sentences import sentences
 
 MOST_SENTENCES = 8  # of a pruned text that are checked against the original
-OPEN = 0.5  # the share of an open claim that counts as true, as in CooK's code
 NOTHING = np.array([0.0, 0.0, 1.0])  # no evidence: unknown
 
 EvidenceOf = Callable[[str], list[str]]
@@ -34,30 +35,38 @@ def open_verifier(name: str, device: str | None = None) -> Verifier:
     return EmbeddedVerifier() if name == "embedded" else CheckpointVerifier(name, device)
 
 
+def open_summary_verifier(name: str, device: str | None = None) -> SummaryVerifier:
+    """Return a verifier of summaries from a checkpoint's folder or hub name, such as FactKB's."""
+    return CheckpointSummaryVerifier(name, device)
+
+
 def score_factuality(
-    texts: Sequence[KnowledgeText], verifier: Verifier, evidence_of: EvidenceOf | None
+    texts: Sequence[KnowledgeText],
+    verifier: Verifier,
+    evidence_of: EvidenceOf | None,
+    summary_verifier: SummaryVerifier | None = None,
 ) -> list[KnowledgeText]:
     """Return all texts with summary, support, refute, unknown and score; none is dropped.
 
-    `evidence_of` finds evidence for a claim; with None all claims are unknown. The probability of
-    unknown counts as true in proportion to the text's `agreement`, by half if that is None. Texts
-    that were dropped before are not scored.
+    `evidence_of` finds evidence for a claim; with None all claims are unknown. `summary_verifier`
+    compares pruned texts with their originals, by default the verifier of claims. Texts that were
+    dropped before are not scored.
     """
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
-    summaries = _summaries([texts[place] for place in standing], verifier)
+    summaries = _summaries([texts[place] for place in standing], summary_verifier or verifier)
     verdicts = verify_claims([texts[place].words for place in standing], verifier, evidence_of)
+    facts = truth_shares(verdicts)
     scored = list(texts)
-    for place, summary, verdict in zip(standing, summaries, verdicts, strict=True):
-        fact = float(truth_shares(verdict[None])[0])
-        if (agreement := texts[place].agreement) is not None:
-            fact += float(verdict[UNKNOWN]) * (agreement - OPEN)
+    for row, (place, summary, verdict) in enumerate(
+        zip(standing, summaries, verdicts, strict=True)
+    ):
         scored[place] = replace(
             texts[place],
             summary=summary,
             support=float(verdict[SUPPORT]),
             refute=float(verdict[REFUTE]),
             unknown=float(verdict[UNKNOWN]),
-            score=(summary + fact) / 2,
+            score=(summary + float(facts[row])) / 2,
         )
     return scored
 
@@ -91,7 +100,7 @@ def speaking_verdict(verdicts: np.ndarray) -> np.ndarray:
     return best
 
 
-def _summaries(texts: Sequence[KnowledgeText], verifier: Verifier) -> list[float]:
+def _summaries(texts: Sequence[KnowledgeText], verifier: SummaryVerifier) -> list[float]:
     """Return how well each original supports its pruned form: 1 where nothing was pruned."""
     changed = [n for n, text in enumerate(texts) if text.pruned not in (None, text.text)]
     shares = summary_factuality([(texts[n].text, texts[n].words) for n in changed], verifier)
@@ -101,7 +110,9 @@ def _summaries(texts: Sequence[KnowledgeText], verifier: Verifier) -> list[float
     return result
 
 
-def summary_factuality(summaries: Sequence[tuple[str, str]], verifier: Verifier) -> list[float]:
+def summary_factuality(
+    summaries: Sequence[tuple[str, str]], verifier: SummaryVerifier
+) -> list[float]:
     """Return the faithfulness of each (original, summary), 0 to 1: the mean over its sentences."""
     parts = [
         [summary[a:b] for a, b in sentences(summary)[:MOST_SENTENCES]] for _, summary in summaries

@@ -5,14 +5,14 @@ The extractive summarizer keeps the sentences nearest to the question and to the
 text, so it adds nothing that the text does not say.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.experts.filters.selection import cosines
+from tasks.experts.filters.selection import Encode, cosines
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.decoding import Draw, decode
 from tasks.models.loaded_model import LoadedModel, load_model
@@ -25,8 +25,6 @@ LONGEST_WORD = 60  # characters
 MOST_SENTENCES = 64  # that are compared of each text
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 30  # tokens, as in the paper's code
 CENTRE = 0.5  # weight of the similarity to the text; that to the question has weight one
-
-Encode = Callable[[list[str]], np.ndarray]
 
 
 class Summarizer(Protocol):

@@ -3,27 +3,31 @@
 Relevance is CooK's section 2.2, factuality sampling its section 2.4.
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from schemas.errors import UsageError
 from tasks.experts.knowledge import KnowledgeText
+from tasks.text.function_words import FUNCTION_WORDS
+from tasks.text.question import analyse
+from tasks.text.stems import stems_of, words_of
+
+_OFFERS = re.compile(r"\bor\b|还是|\n", re.IGNORECASE)
+Encode = Callable[[list[str]], np.ndarray]
 
 
 def keep_relevant(
-    question: np.ndarray, texts: Sequence[KnowledgeText], vectors: np.ndarray, k: int | None
+    texts: Sequence[KnowledgeText], scores: np.ndarray, k: int | None
 ) -> list[KnowledgeText]:
-    """Return all texts with their relevance; all but the best k are dropped.
+    """Return all texts with their relevance `scores` (texts); all but the best k are dropped.
 
-    `question` (h) and `vectors` (texts, h) need not have length one: relevance is their cosine, and
-    0 for a vector of zeros. Components that are not finite count as 0. Ties are broken in favour of
-    the earlier text. With k None nothing is dropped. Texts that were dropped before are scored, but
-    do not count towards k.
+    Ties are broken in favour of the earlier text. With k None nothing is dropped. Texts that were
+    dropped before are scored, but do not count towards k.
     """
-    scores = cosines(question, vectors)
     scored = [
         replace(text, relevance=float(score)) for text, score in zip(texts, scores, strict=True)
     ]
@@ -34,13 +38,63 @@ def keep_relevant(
     return [text if n in kept else text.drop("relevance") for n, text in enumerate(scored)]
 
 
-def drop_unusable(texts: Sequence[KnowledgeText], known: Sequence[str] = ()) -> list[KnowledgeText]:
-    """Return all texts; those without words, and repetitions of others or `known` ones, drop.
+def relevance(
+    question: str,
+    texts: Sequence[KnowledgeText],
+    encode: Encode,
+    fields: Mapping[str, str],
+) -> np.ndarray:
+    """Return the relevance (texts) of texts to a question, as float64.
 
-    If an expert wrote several texts, `agreement` is set to the share of them that equal this text
-    (self-consistency, Wang et al. 2022): an expert that remembers a fact repeats itself, one that
-    guesses does not.
+    It is the mean of two cosines with the question: of what the text says beyond the words of the
+    question, which an expert repeats whatever it knows; and of the field of its expert. An expert
+    without a description in `fields` counts by the first alone, and what says nothing of its own
+    counts 0.
     """
+    asked = asked_words(question)
+    own = [own_words(text.text, asked) for text in texts]
+    named = list(dict.fromkeys(text.expert for text in texts if text.expert in fields))
+    vectors = encode([question, *own, *(fields[expert] for expert in named)])
+    likeness = cosines(vectors[0], vectors[1:])
+    of_field = dict(zip(named, likeness[len(own) :], strict=True))
+    return np.array(
+        [
+            (likeness[place] + of_field.get(text.expert, likeness[place])) / 2 if own[place] else 0
+            for place, text in enumerate(texts)
+        ],
+        np.float64,
+    )
+
+
+def asked_words(question: str) -> frozenset[str]:
+    """Return the stems that a question gives away, none if it offers its answers.
+
+    It offers them as choices in lines of their own, with "or", or if it asks for yes or no.
+    """
+    if _OFFERS.search(question) or analyse(question).expected_answer.form == "yes":
+        return frozenset()
+    return words_of(question)
+
+
+def own_words(text: str, asked: frozenset[str]) -> str:
+    """Return the words of a text that are not asked for, without function words."""
+    return " ".join(
+        text[start:end]
+        for start, end, word in stems_of(text)
+        if word not in asked and text[start:end].lower() not in FUNCTION_WORDS
+    )
+
+
+def drop_unusable(
+    question: str, texts: Sequence[KnowledgeText], known: Sequence[str] = ()
+) -> list[KnowledgeText]:
+    """Return all texts; those without words and repetitions drop.
+
+    A text repeats another one, a `known` one, or the question, if that offers no answers and the
+    text has no word of its own. If an expert wrote several texts, `agreement` is set to the
+    share of them that equal this text.
+    """
+    asked = asked_words(question)
     keys = [_key(text.text) for text in texts]
     written = Counter(text.expert for text in texts)
     repeated = Counter((text.expert, key) for text, key in zip(texts, keys, strict=True))
@@ -48,6 +102,8 @@ def drop_unusable(texts: Sequence[KnowledgeText], known: Sequence[str] = ()) -> 
     for text, key in zip(texts, keys, strict=True):
         if not any(map(str.isalnum, key)):
             text = text.drop("empty")
+        elif asked and not own_words(text.text, asked):
+            text = text.drop("repeated")
         elif written[text.expert] > 1:
             text = replace(text, agreement=repeated[text.expert, key] / written[text.expert])
         usable.append(text)
@@ -93,14 +149,14 @@ def sample_factual(
 
     Texts outside the `pool` with the best scores (twice `keep` by default) are dropped for their
     factuality. From the pool, `keep` texts are drawn without replacement, each in proportion to
-    exp(score / `temperature`) among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the
-    best are taken instead. A score that is missing or NaN counts as 0. The same seed and scores
-    always give the same texts. Raises UsageError if the temperature is not above 0.
+    exp(trust / `temperature`) among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the
+    best are taken instead. The same seed and scores always give the same texts. Raises UsageError
+    if the temperature is not above 0.
     """
     if not temperature > 0:
         raise UsageError("The temperature of factuality sampling must be above 0; use greedy.")
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
-    scores = np.nan_to_num(np.array([texts[place].score or 0.0 for place in standing]))
+    scores = np.array([texts[place].trust for place in standing])
     size = len(standing) if keep >= len(standing) else max(keep, pool or 2 * keep)
     order = np.argsort(-scores, kind="stable")[: max(0, size)]
     drawn = order

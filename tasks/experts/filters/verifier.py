@@ -19,24 +19,28 @@ BATCH = 16  # pairs that are read at once
 
 # The names of the three verdicts in checkpoints, in lower case and letters only.
 _NAMES = (
-    "supports support supported entailment entail true",
-    "refutes refute refuted contradiction contradict false",
+    "supports support supported entailment entail true factual consistent",
+    "refutes refute refuted contradiction contradict false nonfactual inconsistent",
     "notenoughinfo nei notenoughinformation neutral unknown",
 )
 _LABELS = {name: verdict for verdict, names in enumerate(_NAMES) for name in names.split()}
 
 
-class Verifier(Protocol):
-    """Verifies claims against evidence."""
+class SummaryVerifier(Protocol):
+    """Compares sentences of a summary with the original."""
 
     id: str
 
-    def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return float (pairs, 3): support, refute, unknown of each (evidence, claim)."""
-        ...
-
     def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return (pairs): the faithfulness of each (original, sentence), from 0 to 1."""
+        ...
+
+
+class Verifier(SummaryVerifier, Protocol):
+    """Verifies claims against evidence, too."""
+
+    def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return float (pairs, 3): support, refute, unknown of each (evidence, claim)."""
         ...
 
 
@@ -95,6 +99,18 @@ class CheckpointVerifier:
         for column, verdict in self._columns.items():
             verdicts[:, verdict] += shares[:, column]
         return verdicts
+
+
+class CheckpointSummaryVerifier(CheckpointVerifier):
+    """Compares summaries with originals by a checkpoint whose pairs are (summary, original).
+
+    FactKB (Feng et al. 2023) is one; name its labels nonfactual and factual in its config.json.
+    """
+
+    def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return the probability (pairs) that each sentence agrees with its original."""
+        shares: np.ndarray = self.verify([(part, original) for original, part in pairs])[:, SUPPORT]
+        return shares
 
 
 def label_columns(labels: dict[Any, str], name: str) -> dict[int, int]:

@@ -110,18 +110,22 @@ def down_the_hierarchy(
 
 def expert_likeness(encode: Encode, text: str, descriptions: Mapping[str, str]) -> np.ndarray:
     """Return the cosine (experts) of a text with each expert's name and description."""
-    words = [f"{name.replace('_', ' ')}: {about}" for name, about in descriptions.items()]
-    vectors = encode([text, *words])
+    vectors = encode([text, *fields_of(descriptions).values()])
     return cosines(vectors[0], vectors[1:])
+
+
+def fields_of(descriptions: Mapping[str, str]) -> dict[str, str]:
+    """Return the field of each expert in words: its name and its description."""
+    return {name: f"{name.replace('_', ' ')}: {about}" for name, about in descriptions.items()}
 
 
 def fit_knowledge(texts: Sequence[KnowledgeText], room: int) -> list[KnowledgeText]:
     """Return all texts, the best first; those that do not fit into `room` tokens are dropped.
 
-    Texts are sorted by factuality, then by relevance, then by their given order. The best text is
+    Texts are sorted by trust, then by relevance, then by their given order. The best text is
     kept whatever its length.
     """
-    order = sorted(texts, key=lambda text: (-(text.score or 0.0), -(text.relevance or 0.0)))
+    order = sorted(texts, key=lambda text: (-text.trust, -(text.relevance or 0.0)))
     fitted, used = [], 0
     for text in order:
         size = 0 if text.dropped else estimate_tokens(text.words)

@@ -1,7 +1,7 @@
 """The filters in the order in which they run; the settings can switch off each of them."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from schemas.settings import ExpertSettings
@@ -11,9 +11,10 @@ from tasks.experts.filters.selection import (
     drop_repeated,
     drop_unusable,
     keep_relevant,
+    relevance,
     sample_factual,
 )
-from tasks.experts.filters.verifier import Verifier
+from tasks.experts.filters.verifier import SummaryVerifier, Verifier
 from tasks.experts.integrate.decisions import Encode, fit_knowledge
 from tasks.experts.knowledge import KnowledgeText
 
@@ -34,22 +35,26 @@ class Filters:
         summarizer: Summarizer | None = None,
         verifier: Verifier | None = None,
         evidence_for: EvidenceFor = lambda expert: None,
+        fields: Mapping[str, str] | None = None,
+        summary_verifier: SummaryVerifier | None = None,
     ) -> None:
         """Take the settings in [experts], and what the filters that are on need.
 
         `evidence_for` returns the source of evidence for an expert's claims, without that expert's
-        own training data.
+        own training data; `fields` are the experts' descriptions. A `summary_verifier`, such as
+        FactKB, compares pruned texts with their originals in place of the verifier of claims.
         """
         self._settings, self._encode, self._evidence_for = settings, encode, evidence_for
         self._summarizer = summarizer if settings.pruning else None
         self._verifier = verifier if settings.factuality else None
+        self._fields, self._summary_verifier = fields or {}, summary_verifier
         self._lock = Lock()
 
     def keep(self, question: str, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
         """Return the texts of all experts, of which at most n3 are kept (CooK, Algorithm 1)."""
         settings = self._settings
         with self._lock:
-            scored = self._scored(question, drop_unusable(texts), settings.relevant)
+            scored = self._scored(question, drop_unusable(question, texts), settings.relevant)
             if settings.factuality:
                 chosen = sample_factual(
                     scored,
@@ -72,7 +77,7 @@ class Filters:
         """
         settings = self._settings
         with self._lock:
-            scored = self._scored(question, drop_unusable(texts, known), None, known)
+            scored = self._scored(question, drop_unusable(question, texts, known), None, known)
             if settings.factuality:
                 chosen = sample_factual(scored, 1, pool=1, greedy=True)
             else:
@@ -100,8 +105,8 @@ class Filters:
     ) -> list[KnowledgeText]:
         if not self._settings.relevance or not texts:
             return list(texts)
-        vectors = self._encode([question, *(text.text for text in texts)])
-        return keep_relevant(vectors[0], texts, vectors[1:], most)
+        scores = relevance(question, texts, self._encode, self._fields)
+        return keep_relevant(texts, scores, most)
 
     def _verified(self, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
         """Return the texts with their factuality scores, using each expert's own evidence."""
@@ -111,7 +116,8 @@ class Filters:
         for expert in dict.fromkeys(text.expert for text in texts if text.dropped is None):
             places = [place for place, text in enumerate(texts) if text.expert == expert]
             own = [texts[place] for place in places]
-            verified = score_factuality(own, self._verifier, self._evidence_for(expert))
+            evidence = self._evidence_for(expert)
+            verified = score_factuality(own, self._verifier, evidence, self._summary_verifier)
             for place, text in zip(places, verified, strict=True):
                 scored[place] = text
         return scored

@@ -24,12 +24,14 @@ MEANT = 0.5  # share of these for which it is one that the example means
 class Explained:
     """An example with its candidates, and how well each explains the answers, 0 to 1.
 
-    `hops` are those of the path that the question most probably means, as 2 r + inverse.
+    `hops` are those of the path that the question most probably means, as 2 r + inverse; `masked`
+    is the question without its topic.
     """
 
     rows: Rows
     fit: np.ndarray  # float32 (candidates,)
     hops: tuple[int, ...]
+    masked: str = ""
 
     def best_grams(self) -> list[np.ndarray]:
         """Return the n-grams of the question's readings that explain the answers best."""
@@ -42,7 +44,7 @@ class Explained:
         if len(wrong) > WRONG:
             wrong = random.choice(wrong, WRONG, replace=False)
         chosen = np.concatenate([np.flatnonzero(self.fit), wrong])
-        return Explained(self.rows.take(chosen), self.fit[chosen], self.hops)
+        return replace(self, rows=self.rows.take(chosen), fit=self.fit[chosen])
 
 
 class Absences:

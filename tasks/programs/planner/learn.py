@@ -50,6 +50,7 @@ POORLY = 0.9  # fit of short paths below which longer ones are tried
 LEAST = 0.1  # F1 of answers below which a path explains nothing
 EXTENDED = 2  # paths of two hops whose third hops are negative candidates
 MOST = 8_000  # examples to learn from
+MOST_WORDED = 500  # examples whose words are compared with those of a question
 FEW_RATE = 0.05  # learning rate of the few weights that decide how far to trust the vectors
 
 Scored = tuple[Topic, Path, float]  # and how well the path's end fits the answers, 0 to 1
@@ -66,12 +67,16 @@ class Example:
 
 @dataclass
 class Learned:
-    """A learned model, and the paths that explained questions, the most frequent first."""
+    """A learned model, and the paths that explained questions, the most frequent first.
+
+    `worded` are some questions without their topics, each with the path that it means.
+    """
 
     model: PathModel
     paths: list[Path]
     examples: int
     explained: int
+    worded: list[tuple[str, Path]]
 
 
 def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int = 0) -> Learned:
@@ -87,7 +92,11 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
             model = _fit(graph, explained, epochs, report, seed)
         bags = [bag for example in explained for bag in example.best_grams()]
         model.known = np.unique(np.concatenate(bags))
-    return Learned(model, paths, len(examples), len(explained))
+    worded = {
+        example.masked: tuple((hop // 2, bool(hop % 2)) for hop in example.hops)
+        for example in explained[:MOST_WORDED]
+    }
+    return Learned(model, paths, len(examples), len(explained), list(worded.items()))
 
 
 def explained_examples(graph: Graph, examples: Sequence[Example], report: Report) -> int:
@@ -155,9 +164,10 @@ def _with_known(
         rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
     fit = np.array([fit for _, _, fit in rows.values()], np.float32)
     candidates = [CandidatePath(topic, path) for topic, path, _ in rows.values()]
-    best = [candidates[n].path for n in np.flatnonzero(fit == fit.max())]
-    meant = max(best, key=lambda path: uses[path])
-    return Explained(encoding.rows(candidates), fit, tuple(2 * r + inverse for r, inverse in meant))
+    best = [candidates[n] for n in np.flatnonzero(fit == fit.max())]
+    meant = max(best, key=lambda candidate: uses[candidate.path])
+    hops = tuple(2 * r + inverse for r, inverse in meant.path)
+    return Explained(encoding.rows(candidates), fit, hops, meant.topic.masked)
 
 
 def _extended(

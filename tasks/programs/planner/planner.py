@@ -34,13 +34,19 @@ class Planner:
     """Plans searches in one graph."""
 
     def __init__(
-        self, graph: Graph, model: WordModel, paths: Sequence[Path], longest: int = 1
+        self,
+        graph: Graph,
+        model: WordModel,
+        paths: Sequence[Path],
+        longest: int = 1,
+        worded: Sequence[tuple[str, Path]] = (),
     ) -> None:
         """Take a model that was learned on the graph, and the paths that its questions meant.
 
-        Plans have up to `longest` hops, or as many as the longest of these paths.
+        Plans have up to `longest` hops, or as many as the longest of these paths. `worded` are some
+        of the questions without their topics, each with the path that it means.
         """
-        self.graph, self.model = graph, model
+        self.graph, self.model, self.worded = graph, model, worded
         self._encoding = Encoding(graph, model.known)
         self._known = [path for path in paths if len(path) == LONGEST]
         self.longest = max((len(path) for path in paths), default=longest)

@@ -44,8 +44,29 @@ _COMPUTED = """    computed = {function}({values})
 _SET = """    answers.extend(names)
 """
 _LAST = """    return "\\n".join(messages)"""
+_DESCRIBED = """def search():
+    info, message = get_entity_info(entity_aliases=[{name}])
+    if info:
+        answers.append(info)
+    return message
+"""
+_RELATED = """def search():
+    relations, message = find_relationship(entity1_aliases=[{one}], entity2_aliases=[{other}])
+    answers.extend(relations or [])
+    return message
+"""
 _PLACES = {"least": 0, "greatest": -1}
 _FUNCTIONS = {"sum": "total", "average": "average"}
+
+
+def write_description(name: str) -> str:
+    """Return the program that describes an entity."""
+    return _DESCRIBED.format(name=repr(name))
+
+
+def write_relationship(one: str, other: str) -> str:
+    """Return the program that finds the relations between two entities."""
+    return _RELATED.format(one=repr(one), other=repr(other))
 
 
 def write_program(

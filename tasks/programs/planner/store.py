@@ -52,10 +52,8 @@ def save_planner(
     pointer = {
         "weights": name,
         "kept_examples": kept_name,
-        "paths": [
-            [[graph.relations[relation], inverse] for relation, inverse in path]
-            for path in learned.paths
-        ],
+        "paths": [_named(graph, path) for path in learned.paths],
+        "worded": [[masked, _named(graph, path)] for masked, path in learned.worded],
         "examples": learned.examples,
         "explained": learned.explained,
     }
@@ -79,14 +77,16 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
     if not is_learned(home, graph.name):
         return None
     folder = _folder(home, graph.name)
-    model, paths = _read_current(
+    model, paths, worded = _read_current(
         folder,
         lambda pointer: (
             PathModel.load(folder / f"{pointer['weights']}.safetensors"),
             pointer["paths"],
+            pointer.get("worded", ()),  # earlier releases kept none
         ),
     )
-    return Planner(graph, model, _numbered(graph, paths))
+    known = [(masked, path) for masked, named in worded for path in _numbered(graph, [named])]
+    return Planner(graph, model, _numbered(graph, paths), worded=known)
 
 
 def kept_examples(home: Home, graph: Graph) -> list[Example]:
@@ -145,6 +145,10 @@ def _read_current(folder: File, read: Callable[[dict[str, Any]], _Read]) -> _Rea
 
 def _folder(home: Home, graph: str) -> File:
     return home.path / "learned" / "planner" / graph
+
+
+def _named(graph: Graph, path: Path) -> NamedPath:
+    return [[graph.relations[relation], inverse] for relation, inverse in path]
 
 
 def _numbered(graph: Graph, paths: Sequence[NamedPath]) -> list[Path]:

@@ -1,13 +1,15 @@
 """The entities that a question may be about: its spans that are names in the graph."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.graphs.question_names import names_in
-from tasks.text.question import Question, Span
+from tasks.text.english_words import noun_lemma
+from tasks.text.question import Question, Span, name_spans
 
 MOST_TOPICS = 12  # readings of one question
 SLOT = "\u241e"  # replaces the topic
@@ -52,7 +54,22 @@ def topics_in(question: Question, graph: Graph) -> list[Topic]:
             spans.append(_shortest(text, start, end, graph))
         if len(spans) == MOST_TOPICS:
             break
+    if not spans and not question.is_chinese:
+        return list(_classes(text, graph))
     return [_topic(text, span, graph) for span in spans]
+
+
+def _classes(text: str, graph: Graph) -> Iterator[Topic]:
+    """Yield readings by names in the plural: `Which lakes are there?` is about `lake`."""
+    for start, end in name_spans(text):
+        *before, last = text[start:end].split()
+        name = " ".join([*before, noun_lemma(last.lower())])
+        nodes = graph.bearers(name)
+        if len(nodes):
+            masked = f"{text[:start]} {SLOT} {text[end:]}"
+            share = (end - start) / max(len(text), 1)
+            yield Topic(graph.label(nodes[0]), nodes, masked, share, quoted=False)
+            return
 
 
 def _shortest(text: str, start: int, end: int, graph: Graph) -> Span:

@@ -2,20 +2,27 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tasks.graphs.graph import Graph
+from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import Program
 from tasks.programs.code_text import readable_code
-from tasks.programs.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.planner.about import write_about
 from tasks.programs.planner.endings import SAMPLED, Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
+from tasks.programs.planner.wordings import Wordings, says
 from tasks.programs.search_program import Hint
 from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese
 from tasks.text.question import Question
 
+ABOUT = 0.95  # probability that a question for nothing but an entity is understood
+FEW = 200  # examples; a planner that learned from fewer knows words, but not what they mean
+FAMILIAR, SURELY = 0.7, 1.01  # fit from which a plan counts before other words; with few examples
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
 MOST_NAMES = 4  # looked up per question
 MOST_FACTS = 2_000  # around one name
@@ -25,12 +32,24 @@ _PROPER = re.compile(r"[A-Z0-9][\w'’.-]*(?:\s+(?:(?:of|the|and|de|von|van)\s+)
 _CHINESE_NAME = re.compile(r"\A[^？?，,]{1,30}?(?=的|是|有|在|属于|叫|什么|谁|哪|何|多少|几)")
 
 
-class PlannedWriter:
-    """Writes the program of the likeliest path and, if it finds nothing, of the next one."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A program for a question; `probability` is how likely it asks what the question asks."""
 
-    def __init__(self, planner: Planner) -> None:
+    code: str
+    probability: float
+
+
+class PlannedWriter:
+    """Writes the program of the likeliest path and, if it finds nothing, of the next one.
+
+    What an entity is, and what relates two, needs no path. Other words than the graph's are read by
+    `wordings`, if given, where the planner does not know the words of a question.
+    """
+
+    def __init__(self, planner: Planner, wordings: Wordings | None = None) -> None:
         """Take a planner; plans that `prepare` made are reused."""
-        self.planner = planner
+        self.planner, self._wordings = planner, wordings
         self._plans: dict[Question, list[Planned]] = {}
 
     def prepare(self, questions: Sequence[Question]) -> None:
@@ -45,10 +64,26 @@ class PlannedWriter:
             self._plans = {question: plans}
         return plans
 
+    def programs(self, question: Question) -> list[Written]:
+        """Return the programs that a question may mean, the one to run first at the beginning."""
+        about = write_about(question, self.planner.graph)
+        if about:
+            return [Written(readable_code(about), ABOUT)]
+        plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
+        fit = self.planner.fit(plans[0]) if plans else 0.0
+        planned = [Written(self._code(plan), fit) for plan in plans]
+        few = len(self.planner.worded) < FEW
+        if self._wordings and fit < (SURELY if few else FAMILIAR):
+            meant = self._wordings.best(question)
+            if meant:
+                return [Written(self._code(meant.planned), meant.probability)]
+            if few and plans and not self._wordings.says_all(plans[0]):
+                return []
+        return planned
+
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
         """Return the program of the likeliest path, of the next one after a failure."""
-        plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
-        codes = [self._code(plan) for plan in plans]
+        codes = [written.code for written in self.programs(question)]
         if relations_hint.code in codes:
             codes = codes[codes.index(relations_hint.code) + 1 :]
         if not codes:
@@ -84,30 +119,48 @@ class PlannedWriter:
 class NeighbourhoodWriter:
     """Writes programs for one knowledge base that is not a local graph."""
 
-    def __init__(self, kb: KnowledgeBase) -> None:
+    def __init__(
+        self, kb: KnowledgeBase, english: Encoder | None = None, chinese: Encoder | None = None
+    ) -> None:
         """Store the arguments; no request is sent yet."""
-        self._kb = kb
+        self._kb, self._encoders = kb, (english, chinese)
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
-        """Return the program of the relation that the question names, None if it names none."""
+        """Return the program of the relations that the question says, None if it says none."""
         graph = None if relations_hint.code else self._around(question)
         if graph is None:
             return None
-        writer = PlannedWriter(untaught_planner(graph))
-        plans = writer.plans(question)
-        if not plans or writer.planner.fit(plans[0]) < FITS:
+        wordings = Wordings(graph, (), *self._encoders)
+        writer = PlannedWriter(untaught_planner(graph), wordings)
+        programs = writer.programs(question)
+        if not programs or programs[0].probability < FITS:
             return None
         return writer.write(question, relations_hint)
 
     def _around(self, question: Question) -> Graph | None:
+        """Return the facts around the names in a question, and those one relation further.
+
+        These are around what a relation leads to that the question says, since it may go on there.
+        """
         triples: list[tuple[str, str, str]] = []
+        further: dict[EntityRef, None] = {}
         for name in _likely_names(question):
             candidates = self._kb.entity_linking(question.text, [name])
             facts = self._kb.get_entity_triples(candidates[0].entity) if candidates else []
-            for fact in facts[:MOST_FACTS]:  # under the name in the question
-                head, tail = (fact.text, name) if fact.inverse else (name, fact.text)
-                triples.append((head, fact.relation, tail))
+            for fact in facts[:MOST_FACTS]:
+                triples.append(_triple(fact, name))  # under the name in the question
+                if isinstance(fact.value, EntityRef) and says(question.text, fact.relation):
+                    further[fact.value] = None
+        for entity in list(further)[:MOST_NAMES]:
+            facts = self._kb.get_entity_triples(entity)
+            triples += [_triple(fact, entity.name) for fact in facts[:MOST_FACTS]]
         return Graph.of(self._kb.name, triples) if triples else None
+
+
+def _triple(fact: Fact, name: str) -> tuple[str, str, str]:
+    """Return a fact as head, relation and tail, with a name for its entity."""
+    head, tail = (fact.text, name) if fact.inverse else (name, fact.text)
+    return head, fact.relation, tail
 
 
 def written_names(question: Question) -> list[str]:

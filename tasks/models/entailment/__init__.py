@@ -1,0 +1,1 @@
+"""Whether evidence supports a claim, contradicts it, or does not say."""

@@ -1,0 +1,111 @@
+"""Questions in other words than the graph's, about an entity, and about what relates two."""
+
+import pytest
+
+from tasks.graphs.graph import Graph
+from tasks.models.encoders.load import load_encoder
+from tasks.programs.planner.planner import Planner, untaught_planner
+from tasks.programs.planner.wordings import Wordings
+from tasks.programs.planner.writer import PlannedWriter
+from tasks.programs.program_run import run_program
+from tasks.text.question import analyse
+from tests.graph_knowledge_base import GraphKnowledgeBase
+
+TRIPLES = [
+    ("Brenna Mill", "instance_of", "windmill"),
+    ("Cobble Mill", "instance_of", "windmill"),
+    ("Brenna Mill", "constructed_by", "Hal Oster"),
+    ("Brenna Mill", "height_m", "31"),
+    ("Brenna Mill", "owner", "Tess Amory"),
+    ("Hal Oster", "place_of_birth", "Ravel"),
+    ("Hal Oster", "date_of_birth", "1802"),
+    ("Hal Oster", "spouse", "Ida Oster"),
+    ("石桥镇", "省份", "云川省"),
+    ("石桥镇", "建立者", "陈文"),
+    ("陈文", "出生地", "兰浦"),
+    ("《山雨》", "作者", "陈文"),
+]
+BASE = GraphKnowledgeBase.of(*TRIPLES)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return Graph.of("mills", TRIPLES)
+
+
+def answers(graph: Graph, question: str, planner: Planner | None = None) -> list[str]:
+    planner = planner or untaught_planner(graph)
+    encoders = load_encoder("minilm"), load_encoder("minilm-zh")
+    writer = PlannedWriter(planner, Wordings(graph, planner.worded, *encoders))
+    likely = [one for one in writer.programs(analyse(question)) if one.probability >= 0.5]
+    return [text for one in likely[:1] for text in run_program(one.code, BASE, question).answers]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who constructed Brenna Mill?", ["Hal Oster"]),  # another form of the verb
+        ("How tall is Brenna Mill?", ["31"]),  # a synonym, and a unit in the relation's name
+        ("Who was Hal Oster married to?", ["Ida Oster"]),
+        ("Where was Hal Oster born?", ["Ravel"]),  # not the date, which is also of a birth
+        ("When was Hal Oster born?", ["1802"]),
+        ("What did Hal Oster construct?", ["Brenna Mill"]),  # from the other end
+        ("Which windmills are there?", ["Brenna Mill", "Cobble Mill"]),
+        ("How many windmills are there?", ["2"]),
+        ("陈文生于哪里？", ["兰浦"]),
+        ("石桥镇在哪个省份？", ["云川省"]),
+    ],
+)
+def test_a_relation_is_found_in_other_words(graph, question, expected):
+    assert sorted(answers(graph, question)) == expected
+
+
+def test_two_relations_are_followed_one_after_the_other(graph):
+    assert answers(graph, "Where was the builder that constructed Brenna Mill born?") == ["Ravel"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where did Hal Oster die?",  # near to the place of birth, but not it
+        "Who is the spouse of the owner of Brenna Mill?",  # not the owner
+        "Which mills have the same owner as Brenna Mill?",  # not the owner either
+        "Who owned Brenna Mill when Napoleon visited?",  # a name that no path explains
+    ],
+)
+def test_a_question_that_says_more_gets_no_part_of_an_answer(graph, question):
+    assert answers(graph, question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("What is Brenna Mill?", "windmill"),
+        ("Tell me about Hal Oster.", "Ida Oster"),
+        ("石桥镇是什么？", "云川省"),
+        ("介绍一下陈文", "兰浦"),
+    ],
+)
+def test_a_question_for_nothing_but_an_entity_gets_its_description(graph, question, part):
+    [text] = answers(graph, question)
+    assert part in text
+
+
+@pytest.mark.parametrize(
+    ("question", "relations"),
+    [
+        ("How are Hal Oster and Ida Oster related?", ["spouse"]),
+        ("What connects Tess Amory and Brenna Mill?", ["owner"]),
+        ("陈文和石桥镇有什么关系？", ["建立者"]),
+        ("How are Tess Amory and Ida Oster related?", []),
+    ],
+)
+def test_what_relates_two_entities_is_found_in_either_direction(graph, question, relations):
+    assert answers(graph, question) == relations
+
+
+def test_a_question_like_one_that_was_learned_from_means_the_same_path(graph):
+    owner = ((graph.relation_numbers["owner"], False),)
+    worded = [("To whom does \u241e belong?", owner)]
+    planner = Planner(graph, untaught_planner(graph).model, [owner], worded=worded)
+    assert answers(graph, "To whom does Brenna Mill belong?", planner) == ["Tess Amory"]
