@@ -51,7 +51,8 @@ class AskAnswerer(BenchmarkAnswerer):
         """Learn a planner for each graph that questions name."""
         programs = ProgramAnswerer(self._edition)
         programs.learn(questions, report)
-        self._planners = {**(self._planners or {}), **programs.learned}
+        if programs.learned:
+            self._planners = {**(self._planners or {}), **programs.learned}
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
