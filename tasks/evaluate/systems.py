@@ -65,7 +65,9 @@ class AskAnswerer(BenchmarkAnswerer):
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
             some = [questions[place] for place in places]
-            hints = [QuestionHints(choices=question.choices) for question in some]
+            hints = [
+                QuestionHints(choices=q.choices, demonstrations=q.demonstrations) for q in some
+            ]
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all([question.question for question in some], hints)
             given |= zip(places, answers, strict=True)
