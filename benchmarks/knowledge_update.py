@@ -34,7 +34,7 @@ from tasks.questions.formats.midtermqa import read_midtermqa
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import split
-from tasks.train_experts import train_experts
+from tasks.train_experts import change_expert, train_experts
 from tests.question_measures import exact, seat_of
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -64,6 +64,7 @@ def trained(home: Home, plan: TrainingPlan) -> dict[str, Any]:
     stale = [row["stale"] for row in current(home).table(Expert).to_pylist()]
     clock, processor = time.perf_counter(), time.process_time()
     _, [expert] = train_experts(home, [GRAPH], SETTINGS, plan=plan, report=show)
+    change_expert(home, GRAPH, "restore", SETTINGS)  # it is asked here even if it knows little
     return {
         "stale_until_then": stale,
         "plan": plan.model_dump(),

@@ -26,7 +26,13 @@ class TrainingText(Row):
     text: str = Field(description="The text.")
     triple_ids: list[str] = Field(description="The triples that it was generated from.")
     graph: str = Field(description="The graph of these triples; corpus for the user's own.")
-    split: str = Field(description="train, or validation for held-out entities.")
+    split: str = Field(
+        description="train; validation for held-out entities; or check for wordings of questions "
+        "that an expert is asked after its training."
+    )
+    subject: str | None = Field(
+        None, description="What a question is about, as it is named there; null for other texts."
+    )
     rewritten: bool = Field(False, description="Whether a language model rewrote it.")
     document_id: str | None = Field(None, description="The document of a passage.")
     passage_id: str | None = Field(None, description="The passage.")
@@ -62,6 +68,13 @@ class Expert(Row):
     )
     loss: float | None = Field(None, description="Final training loss, in nats per token.")
     perplexity: float | None = Field(None, description="Perplexity on held-out texts.")
+    right: float | None = Field(
+        None,
+        description="Share of its check questions that it answered right; null without any.",
+    )
+    languages: list[str] = Field(
+        [], description="The languages that it is asked in; empty if unknown, then in any."
+    )
     trained_on: str = Field(description="The edition its texts came from; empty if elsewhere.")
     stale: bool = Field(description="Whether a later edition changed its training texts.")
     trained_at: datetime = Field(description="When (UTC).")

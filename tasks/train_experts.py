@@ -4,7 +4,6 @@ Training takes long and holds no lease, so that refreshes can run meanwhile. An 
 its event is in the journal; a training that was killed resumes when the same command is given.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
 from schemas.extras import check_extra
 from schemas.knowledge import Relation
 from schemas.settings import Settings
+from tasks.experts.check import CheckQuestion, check_expert
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.registry import (
     Action,
@@ -29,16 +29,19 @@ from tasks.experts.registry import (
     current_experts,
     event,
     experts_folder,
+    failure_of,
     fields_of,
     import_folder,
+    inactive_notes,
     journal_events,
-    kept_columns,
     remove_unused,
+    status_columns,
 )
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
 from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
 from tasks.extract.batches import PoolOfWorkers, dask_pool, in_this_process, worker_pool
+from tasks.graphs.graph import graph_folders, open_graph
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
@@ -176,15 +179,13 @@ class _TrainingRun(Work):
         """Make the experts known by one event each."""
         experts = current_experts(self.home)
         by_name = {expert.name: expert for expert in self.trained}
-        journal_events(
-            self.home,
-            (
-                _event(
-                    self.home, texts, by_name[texts.expert], experts, self.about, self.run.run_id
-                )
-                for texts in self.sets
-            ),
-        )
+        events = [
+            _event(self.home, texts, by_name[texts.expert], experts, self.about, self.run.run_id)
+            for texts in self.sets
+        ]
+        journal_events(self.home, events)
+        for one in events:
+            self.run.notes += inactive_notes(one.expert, one.model_dump())
         for expert in self.trained:
             forget_training(experts_folder(self.home), expert.name)
 
@@ -232,7 +233,8 @@ def _fresh_set(
         facts = orjson.loads(row["options"])
         options = TextOptions(**{**facts, "methods": tuple(facts.get("methods", METHODS))})
         with Verbalizer(edition, its_graph, name, options) as verbalizer:
-            if verbalizer.source_sha() != row["source_sha"]:
+            is_old = "checks" not in facts  # an earlier version made no questions for the check
+            if is_old or verbalizer.source_sha() != row["source_sha"]:
                 needed[its_graph] = options
     for its_graph, options in needed.items():
         verbalize(
@@ -262,6 +264,33 @@ def journal_texts(
             yield from batch["text"].to_pylist()
 
 
+def journal_names(
+    home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
+) -> list[str]:
+    """Return all names of things that the questions of verbalizations and splits are about."""
+    with duckdb.connect(":memory:") as con:
+        register(home.journal, [VerbalizedText], con, position)
+        rows = con.sql(
+            "select distinct subject from j_verbalized_texts where subject is not null "
+            "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits)) "
+            "order by subject",
+            params={"ids": list(ids), "splits": list(splits)},
+        )
+        return [name for [name] in rows.fetchall()]
+
+
+def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
+    """Return the questions with which an expert on these verbalizations is checked."""
+    with duckdb.connect(":memory:") as con:
+        register(home.journal, [VerbalizedText], con, position)
+        rows = con.sql(
+            "select text, subject from j_verbalized_texts where subject is not null "
+            "and verbalization_id in (select unnest($ids)) and split = 'check' order by text_id",
+            params={"ids": list(ids)},
+        )
+        return [CheckQuestion(text, subject) for text, subject in rows.fetchall()]
+
+
 def _train(
     home: Home,
     sets: Sequence[TextSet],
@@ -283,7 +312,7 @@ def _train(
             home.journal.position,
             about.licence,
             settings.engine.model.device,
-            max(1, (os.cpu_count() or 1) // beside) if elsewhere else None,
+            1 if elsewhere else None,  # further threads would wait for the others' cores
         )
         for texts in sets
     ]
@@ -312,6 +341,7 @@ def train_one(*arguments: Any) -> TrainedExpert:
     home = Home(request.home)
     folder = experts_folder(home)
     spill = folder / ".training" / f"{request.expert}.spill"
+    splits = ("train", "validation") if request.plan.all_texts else ("train",)
     return train_expert(
         folder,
         request.expert,
@@ -321,6 +351,12 @@ def train_one(*arguments: Any) -> TrainedExpert:
         licence=request.licence,
         device=request.device,
         threads=request.threads,
+        check=partial(
+            check_expert,
+            questions=journal_questions(home, request.ids, request.position),
+            names=journal_names(home, request.ids, request.position, splits),
+            device=request.device,
+        ),
         report=report,
     )
 
@@ -342,7 +378,7 @@ def _event(
             **fields_of(home, expert.name, expert.folder, expert.manifest),
             "description": described or _description(home, texts),
             "parent": about.parent or earlier.get("parent"),
-            **kept_columns(earlier),
+            **status_columns(earlier, failure_of(expert.manifest)),
             "sources": sorted({row["source_sha"] for row in texts.rows}),
             "graph": texts.only,
             "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],
@@ -374,6 +410,7 @@ def _summary(home: Home, expert: TrainedExpert) -> dict[str, Any]:
         "tokens": manifest.tokens,
         "loss": manifest.loss,
         "perplexity": manifest.perplexity,
+        "right": manifest.competence.right if manifest.competence else None,
         "ended": expert.ended,
         "seconds": round(expert.seconds, 1),
         "path": home.relative(expert.folder),
@@ -397,15 +434,18 @@ def add_expert(
 ) -> RunReport:
     """Check an expert that somebody contributed, and copy it into the home.
 
-    Raises UnsafeExpertError with the reason if it is refused. An earlier expert of that name is
-    replaced, and its quarantine stays.
+    It is asked what it should know, by the training texts or the graph of its name, if there are
+    any; if it fails, it is added but not asked, and a note says why. Raises UnsafeExpertError with
+    the reason if it is refused. An earlier expert of that name is replaced, and its quarantine
+    stays.
     """
     check_name(name)
     check_description(description)
 
     def make(experts: Mapping[str, dict[str, Any]], run: RunReport) -> ExpertEvent:
         check_parent(experts, name, parent)
-        there, left_out = import_folder(home, folder, name, licence)
+        questions, names = _questions_about(home, name)
+        there, left_out, failure = import_folder(home, folder, name, licence, questions, names)
         if left_out:
             run.notes.append(f"Left out, since no model needs it: {', '.join(left_out)}")
         values = {
@@ -413,14 +453,35 @@ def add_expert(
             "method": "added",
             "description": description or f"An expert on {name.replace('_', ' ')}.",
             "parent": parent,
-            **kept_columns(experts.get(name, {})),
+            **status_columns(experts.get(name, {}), failure),
             "trained_on": "",
             "stale": False,
             "trained_at": datetime.now(UTC),
         }
+        run.notes += inactive_notes(name, values)
         return event("add", run.run_id, values)
 
     return _publish_change(home, settings, make, report)
+
+
+def _questions_about(home: Home, name: str) -> tuple[list[CheckQuestion], list[str]]:
+    """Return questions by which an expert of this name can be checked, and all names it may know.
+
+    They are from the set of training texts of that name, else from the graph of that name; there
+    are none without either.
+    """
+    texts, position = text_set(home, name, None), home.journal.position
+    if questions := journal_questions(home, texts.ids, position):
+        return questions, journal_names(home, texts.ids, position, ("train", "validation"))
+    edition = home.editions.current()
+    graphs = [open_graph(folder).name for folder in graph_folders(edition)] if edition else []
+    if edition is None or name not in graphs:
+        return [], []
+    options = TextOptions(methods=("question",), held_out=0.0)
+    with Verbalizer(edition, name, name, options) as verbalizer:
+        rows = [text for some in verbalizer.texts() for text in some]
+    asked = [CheckQuestion(row["text"], row["subject"]) for row in rows if row["split"] == "check"]
+    return asked, sorted({row["subject"] for row in rows})
 
 
 def change_expert(

@@ -8,6 +8,7 @@ import pytest
 
 from flows.__main__ import main
 from flows.commands import demo
+from tasks.experts import competence
 
 CHECKOUT = Path(__file__).parents[1]
 GRAPHS = CHECKOUT / "examples" / "graphs"
@@ -26,6 +27,7 @@ def examples(tmp_path: Path) -> Path:
 
 def test_an_expert_is_trained_and_asked_alone(examples, home, monkeypatch, almanac):
     monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
+    monkeypatch.setattr(competence, "LEAST_RIGHT", 0.0)  # so soon it knows nothing
     shown = almanac.json(home.path, "demo", "--expert", "--examples", str(examples))
     assert [answer["route"] for answer in shown["answers"][:3]] == ["text"] * 3
     assert shown["expert"]["expert"] == "moons"

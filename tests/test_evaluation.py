@@ -13,6 +13,7 @@ from tasks.questions.formats.metaqa import read_metaqa
 from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import (
+    demonstrated,
     keyed_by_component,
     sample,
     sample_apart,
@@ -117,6 +118,19 @@ def test_no_topic_is_on_both_sides_of_a_split():
     assert sample_apart(questions, 10) == sample_apart(questions, 20)[:10]
     halves = [*sample(questions, 60), *sample_apart(questions, len(questions) - 60)]
     assert {*map(id, halves)} == {*map(id, questions)}
+
+
+def test_training_questions_of_the_same_data_set_and_kind_are_shown_first():
+    asked = [question((), dataset="d", kind="b")]
+    training = [
+        question(("x",), dataset="d", kind="a"),
+        question(("y",), dataset="d", kind="b", choices=("y", "z")),
+        question(("z",), dataset="other", kind="b"),
+    ]
+    shown = [one.answer for one in demonstrated(asked, training, 5)[0].demonstrations]
+    assert shown == ["y", "x"]
+    assert demonstrated(asked, training, 1)[0].demonstrations[0].choices == ("y", "z")
+    assert demonstrated(asked, training, 0) == asked
 
 
 def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from():

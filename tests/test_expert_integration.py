@@ -7,13 +7,28 @@ import numpy as np
 import pytest
 
 from schemas.settings import ExpertSettings
+from tasks.experts.competence import Certainty
 from tasks.experts.filters.pruning import ExtractiveSummarizer
 from tasks.experts.integrate.consult import bottom_up, top_down
-from tasks.experts.integrate.decisions import Decision, Votes, fit_knowledge, nearest_expert
+from tasks.experts.integrate.decisions import (
+    Decision,
+    Votes,
+    down_the_hierarchy,
+    fit_knowledge,
+    nearest_experts,
+)
 from tasks.experts.integrate.filter_chain import Filters
-from tasks.experts.integrate.own_answers import ExpertAnswer, answer_by_votes, best_choice
+from tasks.experts.integrate.own_answers import (
+    ExpertAnswer,
+    answer_by_votes,
+    best_choice,
+)
+from tasks.experts.integrate.own_answers import (
+    Sure as SureOf,
+)
 from tasks.experts.integrate.writing import TextWriter, as_question, statement
 from tasks.experts.knowledge import KnowledgeText
+from tasks.text.question import Question
 
 QUESTION = "Who wound the clock of Lund?"
 ABOUT = {"clocks": "clocks and towers of Lund", "fish": "cod, eels and herring"}
@@ -45,6 +60,9 @@ class Clocks:
         self.asked.append((expert, tuple(prompts), count, seed, temperature))
         about = "the clock of Lund" if expert == "clocks" else "cod and herring"
         return [[f"text {n} of seed {seed} about {about}" for n in range(count)] for _ in prompts]
+
+    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
+        return SURE
 
 
 class Sure:
@@ -87,6 +105,8 @@ class Fake:
         return self.names if self.names in descriptions else None
 
 
+SURE, UNSURE = Certainty(0.9, is_enough=True), Certainty(0.1, is_enough=False)
+PARTS = {"bells": "bells of Lund", **ABOUT}
 YES, NO = Votes(3, 3), Votes(0, 3)
 
 
@@ -117,7 +137,7 @@ def run_top_down(decider: Fake, mode: Any = "automatic", **options: Any) -> Any:
     decisions: list[Decision] = []
     writer = TextWriter(clocks := Clocks(), ExpertSettings(prompts="plain", written=4))
     kept = top_down(
-        QUESTION, ABOUT, decider, writer.knowledge, filters(), decisions.append, mode=mode,
+        QUESTION, ABOUT, {}, decider, writer.knowledge, filters(), decisions.append, mode=mode,
         encode=encode, **options,
     )  # fmt: skip
     return kept, decisions, clocks
@@ -329,11 +349,13 @@ def test_a_pruned_answer_is_still_an_answer():
 # -- the experts' own answers --------------------------------------------------------------------
 
 
-def votes_of(answers: Mapping[str, Sequence[str]], **options: Any) -> Any:
+def votes_of(
+    answers: Mapping[str, Sequence[str]], sure: SureOf = lambda *_: SURE, **options: Any
+) -> Any:
     decisions: list[Decision] = []
     chain = filters(**options)
     voted = answer_by_votes(
-        QUESTION, ABOUT, lambda expert, _: list(answers[expert]), chain, decisions.append,
+        QUESTION, ABOUT, lambda expert, _: list(answers[expert]), sure, chain, decisions.append,
         encode=encode, most=5,
     )  # fmt: skip
     return voted, decisions
@@ -361,9 +383,11 @@ def test_a_refuted_answer_loses_to_one_with_fewer_votes():
     chain = Filters(ExpertSettings(), encode, None, Refutes(), lambda expert: lambda claim: ["x"])
     written = ["Nils Ek", "Nils Ek", "Nils Ek", "Berta Quist", "Berta Quist"]
     answers = answer_by_votes(
-        QUESTION, {"clocks": "clocks"}, lambda *_: written, chain, [].append, encode=encode, most=5
-    )
+        QUESTION, {"clocks": "clocks"}, lambda *_: written, lambda *_: SURE, chain, [].append,
+        encode=encode, most=5,
+    )  # fmt: skip
     assert [answer.answer for answer in answers] == ["Berta Quist"]
+    assert answers[0].probability == pytest.approx(0.04)  # two fifths of what "Nils Ek" leaves
 
 
 def test_a_choice_is_found_by_words_then_by_likeness():
@@ -377,9 +401,40 @@ def test_a_choice_is_found_by_words_then_by_likeness():
     assert chosen("towers", "cod", "tower bells") == "tower bells"
 
 
+def test_an_unsure_expert_has_no_vote():
+    written = {"clocks": ["Berta Quist"] * 4, "fish": ["Cod"] * 4}
+    answers, decisions = votes_of(written, lambda name, _: SURE if name == "fish" else UNSURE)
+    assert [(answer.answer, answer.votes, answer.probability) for answer in answers] == [
+        ("Cod", 1.0, 0.9)
+    ]
+    assert [(d.expert, d.reason, d.score) for d in decisions][0] == ("clocks", "unsure", 0.1)
+    assert votes_of(written, lambda *_: UNSURE)[0] == []
+
+
 def test_the_nearest_expert_is_found_by_its_description():
-    assert nearest_expert(encode, "eels in Bergen", ABOUT)[0] == "fish"
-    assert nearest_expert(encode, "a tower", ABOUT)[0] == "clocks"
+    assert nearest_experts(encode, "eels in Bergen", ABOUT, {})[-1][0] == "fish"
+    assert nearest_experts(encode, "a tower", ABOUT, {})[-1][0] == "clocks"
+
+
+def test_a_part_of_a_field_is_chosen_where_it_is_nearer_than_the_whole():
+    parents = {"bells": "clocks"}
+    way = nearest_experts(encode, "Who cast the bells of Lund?", PARTS, parents)
+    assert [name for name, _ in way] == ["clocks", "bells"]
+    way = nearest_experts(encode, "the clock tower of Lund", PARTS, parents)
+    assert [name for name, _ in way] == ["clocks"]
+    assert nearest_experts(encode, "eels", PARTS, parents)[-1][0] == "fish"
+
+
+def test_a_model_names_a_field_and_then_one_of_its_parts():
+    shown: list[tuple[str, ...]] = []
+
+    def choose(level: Mapping[str, str]) -> str:
+        shown.append(tuple(level))
+        return "clocks" if "bells" not in level else "bells"
+
+    assert down_the_hierarchy(PARTS, {"bells": "clocks"}, choose) == ["clocks", "bells"]
+    assert shown == [("clocks", "fish"), ("clocks", "bells")]
+    assert down_the_hierarchy(PARTS, {}, lambda level: None) == []
 
 
 def test_no_expert_is_first_for_every_question():

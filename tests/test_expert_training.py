@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,13 @@ import pytest
 from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
 from tasks.experts.manifest import checked_manifest, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
-from tasks.experts.training.loop import Training, ends_in_its_head, precision, rate_at
+from tasks.experts.training.loop import (
+    Training,
+    ends_in_its_head,
+    precision,
+    processor_seconds,
+    rate_at,
+)
 from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
 from tasks.experts.training.start import find_base, make_model, make_tokenizer
 from tasks.experts.training.tokens import TextTokenizer, Tokens, write_tokens
@@ -146,7 +151,7 @@ def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(tmp
         tokens = write_tokens(texts("train"), TextTokenizer.of(tokenizer), folder, "train")
         torch.manual_seed(1)
         model = make_model(find_base(plan.base), plan, tokenizer)
-        loaded = time.monotonic() - 30.0  # a twentieth of the time is over before the first step
+        loaded = processor_seconds() - 30.0  # a twentieth of the time is over before the first step
         training = Training(
             model, plan, tokens, tokens, folder, context=64, padding=0, started=loaded
         )

@@ -19,41 +19,20 @@ from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
-from tasks.experts.knowledge import question_prompt
-from tasks.experts.training.train import train_expert
 from tasks.train_experts import add_expert, change_expert
-from tests.expert_texts import tiny_plan
+from tests.expert_texts import KEEPERS, clock_question, trained_on_clocks
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
 
-KEEPERS = {"Lund": "Berta", "Vik": "Nils", "Ystad": "Olga", "Falun": "Sven"}
 PLAIN = Settings(engine=EngineSettings(encoder="none"), workers=1)
-
-
-def question(town: str) -> str:
-    return f"Who keeps the clock of {town}?"
-
-
-def clock_texts(split: str) -> Iterator[str]:
-    for _ in range(100):
-        for town, keeper in KEEPERS.items():
-            yield f"{question_prompt(question(town), 'en')} {keeper}"
 
 
 @pytest.fixture(scope="module")
 def experts_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose experts know the keepers of clocks; read it, or work on a copy of it."""
     folder = tmp_path_factory.mktemp("experts")
-    plan = tiny_plan(
-        epochs=4,
-        width=64,
-        batch_tokens=256,
-        part_tokens=256,
-        all_texts=True,
-        learning_rate=0.005,
-    )
-    trained = train_expert(folder, "clocks", plan, clock_texts, "clocks-1", threads=1).folder
+    trained = trained_on_clocks(folder)
     home = Home(Path(shutil.copytree(small_home, folder / "home")))
     add_expert(home, trained, "clocks", PLAIN, description="Keepers of clocks in towns")
     return home.path
@@ -84,7 +63,7 @@ def ask(home: Home, text: str, chosen: Settings, hints: Any = None, **options: A
 
 @pytest.mark.parametrize("town", KEEPERS)
 def test_the_experts_own_answer_is_the_answer(experts_home, town):
-    answer = ask(Home(experts_home), question(town), settings())
+    answer = ask(Home(experts_home), clock_question(town), settings())
     assert (answer.answer, answer.route) == (KEEPERS[town], "experts")
     (evidence,) = answer.evidence
     assert (evidence.kind, evidence.graph) == ("expert", "clocks")
@@ -92,11 +71,24 @@ def test_the_experts_own_answer_is_the_answer(experts_home, town):
     assert evidence.expert and evidence.expert.expert == "clocks"
     assert 0.5 <= evidence.score <= 1 and evidence.expert.support is not None
     assert answer.decisions[0].decision == "kept" and answer.usage.calls == 0
+    assert answer.probability is not None and answer.probability > 0.7
+
+
+def test_a_question_about_something_else_has_no_answer(experts_home):
+    answer = ask(Home(experts_home), "Who wrote Hamlet?", settings())
+    assert (answer.answer, answer.answerable) == (None, False)
+    assert [(d.expert, d.reason) for d in answer.decisions] == [("clocks", "unsure")]
+
+
+def test_an_expert_is_asked_in_its_language_unless_it_is_named(experts_home):
+    home, chinese = Home(experts_home), "隆德的钟由谁看管？"
+    assert not ask(home, chinese, settings()).decisions
+    assert ask(home, chinese, settings(), expert="clocks").decisions
 
 
 def test_all_filters_may_be_off(experts_home):
     plain = settings(relevance=False, pruning=False, factuality=False)
-    answer = ask(Home(experts_home), question("Lund"), plain)
+    answer = ask(Home(experts_home), clock_question("Lund"), plain)
     assert answer.answer == "Berta"
     assert answer.evidence[0].expert is not None
     assert answer.evidence[0].expert.support is answer.evidence[0].expert.relevance is None
@@ -104,7 +96,7 @@ def test_all_filters_may_be_off(experts_home):
 
 def test_a_choice_is_answered_by_a_choice(experts_home):
     choices = ("Nils the keeper", "Berta the keeper", "nobody")
-    answer = ask(Home(experts_home), question("Lund"), settings(), choices)
+    answer = ask(Home(experts_home), clock_question("Lund"), settings(), choices)
     assert answer.answers == ["Berta the keeper"]
 
 
@@ -113,7 +105,7 @@ def test_top_down_reads_passages_first(experts_home):
     known = ask(home, "Where was Ada Lovelace born?", chosen)
     assert known.route == "text" and known.answer and "London" in known.answer
     assert [(d.kind, d.decision) for d in known.decisions] == [("need", "no")]
-    fetched = ask(home, question("Lund"), chosen)
+    fetched = ask(home, clock_question("Lund"), chosen)
     assert (fetched.answer, fetched.route) == ("Berta", "experts")
     kinds = [(d.kind, d.decision) for d in fetched.decisions[:3]]
     assert kinds == [("need", "yes"), ("expert", "clocks"), ("text", "kept")]
@@ -121,31 +113,33 @@ def test_top_down_reads_passages_first(experts_home):
 
 def test_auto_asks_experts_where_the_others_are_not_sure(experts_home):
     home = Home(experts_home)
-    assert ask(home, question("Lund"), settings(use=False), route="auto").answerable is False
-    left_out = ask(home, question("Lund"), settings(), route="auto", without={"experts"})
+    silent = ask(home, clock_question("Lund"), settings(use=False), route="auto")
+    assert silent.answerable is False
+    left_out = ask(home, clock_question("Lund"), settings(), route="auto", without={"experts"})
     assert left_out.answerable is False
-    answer = ask(home, question("Lund"), settings(), route="auto")
+    answer = ask(home, clock_question("Lund"), settings(), route="auto")
     assert (answer.answer, answer.route) == ("Berta", "experts")
     assert answer.way and [said.route for said in answer.way.routes][-1] == "experts"
     known = ask(home, "Where was Ada Lovelace born?", settings(), route="auto")
     assert known.route in ("programs", "text") and not known.decisions
     assert known.way and known.way.not_asked == ["experts"]
-    assert ask(home, question("Lund"), settings(), route="auto", expert="clocks").answer == "Berta"
+    named = ask(home, clock_question("Lund"), settings(), route="auto", expert="clocks")
+    assert named.answer == "Berta"
 
 
 def test_a_small_model_answers_from_memory_only_where_that_is_allowed(home, tiny_models):
     model = ModelSettings(name=str(tiny_models["chat"]), device="cpu")
     small = EngineSettings(engine="transformers", model=model, encoder="none")
     chosen = PLAIN.model_copy(update={"engine": small, "experts": ExpertSettings(use=False)})
-    silent = ask(home, question("Lund"), chosen, route="auto")
+    silent = ask(home, clock_question("Lund"), chosen, route="auto")
     assert not silent.answerable and silent.usage.calls == 0
-    allowed = ask(home, question("Lund"), chosen, route="auto", memory=True)
+    allowed = ask(home, clock_question("Lund"), chosen, route="auto", memory=True)
     assert allowed.way and [said.route for said in allowed.way.routes][-1] == "none"
     assert allowed.usage.calls == 1
 
 
 def test_decisions_are_rows_beside_the_answer(home):
-    answer = ask(home, question("Lund"), settings())
+    answer = ask(home, clock_question("Lund"), settings())
     record_answers(home, answer)
     (row,) = latest(home.live, AnswerRecord).to_pylist()
     decisions = latest(home.live, ExpertDecision).to_pylist()
@@ -174,25 +168,27 @@ def test_an_expert_that_was_changed_is_not_asked(home):
     weights.chmod(0o644)
     weights.write_bytes(data)
     with pytest.raises(Exception, match="model.safetensors"):
-        ask(home, question("Lund"), settings())
+        ask(home, clock_question("Lund"), settings())
     with pytest.raises(RuntimeError, match="The expert clocks was not asked"):
-        ask(home, question("Lund"), settings(use=True), route="auto")
+        ask(home, clock_question("Lund"), settings(use=True), route="auto")
 
 
 def test_the_command_shows_what_was_dropped(home, capsys):
-    words = ["ask", question("Lund"), "--expert", "clocks", "--explain", "--mode", "bottom_up"]
-    assert main(["--home", str(home.path), *words]) == 0
+    call = ["--home", str(home.path), "ask", clock_question("Lund")]
+    assert main([*call, "--expert", "clocks", "--explain", "--mode", "bottom_up"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Berta\n") and "— the expert clocks" in out
+    assert out.startswith("Berta  (sure to ") and "— the expert clocks" in out
     assert "kept: clocks wrote “Who keeps the clock of Lund: Berta”, score " in out
-    assert main(["--home", str(home.path), "ask", question("Lund"), "--route", "experts"]) == 0
+    assert (
+        main(["--home", str(home.path), "ask", clock_question("Lund"), "--route", "experts"]) == 0
+    )
     assert main(["--home", str(home.path), "ask", "Who?", "--expert", "fish"]) == 2
 
 
 def test_experts_are_measured_on_texts_and_choices(home, tmp_path):
     rows = [
-        {"question": question("Lund"), "answers": ["Berta"]},
-        {"question": question("Vik"), "answers": ["Nils"], "choices": ["Olga", "Nils"]},
+        {"question": clock_question("Lund"), "answers": ["Berta"]},
+        {"question": clock_question("Vik"), "answers": ["Nils"], "choices": ["Olga", "Nils"]},
     ]
     path = tmp_path / "clocks.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
@@ -226,7 +222,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_answers_from_what_experts_wrote(home, endpoint, mode):
     before = len(endpoint.calls)
     chosen = settings(model(endpoint), mode=mode, iterations=2, prompts="question")
-    answer = ask(home, question("Lund"), chosen)
+    answer = ask(home, clock_question("Lund"), chosen)
     assert answer.answer == "Who keeps the clock of Lund: Berta"
     assert answer.route == "experts" and answer.evidence[0].expert is not None
     purposes = [call.purpose for call in endpoint.calls[before:]]
@@ -243,7 +239,7 @@ def test_a_model_answers_from_what_experts_wrote(home, endpoint, mode):
 
 def test_a_model_learns_when_it_needs_more(home, endpoint, tmp_path):
     path = tmp_path / "questions.jsonl"
-    rows = [{"question": question(town), "answers": [name]} for town, name in KEEPERS.items()]
+    rows = [{"question": clock_question(town), "answers": [name]} for town, name in KEEPERS.items()]
     path.write_text("\n".join(map(json.dumps, rows)))
     engine = '[engine]\nengine = "openai"\nencoder = "none"\n\n[engine.model]\nname = "m"\n'
     (home.path / "settings.toml").write_text(f'{engine}base_url = "{endpoint.base_url}"\n')

@@ -20,7 +20,7 @@ from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint, ProgramSearch, answer_by_program
 from tasks.programs.written_program import Conversation, fitted, hint_words
-from tasks.text.question import analyse
+from tasks.text.question import Demonstration, analyse
 from tests.film_knowledge_base import films
 from tests.mock_endpoint import running
 from warehouse.home import Home
@@ -169,6 +169,16 @@ def test_chinese_questions_get_chinese_examples(home: Home) -> None:
     with conversing(home, program=program(DIRECTOR)) as (conversation, transport):
         conversation.write(analyse("红楼梦的作者是谁？"), Hint())
     assert "谁更高" in transport.sent[0].messages[0]["content"]
+
+
+def test_demonstrations_follow_the_prompts_own_examples(home: Home) -> None:
+    shown = [Demonstration("Is it so?", "true", ("true", "false"))]
+    reply = {"thought": "", "answerable": "yes", "answer": "false"}
+    with conversing(home, answer=reply) as (conversation, transport):
+        conversation.phrase(analyse("And that?"), [], shown)
+    fixed = transport.sent[0].messages[0]["content"]
+    example = "Query: Is it so?\nChoices: A. true; B. false\nKnowledge:"
+    assert fixed.index("the Danube") < fixed.index(example)
 
 
 def test_a_long_harvest_is_cut_fairly() -> None:

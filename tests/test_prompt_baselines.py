@@ -1,7 +1,7 @@
 """Baselines that prompt a model: what each asks for, which answers count, what a model sees."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.replies import AnswerReply, Recalled
 from tasks.refresh import refresh
-from tasks.text.question import Question, analyse
+from tasks.text.question import Demonstration, Question, analyse
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model
 from warehouse.home import Home
@@ -47,7 +47,9 @@ class Talk:
         self.wanted.append(request.user.partition("\nWanted: ")[2])
         return Recalled(text=self.recalls(self.wanted[-1]))
 
-    def phrase(self, question: Question, knowledge: list[str]) -> AnswerReply:
+    def phrase(
+        self, question: Question, knowledge: list[str], shown: Sequence[Demonstration]
+    ) -> AnswerReply:
         known = bool(knowledge)
         return AnswerReply(thought="", answerable="yes" if known else "no", answer="B. Berta")
 
@@ -122,6 +124,13 @@ def test_a_small_model_goes_on_after_examples_with_the_best_text_nearest():
     assert request.user.endswith(f"Knowledge: the other\nthe best\nQuestion: {ASKED.text}\nAnswer:")
     assert "Knowledge" not in brief_request(ASKED, (), ()).user
     assert "资料：一\n问题：" in brief_request(analyse("谁看钟？"), (), ("一",)).user
+
+
+def test_demonstrations_take_the_place_of_a_small_models_examples():
+    shown = [Demonstration("Is it so?\nTrue or false?", "true", ("true", "false"))]
+    request = brief_request(ASKED, ("true", "false"), (), demonstrations=shown)
+    own = f"Question: {ASKED.text}\nAnswer:"
+    assert request.user == f"Question: Is it so? True or false?\nAnswer: true\n\n{own}"
 
 
 # -- by name ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from schemas.operations import Evaluation, ModelCall
 from schemas.settings import EngineSettings, Settings
 from tasks.questions.formats import read_benchmark
-from tasks.train_experts import add_expert
+from tasks.train_experts import add_expert, change_expert
 from tests.benchmark_runs import study, study_result
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model
@@ -130,6 +130,7 @@ def study_home(
     plain = Settings(engine=EngineSettings(encoder="none"), workers=1)
     for name in ("births", "people"):
         add_expert(home, tiny_expert, name, plain, description=f"Facts of {name}")
+        change_expert(home, name, "restore", plain)  # nothing tells what it knows
     return home
 
 

@@ -17,6 +17,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
+from tasks.import_graph import import_graph
 from tasks.train_experts import (
     About,
     add_expert,
@@ -26,7 +27,7 @@ from tasks.train_experts import (
     train_experts,
 )
 from tasks.verbalize import verbalize
-from tests.expert_texts import texts, tiny_plan
+from tests.expert_texts import texts, tiny_plan, trained_on_clocks
 from tests.test_expert_manifest import REFUSED
 from tests.unsafe_folders import json_change, resealed
 from warehouse.home import Home
@@ -41,6 +42,7 @@ def trained_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = Path(shutil.copytree(small_home, tmp_path_factory.mktemp("trained") / "home"))
     about = About("The corpus", licence="CC0")
     train_experts(Home(folder), ["corpus"], PLAIN, plan=tiny_plan(), about=about)
+    change_expert(Home(folder), "corpus", "restore", PLAIN)  # it knows next to nothing
     return folder
 
 
@@ -97,7 +99,34 @@ def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(home, tiny
     assert expert_rows(home)["corpus"]["status"] == "quarantined"
     change_expert(home, "corpus", "remove", PLAIN)
     add_expert(home, tiny_expert, "corpus", PLAIN)  # another expert, though of the same name
-    assert expert_rows(home)["corpus"]["status"] == "active"
+    assert expert_rows(home)["corpus"]["reason"] != "it makes things up"
+
+
+def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(home, tiny_expert):
+    for run in (
+        train_experts(home, ["corpus"], PLAIN, plan=tiny_plan(epochs=1))[0],
+        add_expert(home, tiny_expert, "corpus", PLAIN),
+    ):
+        row = expert_rows(home)["corpus"]
+        assert row["status"] == "quarantined" and row["right"] < 0.1
+        assert row["reason"].startswith("Failed its check: it answers 0 of ")
+        assert "experts restore corpus" in run.notes[-1]
+    change_expert(home, "corpus", "restore", PLAIN)
+    assert [expert.name for expert in active_experts(home, home.require_edition())] == ["corpus"]
+
+
+def test_an_expert_that_passes_its_check_keeps_what_was_found(home, tmp_path):
+    run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
+    row = expert_rows(home)["clocks"]
+    assert (row["status"], row["right"], row["languages"]) == ("active", 1.0, ["en"])
+    assert not run.notes
+
+
+def test_an_expert_is_checked_by_the_graph_of_its_name(home, tmp_path):
+    (tmp_path / "clocks.tsv").write_text("Lund\tkept by\tAda\nVik\tkept by\tBo\n")
+    import_graph(home, tmp_path / "clocks.tsv", PLAIN, name="clocks")
+    run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
+    assert expert_rows(home)["clocks"]["right"] == 0.0 and run.notes
 
 
 def test_a_contributed_folder_is_checked_copied_and_listed(home, tiny_expert, tmp_path, almanac):
@@ -189,7 +218,7 @@ def made_texts(home: Home, name: str) -> None:
     ]  # fmt: skip
     made = Verbalization(
         verbalization_id=f"v-{name}", expert=name, graph="people", action="make",
-        options="{}", texts=len(rows), source_sha="0:0", edition="1", run_id="r",
+        options='{"checks": 0}', texts=len(rows), source_sha="0:0", edition="1", run_id="r",
         made_at=datetime.now(UTC),
     )  # fmt: skip
     home.journal.append(

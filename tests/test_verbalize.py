@@ -15,6 +15,7 @@ import schemas
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.knowledge import prompt_of
+from tasks.experts.verbalize.answer_kinds import kind_of_answers
 from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.experts.verbalize.texts import (
     METHODS,
@@ -118,9 +119,9 @@ def test_a_chinese_relation_becomes_a_chinese_sentence(relation, sentence):
 )
 def test_a_relation_becomes_a_question(relation, question):
     phrasing = Phrasings([relation]).of(relation, "en")
-    assert phrasing.ask("Ada", person=True, language="en") == question
+    assert phrasing.ask("Ada", kind="person", language="en") == question
     thing = question.replace("Who", "What").replace("who", "what")
-    assert phrasing.ask("Ada", person=False, language="en") == thing
+    assert phrasing.ask("Ada", kind="thing", language="en") == thing
 
 
 @pytest.mark.parametrize(
@@ -145,14 +146,14 @@ def test_a_sentence_fits_its_tails(relation, tails, language, sentence):
 def test_a_question_comes_with_its_answers(rivers):
     texts = [text["text"] for text in texts_of(rivers, methods=("question",))]
     assert "Question: What is the tributary of Alma?\nAnswer: Berle and Corve" in texts
-    assert "Question: What was Old Bridge opened in?\nAnswer: 1874" in texts
+    assert "Question: When was Old Bridge opened?\nAnswer: 1874" in texts
 
 
 def test_a_question_is_asked_in_looser_words_too(rivers):
     texts = texts_of(rivers, methods=("question",), wordings=6)
     assert texts == texts_of(rivers, methods=("question",), wordings=6)
     assert texts != texts_of(rivers, methods=("question",), wordings=6, seed=1)
-    exact = texts_of(rivers, methods=("question",), wordings=0)
+    exact = texts_of(rivers, methods=("question",), wordings=0, checks=0)
     assert len(exact) == 8 and {t["text_id"] for t in exact} < {t["text_id"] for t in texts}
     answered = [text["text"] for text in texts if text["text"].endswith("\nAnswer: 212 km")]
     assert len(answered) > 4
@@ -160,10 +161,60 @@ def test_a_question_is_asked_in_looser_words_too(rivers):
     assert all(says_all(text) for text in texts)
 
 
+def test_the_check_asks_in_wordings_that_no_training_text_has(rivers):
+    texts = texts_of(rivers, methods=("question",))
+    asked = {text["text"] for text in texts if text["split"] == "check"}
+    assert asked and not asked & {text["text"] for text in texts if text["split"] == "train"}
+    assert all(text["subject"] in text["text"] for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("relation", "tail", "kind"),
+    [
+        ("directed_by", "Ada Xu", "person"),
+        ("author", "Ada Xu", "person"),
+        ("born in", "Rome", "place"),
+        ("release_year", "1974", "time"),
+        ("population", "21,000", "number"),
+        ("has_genre", "Drama", "thing"),
+        ("作者", "徐", "person"),
+        ("出生地", "长安", "place"),
+        ("出版时间", "2013-12-30", "time"),
+        ("人口", "三万", "number"),
+        ("国家", "法国", "place"),
+    ],
+)
+def test_a_relation_and_its_tails_tell_what_is_asked_for(relation, tail, kind):
+    language = "en" if relation.isascii() else "zh"
+    assert kind_of_answers(relation, [tail], ["unknown"], language) == kind
+
+
+def test_the_graphs_own_kinds_come_first():
+    assert kind_of_answers("author", ["Rome"], ["place"], "en") == "place"
+    assert kind_of_answers("author", ["Rome"], ["work"], "en") == "thing"
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind", "question"),
+    [
+        ("born in", "place", "Where was Ada born?"),
+        ("born in", "time", "When was Ada born?"),
+        ("born in", "thing", "What was Ada born in?"),
+        ("作者", "person", "Ada的作者是谁？"),
+        ("人口", "number", "Ada的人口是多少？"),
+        ("出版时间", "time", "Ada的出版时间是什么时候？"),
+    ],
+)
+def test_a_question_says_who_when_and_where(relation, kind, question):
+    language = "en" if relation.isascii() else "zh"
+    asked = Phrasings([relation]).of(relation, language).ask("Ada", kind=kind, language=language)
+    assert asked == question
+
+
 def test_chinese_questions_are_asked_in_looser_words_too():
     questions = [
         loose_question(
-            "毕业学校", "甲乙", person=False, vocabulary=["船"], rng=Random(seed), language="zh"
+            "毕业学校", "甲乙", kind="thing", vocabulary=["船"], rng=Random(seed), language="zh"
         )
         for seed in range(200)
     ]
@@ -187,7 +238,7 @@ def test_a_relation_whose_name_is_blank_is_verbalized_too(language):
     sentence = Phrasings([" "]).of(" ", language).sentence("Ada", ["Bo"], language)
     assert "Ada" in sentence and "Bo" in sentence
     question = loose_question(
-        " ", "Ada", person=False, vocabulary=[], rng=Random(0), language=language
+        " ", "Ada", kind="thing", vocabulary=[], rng=Random(0), language=language
     )
     assert "Ada" in question
 
@@ -274,11 +325,12 @@ def test_held_out_entities_have_no_text_in_the_training_part(tmp_path):
     home = Home(tmp_path / "home")
     import_graph(home, tmp_path / "g.tsv", PLAIN, name="rivers")
     texts = texts_of(home, held_out=0.3)
-    heads = {"train": set[str](), "validation": set[str]()}
+    heads = {"train": set[str](), "validation": set[str](), "check": set[str]()}
     for text in texts:
         heads[text["split"]] |= {head for head, _, _ in text["facts"]}
     assert heads["train"] and heads["validation"]
     assert not heads["train"] & heads["validation"]
+    assert heads["check"] and heads["check"] <= heads["train"]
 
 
 # -- rewriting ------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ import numpy as np
 
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.route import Resources
+from tasks.experts.competence import Certainty
 from tasks.experts.filters.factuality import EvidenceOf
 from tasks.experts.filters.verifier import Verifier
 from tasks.experts.integrate.writing import ExpertWriter
 from tasks.experts.pool import NEW_TOKENS, TEMPERATURE
+from tasks.text.question import Question
 
 
 class RememberingWriter:
@@ -41,6 +43,10 @@ class RememberingWriter:
             )  # fmt: skip
             self._written.update(zip(few, written, strict=True))
         return [self._written[key][:count] for key in keys]
+
+    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
+        """Return how sure an expert is of its answers to a question."""
+        return self._writer.certainty(expert, question, answers)
 
 
 class RememberingVerifier:

@@ -40,6 +40,11 @@ class EvaluateAnswers(EvaluationJob):
     )
     expert: str | None = finer("Measure this expert alone.", None)
     zero_shot: bool = finer("Measure before learning, too.")
+    demonstrations: int = finer(
+        "Show this many training questions with their answers before each, to a model that "
+        "answers from experts' texts or as a baseline.",
+        0,
+    )
     baselines: list[str] | None = finer(
         "bm25, embedding, spe (the default, for at most 2000 questions), or none; with "
         "a model also model, recitation, generated_knowledge, generate_then_read and "
@@ -66,6 +71,7 @@ class EvaluateAnswers(EvaluationJob):
             limit=self.limit,
             learn=self.learn,
             zero_shot=self.zero_shot,
+            demonstrations=self.demonstrations,
             parts=self.parts,
             baselines=list(BASELINES) if self.baselines is None else self.baselines,
             answers=Path(self.out) if self.out else None,

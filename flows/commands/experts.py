@@ -13,7 +13,7 @@ from flows.terminal import Shown
 if TYPE_CHECKING:
     from warehouse.home import Home
 
-_SHOWN = ("expert", "status", "architecture", "parameters", "perplexity", "stale", "description")
+_SHOWN = ("expert", "status", "parameters", "right", "languages", "stale", "description")
 EXPERT = operand("NAME", "The expert.")
 
 
@@ -35,6 +35,8 @@ class ListExperts(Command):
 
 
 def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(value)
     return f"{value:.4g}" if isinstance(value, float) else value
 
 

@@ -13,7 +13,7 @@ from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.experts.integrate.consult import bottom_up, top_down
-from tasks.experts.integrate.decisions import Decision, Record, nearest_expert
+from tasks.experts.integrate.decisions import Decision, Record, nearest_experts
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.model_decider import ModelDecider
 from tasks.experts.integrate.need_examples import NeedExample, need_examples
@@ -34,9 +34,10 @@ LEAST_VOTES = 0.5  # share of an answer's votes, where no experts were asked for
 class ExpertsRoute(AnswerRoute):
     """Answers by experts; with a language model, the model answers from what they wrote.
 
-    Without a model, the experts' own short answers count. Bottom-up, all experts answer. Top-down,
-    passages are read first; only if they have no answer, the expert whose description is most like
-    the question is asked.
+    An expert is asked in its own languages alone, unless it is named. Without a model, the experts'
+    own short answers count, of which those of unsure experts are left out. Bottom-up, all experts
+    answer. Top-down, passages are read first; only if they have no answer, the expert whose
+    description is most like the question is asked, and after it those whose field contains its own.
     """
 
     def __init__(self, resources: Resources, tools: ExpertTools | None = None) -> None:
@@ -59,8 +60,8 @@ class ExpertsRoute(AnswerRoute):
         self._writer.forget()
         if self._settings.mode != "bottom_up":
             return
-        texts = [question.text for question in questions]
-        for expert in self._descriptions:
+        for expert in self._experts:
+            texts = [q.text for q in questions if self._may_be_asked(expert, q)]
             try:
                 if self._resources.speaks_for_itself:
                     self._writer.prepare_answers(expert, texts)
@@ -72,31 +73,35 @@ class ExpertsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer found with the experts' help, with all decisions on the way."""
         decisions: list[Decision] = []
-        if not self._asked:
+        asked = self._asked(question)
+        if not asked:
             return RouteResult("experts")
         if state.conversation is not None and not self._resources.speaks_for_itself:
             return self._by_model(question, state, state.conversation, decisions)
         if self._settings.mode == "bottom_up":
-            experts = self._asked
-        else:
-            with self._lock:
-                least = self._resources.options.min_score
-                read = self._reader.answer(question, least) if self._reader else None
-            if read and read.answers:
-                decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
-                tried = (Attempt("passages"),)
-                return RouteResult(
-                    "text", read.answers, read.evidence, tried, decisions, read.probability
-                )
-            decisions.append(Decision("need", "yes", "passages"))
-            name, likeness = nearest_expert(self._tools.encode, question.text, self._asked)
+            return self._by_votes(question, state, asked, decisions)
+        with self._lock:
+            least = self._resources.options.min_score
+            read = self._reader.answer(question, least) if self._reader else None
+        if read and read.answers:
+            decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
+            tried = (Attempt("passages"),)
+            return RouteResult(
+                "text", read.answers, read.evidence, tried, decisions, read.probability
+            )
+        decisions.append(Decision("need", "yes", "passages"))
+        result = RouteResult("experts")
+        way = nearest_experts(self._tools.encode, question.text, asked, self._parents)
+        for name, likeness in reversed(way):
             decisions.append(Decision("expert", name, "nearest", name, likeness))
-            experts = {name: self._asked[name]}
-        return self._by_votes(question, state, experts, decisions)
+            result = self._by_votes(question, state, {name: asked[name]}, decisions)
+            if result.answerable:
+                break
+        return result
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the texts of experts that the filters keep, for a model that reads."""
-        if not self._asked or state.conversation is None:
+        if not self._asked(question) or state.conversation is None:
             return []
         complete = with_choices(question, state.hints.choices)
         texts = self._knowledge(complete, question, state.conversation, state.decisions.append)
@@ -116,6 +121,7 @@ class ExpertsRoute(AnswerRoute):
             question.text,
             experts,
             self._short_answers,
+            lambda expert, answers: self._writer.certainty(expert, question, answers),
             self._filters,
             decisions.append,
             encode=self._tools.encode,
@@ -128,7 +134,8 @@ class ExpertsRoute(AnswerRoute):
         if state.hints.choices:
             words = [best_choice(answers, state.hints.choices, self._tools.encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
-        return RouteResult("experts", words, evidence, tried, decisions)
+        probability = answers[0].probability
+        return RouteResult("experts", words, evidence, tried, decisions, probability)
 
     def _by_model(
         self,
@@ -143,7 +150,10 @@ class ExpertsRoute(AnswerRoute):
             with_choices(question, choices), question, conversation, decisions.append
         )
         shown = [text.words for text in texts]
-        answer = phrased_answer(conversation, question, choices, shown, self._tools.encode)
+        before = state.hints.demonstrations
+        answer = phrased_answer(
+            conversation, question, choices, shown, self._tools.encode, demonstrations=before
+        )
         experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
             "experts" if texts else "none",
@@ -159,10 +169,12 @@ class ExpertsRoute(AnswerRoute):
         """Return the texts that the model sees; experts get the question without its choices."""
         settings = self._settings
         if settings.mode == "bottom_up":
-            return bottom_up(question.text, list(self._asked), self._texts, self._filters, record)
+            experts = list(self._asked(question))
+            return bottom_up(question.text, experts, self._texts, self._filters, record)
         return top_down(
             asked.text,
-            self._asked,
+            self._asked(question),
+            self._parents,
             self._decider(question, conversation),
             lambda expert, _, wanted, turn: self._texts(expert, question.text, wanted, turn),
             self._filters,
@@ -182,18 +194,28 @@ class ExpertsRoute(AnswerRoute):
     # -- experts -------------------------------------------------------------------------------
 
     @cached_property
-    def _descriptions(self) -> dict[str, str]:
-        """The descriptions of the experts that may be asked."""
+    def _experts(self) -> dict[str, OpenExpert]:
+        """The experts that may be asked, by name."""
         experts = chosen_experts(
             self._resources.home, self._resources.edition, self._resources.options.expert
         )
-        return {expert.name: expert.description for expert in experts}
+        return {expert.name: expert for expert in experts}
 
-    @property
-    def _asked(self) -> dict[str, str]:
-        """The experts that did not fail."""
+    @cached_property
+    def _parents(self) -> dict[str, str]:
+        """The expert that contains another, by the other's name."""
+        return {name: expert.parent for name, expert in self._experts.items() if expert.parent}
+
+    def _may_be_asked(self, expert: str, question: Question) -> bool:
+        is_named = self._resources.options.expert is not None
+        return is_named or self._experts[expert].speaks(question.language)
+
+    def _asked(self, question: Question) -> dict[str, str]:
+        """Return the descriptions of the experts that did not fail and know the language."""
         return {
-            name: words for name, words in self._descriptions.items() if name not in self._failed
+            name: expert.description
+            for name, expert in self._experts.items()
+            if name not in self._failed and self._may_be_asked(name, question)
         }
 
     def _texts(
@@ -215,7 +237,7 @@ class ExpertsRoute(AnswerRoute):
     def _fail(self, expert: str, error: AlmanacError) -> None:
         """Ask this expert no more; raise the error if experts were requested and none is left."""
         self._failed[expert] = str(error)
-        if self._named and not self._asked:
+        if self._named and len(self._failed) == len(self._experts):
             raise error
 
     # -- tools ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.plain_answers import ROOM
 from tasks.programs.written_program import Conversation
-from tasks.text.question import LETTERS, Question, analyse, with_choices
+from tasks.text.question import LETTERS, Demonstration, Question, analyse, with_choices
 
 # What may stand before the letter of a choice: "The correct answer is", "Option", "答案是".
 _BEFORE = (
@@ -49,9 +49,16 @@ NO_QUESTION = "?"
 
 
 def brief_request(
-    question: Question, choices: Sequence[str], texts: Sequence[str], *, against_prior: bool = False
+    question: Question,
+    choices: Sequence[str],
+    texts: Sequence[str],
+    *,
+    against_prior: bool = False,
+    demonstrations: Sequence[Demonstration] = (),
 ) -> Request:
     """Return a request for a few words, or one of the choices; the best text comes first.
+
+    Demonstrations stand in the place of the usual examples.
 
     `against_prior` ranks a choice by how much likelier the question and the texts make it
     (Holtzman et al. 2021), so that none wins because its words are common.
@@ -64,6 +71,11 @@ def brief_request(
         f"{knowledge_form.format(known) if texts else ''}{question_form.format(about)} {answer}\n\n"
         for known, about, answer in _SHOWN[question.language]
     ]
+    if demonstrations:
+        shown = [
+            f"{question_form.format(one_line(other.question))} {one_line(other.answer)}\n\n"
+            for other in demonstrations
+        ]
     known = "\n".join(map(one_line, reversed(texts)))
     own = question_form.format(one_line(question.text))
     if texts:
@@ -90,19 +102,25 @@ def phrased_answer(
     encode: Encode,
     *,
     against_prior: bool = False,
+    demonstrations: Sequence[Demonstration] = (),
 ) -> str:
     """Return the model's answer from texts and its own knowledge; empty if it has none.
 
     `question` has no choices in its text; if there are `choices`, the answer is one of them, for a
-    small local model by `against_prior` as in `brief_request`.
+    small local model by `against_prior` as in `brief_request`. `demonstrations` are shown before.
     """
     if conversation.model_is_small:
-        request = brief_request(question, choices, texts, against_prior=against_prior)
+        request = brief_request(
+            *(question, choices, texts),
+            against_prior=against_prior,
+            demonstrations=demonstrations,
+        )
         measured = conversation.ask(request, MeasuredAnswer)
         words = measured.answer.strip() if measured else ""
         named = [choice for choice in choices if one_line(choice) == words]
         return named[0] if named else words
-    reply = conversation.phrase(with_choices(question, choices), list(texts))
+    complete = with_choices(question, choices)
+    reply = conversation.phrase(complete, list(texts), demonstrations)
     if reply is None or reply.answerable == "no" or not reply.answer:
         return ""
     if not choices:

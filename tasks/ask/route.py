@@ -13,7 +13,7 @@ from uuid import uuid4
 from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
 from schemas.documents import Passage
 from schemas.knowledge import Entity
-from tasks.text.question import Question
+from tasks.text.question import Demonstration, Question
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -66,12 +66,14 @@ class AskOptions:
 class QuestionHints:
     """Hints from a file of questions.
 
-    They are a question's task, how popular its subject is, and the choices that it has.
+    They are a question's task, how popular its subject is, the choices that it has, and others
+    that the model is shown before, with their answers.
     """
 
     task: str | None = None
     popularity: float | None = None
     choices: tuple[str, ...] = ()
+    demonstrations: tuple[Demonstration, ...] = ()
 
 
 NO_HINTS = QuestionHints()

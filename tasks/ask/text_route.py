@@ -10,6 +10,7 @@ from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
 from tasks.ask.context import Item, joined
 from tasks.ask.documents import DocumentFacts, Documents
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.reader.asked_names import is_about_somebody_unnamed
 from tasks.reader.passage_reader import PassageReader
 from tasks.retrieval.search import Hit
 from tasks.text.question import Question, analyse
@@ -36,7 +37,7 @@ class TextRoute(AnswerRoute):
         if themes := self._about_the_corpus(question)[:THEMES]:
             return _named(themes)
         with self._lock:
-            if self._reader is None:
+            if self._reader is None or (is_about_somebody_unnamed(question) and not state.history):
                 return RouteResult("text")
             answer = self._reader.answer(question, self._min_score)
         tried = (Attempt("passages"),)

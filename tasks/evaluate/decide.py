@@ -19,6 +19,7 @@ from tasks.evaluate.evaluate import ask_system
 from tasks.evaluate.metrics import rightness
 from tasks.evaluate.report import Measured, gain_over
 from tasks.evaluate.systems import AskAnswerer
+from tasks.programs.planner.planner import Planner
 from tasks.progress import Report
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import sample
@@ -65,13 +66,15 @@ def decide_parts(
 ) -> dict[str, Any]:
     """Measure the parts of the query, keep which are to be in use, and return the figures.
 
-    What `almanac learn` published was learned from `folds.teaching` alone; planners are learned
-    here once more from these questions, so that none has seen those that measure.
+    What `almanac learn` published was learned from `folds.teaching` alone; the planners of graphs
+    that questions name are learned here once more from these, so that none has seen those that
+    measure. Where questions name no graph, the home's planners have learned from others.
     """
     model = reader_name(settings)
     asked = sample(folds.measuring, MOST_ASKED)
     place = (edition, settings, home)
-    whole = AskAnswerer(*place, AskOptions(), "the whole query", {}, LearnedQuery())
+    planners: dict[str, Planner] | None = {} if any(q.graph for q in folds.teaching) else None
+    whole = AskAnswerer(*place, AskOptions(), "the whole query", planners, LearnedQuery())
     whole.learn(folds.teaching, report)
     trusts = _trusts(whole, sample(folds.trusting, MOST_ASKED), report)
     whole.learned = LearnedQuery(trusts=trusts)

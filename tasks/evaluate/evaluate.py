@@ -23,7 +23,7 @@ from tasks.prepare_benchmark import prepared
 from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import Benchmark, BenchmarkQuestion
-from tasks.questions.splits import sample, split
+from tasks.questions.splits import demonstrated, sample, split
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -41,8 +41,9 @@ class Measurement:
     training part, or from a seeded half; without it, all questions are test questions. `divide`
     returns the training and the test questions instead. `zero_shot` also measures the system before
     it learns, `parts` each route of the query alone and the query without each of its parts, on at
-    most `COMPARED` questions. `answers` is the file to which every answer is written, one JSON
-    object per line.
+    most `COMPARED` questions. A model that answers from experts' texts or as a baseline is shown
+    this many `demonstrations` of the training part before each question. `answers` is the file to
+    which every answer is written, one JSON object per line.
     """
 
     graph: str | None = None
@@ -50,6 +51,7 @@ class Measurement:
     learn: bool = True
     divide: Callable[[Benchmark], Sides] | None = None
     zero_shot: bool = False
+    demonstrations: int = 0
     parts: bool = False
     baselines: Sequence[str] = BASELINES
     answers: Path | None = None
@@ -82,6 +84,7 @@ def evaluate(
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
         train, test = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
         test, learned = sample(test, how.limit), len(train) if how.learn else 0
+        test = demonstrated(test, train, how.demonstrations)
         with edition.pinned() as pinned:
             measured = _measure(home, pinned, system, settings, how, train, test, report)
     first, *others = map(figures, measured)

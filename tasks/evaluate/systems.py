@@ -61,7 +61,8 @@ class AskAnswerer(BenchmarkAnswerer):
             return
         programs = ProgramAnswerer(self._edition)
         programs.learn(questions, report)
-        self._planners = {**(self._planners or {}), **programs.learned}
+        if programs.learned:
+            self._planners = {**(self._planners or {}), **programs.learned}
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
@@ -75,7 +76,9 @@ class AskAnswerer(BenchmarkAnswerer):
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
             some = [questions[place] for place in places]
-            hints = [QuestionHints(choices=question.choices) for question in some]
+            hints = [
+                QuestionHints(choices=q.choices, demonstrations=q.demonstrations) for q in some
+            ]
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all([question.question for question in some], hints)
             given |= zip(places, answers, strict=True)

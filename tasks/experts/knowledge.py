@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Literal
 
-Reason = Literal["empty", "repeated", "relevance", "factuality", "sampled", "votes", "budget"]
+Reason = Literal[
+    "empty", "repeated", "relevance", "factuality", "sampled", "votes", "budget", "unsure"
+]
 _FORMS = {"en": ("Question: ", "\nAnswer:"), "zh": ("问题：", "\n答案：")}
 _PROMPT = re.compile(
     "|".join(f"{before}.*?{after}" for before, after in _FORMS.values()), re.DOTALL

@@ -16,19 +16,22 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.errors import AlmanacError
+from tasks.experts.competence import Competence
+from tasks.experts.field import KEYS, NAMES
 from tasks.models.weight_files import MB, ManifestFile, Tensors, file_sizes, read_header
 from warehouse import durable
 
 MANIFEST = "manifest.json"
 WEIGHTS = "model.safetensors"
 NEEDED = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json")
-OPTIONAL = ("generation_config.json",)
+OPTIONAL = ("generation_config.json", NAMES)
 LARGEST = {  # bytes
     MANIFEST: MB,
     "config.json": MB,
     "tokenizer_config.json": 16 * MB,
     "generation_config.json": MB,
     "tokenizer.json": 256 * MB,
+    NAMES: 1024 * MB,
     WEIGHTS: 64 << 30,
 }
 MOST_LAYERS, LARGEST_NUMBER, LONGEST_LIST = 512, 1 << 31, 10_000  # in a configuration
@@ -45,12 +48,16 @@ FORBIDDEN = {
 ATTENTION = (None, "eager", "sdpa")
 
 
+# Fields of a manifest that its files decide, or that a check writes.
+FROM_FILES = ("format", "files", "architecture", "parameters", "competence")
+
+
 class UnsafeExpertError(AlmanacError):
     """An expert's folder fails its checks; nothing in it was loaded."""
 
 
 class Manifest(BaseModel):
-    """`manifest.json`: an expert's files, its origin and its perplexity."""
+    """`manifest.json`: an expert's files, its origin, and what it was found to know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -67,6 +74,7 @@ class Manifest(BaseModel):
     loss: float | None = None
     perplexity: float | None = None
     training: dict[str, Any] = {}
+    competence: Competence | None = None
 
 
 def write_manifest(folder: Path, **about: Any) -> Manifest:
@@ -131,7 +139,20 @@ def check_contents(folder: Path) -> None:
         header = read_header(folder / WEIGHTS)
     except ValueError as error:
         raise _unsafe(folder, f"{WEIGHTS} is no safetensors file ({error})") from None
+    _check_names(folder)
     _check_size(folder, configs["config.json"], header)
+
+
+def _check_names(folder: Path) -> None:
+    """Raise UnsafeExpertError unless the file of names, if there is one, has hashes alone."""
+    if not (folder / NAMES).exists():
+        return
+    try:
+        header = read_header(folder / NAMES)
+    except ValueError as error:
+        raise _unsafe(folder, f"{NAMES} is no safetensors file ({error})") from None
+    if list(header) != [KEYS] or header[KEYS][0] != "I64" or len(header[KEYS][1]) != 1:
+        raise _unsafe(folder, f"{NAMES} has something else than hashes of names")
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:

@@ -8,31 +8,56 @@ another order of summation hardly ever changes which token is drawn (`tasks.mode
 import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from schemas.errors import UsageError
+from tasks.experts.competence import Certainty, SelfKnowledge
+from tasks.experts.field import Field
+from tasks.experts.knowledge import question_prompt
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.training.tokens import TextTokenizer
 from tasks.models.decoding import Draw, decode
 from tasks.models.loaded_model import LoadedModel, load_model
+from tasks.models.one_thread import one_thread
+from tasks.text.question import Question
 
 NEW_TOKENS = 100  # as in CooK's released code
 TEMPERATURE = 1.0
 ROWS = 32  # texts that are written at once
+SMALL_BYTES = 64 << 20  # of weights
 RESIDENT_BYTES = 8 << 30  # of weights; beyond that, the least recently used expert is unloaded
 
 
 @dataclass(frozen=True, slots=True)
 class OpenExpert:
-    """An expert that may be asked: name, description, folder, and the SHA-256 of its manifest."""
+    """An expert that may be asked: name, description, folder, and the SHA-256 of its manifest.
+
+    `parent` is the expert whose field contains its own. It is asked in `languages`, or in any if
+    they are unknown.
+    """
 
     name: str
     description: str
     folder: Path
     sha256: str
+    parent: str | None = None
+    languages: tuple[str, ...] = ()
+
+    def speaks(self, language: str) -> bool:
+        """Return whether it may be asked in a language."""
+        return not self.languages or language in self.languages
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedExpert:
+    """An expert's model in memory, and what it knows of itself."""
+
+    model: LoadedModel
+    knowledge: SelfKnowledge
 
 
 class ExpertPool:
@@ -48,7 +73,7 @@ class ExpertPool:
         """Take the experts; none is loaded yet."""
         self._experts = {expert.name: expert for expert in experts}
         self._device, self._most = device, resident_bytes
-        self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
+        self._loaded: OrderedDict[str, LoadedExpert] = OrderedDict()
 
     @property
     def experts(self) -> list[OpenExpert]:
@@ -75,7 +100,8 @@ class ExpertPool:
         """
         if temperature < 0 or not 0 < top_p <= 1 or count < 0 or max_new_tokens < 1:
             raise UsageError("The temperature must be 0 or more, top_p above 0 and at most 1.")
-        loaded = self._ready(expert)
+        ready = self._ready(expert)
+        loaded = ready.model
         encode = TextTokenizer.of(loaded.tokenizer)
         room = min(max_new_tokens, loaded.context - 1)
         tokens = [
@@ -89,17 +115,30 @@ class ExpertPool:
             noise = np.stack([row_noise(seed, prompts[p], s, room) for p, s in some])
             rows = [tokens[prompt] for prompt, _ in some]
             draw = Draw(loaded, noise, temperature, top_p)
-            for (prompt, sample), ids in zip(some, decode(loaded, rows, draw, room), strict=True):
+            with _fair_share(ready):
+                written = decode(loaded, rows, draw, room)
+            for (prompt, sample), ids in zip(some, written, strict=True):
                 ids = ids[:-1] if ids[-1] in loaded.ends else ids
                 text = loaded.tokenizer.decode(ids, skip_special_tokens=True)
                 texts[prompt][sample] = text.strip()
         return texts
 
+    def model(self, expert: str) -> LoadedModel:
+        """Return an expert's model, loaded; raises as `write` does."""
+        return self._ready(expert).model
+
+    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
+        """Return how sure an expert's commonest answer to a question is; raises as `write` does."""
+        ready = self._ready(expert)
+        prompt = question_prompt(question.text, question.language)
+        with _fair_share(ready):
+            return ready.knowledge.certainty(ready.model, prompt, question, answers)
+
     def close(self) -> None:
         """Unload all models."""
         self._loaded.clear()
 
-    def _ready(self, name: str) -> LoadedModel:
+    def _ready(self, name: str) -> LoadedExpert:
         if name not in self._experts:
             known = ", ".join(self._experts) or "none"
             raise UsageError(f"There is no expert {name!r}; there are: {known}.")
@@ -111,14 +150,20 @@ class ExpertPool:
         return self._loaded[name]
 
 
-def load_expert(expert: OpenExpert, device: str | None = None) -> LoadedModel:
+def load_expert(expert: OpenExpert, device: str | None = None) -> LoadedExpert:
     """Check an expert's files and return it loaded; raises UnsafeExpertError or UsageError."""
-    checked_manifest(expert.folder, expert.sha256)
-    return load_model(str(expert.folder), device, in_float32=True)
+    manifest = checked_manifest(expert.folder, expert.sha256)
+    model = load_model(str(expert.folder), device, in_float32=True)
+    return LoadedExpert(model, SelfKnowledge(manifest.competence, Field.load(expert.folder)))
 
 
-def _size(loaded: LoadedModel) -> int:
-    return sum(weight.nbytes for weight in loaded.model.parameters())
+def _fair_share(loaded: LoadedExpert) -> AbstractContextManager[None]:
+    """Return the context in which a small model works: in one thread, as others would only wait."""
+    return one_thread() if _size(loaded) < SMALL_BYTES else nullcontext()
+
+
+def _size(loaded: LoadedExpert) -> int:
+    return sum(weight.nbytes for weight in loaded.model.model.parameters())
 
 
 def row_noise(seed: int, prompt: str, sample: int, steps: int) -> np.ndarray:

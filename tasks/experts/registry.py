@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,9 @@ from uuid import uuid4
 from schemas.errors import UsageError
 from schemas.experts import ExpertEvent
 from schemas.learning import Expert
+from tasks.experts.check import CheckQuestion, check_expert, keeps_its_word, reads_plain_language
 from tasks.experts.manifest import (
+    FROM_FILES,
     LARGEST,
     MANIFEST,
     NEEDED,
@@ -37,6 +39,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 Action = Literal["train", "add", "describe", "quarantine", "restore", "remove"]
+FAILED = "Failed its check: "  # begins the reason of an expert that is inactive for that
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -64,7 +67,14 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
     if not edition.rows(Expert):
         return []
     return [
-        OpenExpert(row["expert"], row["description"], home.path / row["path"], row["sha256"])
+        OpenExpert(
+            row["expert"],
+            row["description"],
+            home.path / row["path"],
+            row["sha256"],
+            row["parent"],
+            tuple(row.get("languages") or ()),
+        )
         for row in edition.table(Expert).to_pylist()
         if row["status"] == "active"
     ]
@@ -86,6 +96,8 @@ def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[s
         "data_sha": manifest.data_sha,
         "loss": manifest.loss,
         "perplexity": manifest.perplexity,
+        "right": manifest.competence.right if manifest.competence else None,
+        "languages": list(manifest.competence.languages) if manifest.competence else [],
     }
 
 
@@ -100,9 +112,38 @@ def event(action: Action, run_id: str, values: Mapping[str, Any]) -> ExpertEvent
     return ExpertEvent(**{**values, **own})
 
 
-def kept_columns(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns that a new model keeps from its expert's last event, if there is one."""
-    return {name: earlier[name] for name in ("status", "reason") if name in earlier}
+def status_columns(earlier: Mapping[str, Any], failure: str | None) -> dict[str, Any]:
+    """Return status and reason of a new model: inactive if it failed its check.
+
+    A quarantine by people stays as it is; `earlier` is the expert's last event, if there is one.
+    """
+    reason = earlier.get("reason")
+    by_people = earlier.get("status") == "quarantined" and not str(reason).startswith(FAILED)
+    if by_people:
+        return {"status": "quarantined", "reason": reason}
+    if failure is None:
+        return {"status": "active", "reason": None}
+    return {"status": "quarantined", "reason": f"{FAILED}{failure}"}
+
+
+def failure_of(manifest: Manifest) -> str | None:
+    """Return how an expert failed its check; None if it passed, or was not asked anything."""
+    found = manifest.competence
+    if found is None or found.is_enough:
+        return None
+    right = round(found.right * found.questions)
+    return f"it answers {right} of {found.questions} questions about what it should know"
+
+
+def inactive_notes(name: str, columns: Mapping[str, Any]) -> list[str]:
+    """Return what users should know of an expert that its check left inactive; else nothing."""
+    reason = columns["reason"] or ""
+    if columns["status"] == "active" or not reason.startswith(FAILED):
+        return []
+    return [
+        f"The expert {name} is not asked, since {reason.removeprefix(FAILED)}. Train it longer, or "
+        f"have it asked all the same with `almanac experts restore {name}`"
+    ]
 
 
 def journal_events(home: Home, events: Iterable[ExpertEvent]) -> None:
@@ -130,13 +171,22 @@ def check_description(description: str | None) -> None:
 # -- folders that others made ------------------------------------------------------------------
 
 
-def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Path, list[str]]:
-    """Copy a contributed expert into the home; return its folder and the names that were left out.
+def import_folder(
+    home: Home,
+    source: Path,
+    name: str,
+    licence: str,
+    questions: Sequence[CheckQuestion] = (),
+    names: Sequence[str] = (),
+) -> tuple[Path, list[str], str | None]:
+    """Copy a contributed expert into the home, and check what it knows.
 
-    A folder with a manifest must match it exactly. From a folder without one, only the files of a
-    model are copied, and a manifest is written. The expert is checked and then loaded, to
-    write one token as a test. Raises UnsafeExpertError with the reason, AlmanacError if it computes
-    no probabilities; in either case no copy remains.
+    Returns its folder, the names that were left out, and how it failed its check, if it did. A
+    folder with a manifest must match it exactly. From a folder without one, only the files of a
+    model are copied, and a manifest is written. The expert is asked `questions` about `names`, else
+    those that its manifest says it can answer, else it must read plain language. Raises
+    UnsafeExpertError with the reason, AlmanacError if it computes no probabilities; in either case
+    no copy remains.
     """
     source = source.resolve()
     if (source / MANIFEST).is_file():
@@ -152,19 +202,40 @@ def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Pa
         else:
             check_contents(aside)
             write_manifest(aside, licence=licence)
-        sha256 = sha_of(aside)
-        copied = ExpertPool([OpenExpert(name, "", aside, sha256)], device="cpu")
+        copied = ExpertPool([OpenExpert(name, "", aside, sha_of(aside))], device="cpu")
         copied.write(name, [name], max_new_tokens=1)
+        failure = _failure(aside, questions, names)
+        sha256 = sha_of(aside)
         folder = experts / name / sha256[:12]
         if not folder.exists():
             durable.sync_tree(aside)
             folder.parent.mkdir(parents=True, exist_ok=True)
             durable.replace(aside, folder)
-        return folder, left_out
+        return folder, left_out, failure
     except UnsafeExpertError as error:
         raise UnsafeExpertError(str(error).replace(str(aside), str(source))) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _failure(folder: Path, questions: Sequence[CheckQuestion], names: Sequence[str]) -> str | None:
+    """Check an expert that was copied; return how it failed, None if it passed."""
+    manifest = checked_manifest(folder)
+    if questions:
+        about = manifest.model_dump(exclude=set(FROM_FILES))
+        return failure_of(check_expert(folder, about, questions, names, "cpu"))
+    if manifest.competence is not None:
+        return (
+            None
+            if keeps_its_word(folder, manifest.competence)
+            else ("it does not answer the questions that its manifest says it can")
+        )
+    if reads_plain_language(folder):
+        return None
+    return (
+        "it reads plain language no better than chance, and no graph or set of texts has its name, "
+        "by which it could be asked what it knows"
+    )
 
 
 def _copy(source: Path, aside: Path) -> list[str]:

@@ -74,11 +74,8 @@ class QuestionNames:
         or where. If words within a sentence are capitalised, only a whole capitalised name can be
         the subject: in `Who was the producer of Man of the Year?` neither `producer` nor `Man`.
         """
-        text = self.question.text
         if not self.question.is_chinese:
-            capitals = list(_capitals(text))
-            if any(_says_something(text, word) for word in capitals):
-                names = [name for name in names if _is_whole(text, name, capitals)]
+            names = [name for name in names if is_whole_name(self.question.text, name[:2])]
         return max(names, key=lambda name: (name.end - name.start, -name.start), default=None)
 
 
@@ -152,13 +149,20 @@ def _says_something(text: str, word: Span) -> bool:
     return text[slice(*word)].lower() not in FUNCTION_WORDS
 
 
-def _is_whole(text: str, name: NamedSpan, capitals: Sequence[Span]) -> bool:
-    """Return whether a name has capitalised words and is not part of a longer such name."""
-    before = [word for word in capitals if word[1] <= name.start][-1:]
-    after = [word for word in capitals if word[0] >= name.end][:1]
-    within = [word for word in capitals if word[0] < name.end and name.start < word[1]]
-    between = [text[end : name.start] for _, end in before]
-    between += [text[name.end : start] for start, _ in after]
+def is_whole_name(text: str, name: Span) -> bool:
+    """Return whether a name in an English question is capitalised and no part of a longer name.
+
+    It always is if no word within the question's sentences is capitalised.
+    """
+    capitals = list(_capitals(text))
+    if not any(_says_something(text, word) for word in capitals):
+        return True
+    start, end = name
+    before = [word for word in capitals if word[1] <= start][-1:]
+    after = [word for word in capitals if word[0] >= end][:1]
+    within = [word for word in capitals if word[0] < end and start < word[1]]
+    between = [text[last:start] for _, last in before]
+    between += [text[end:first] for first, _ in after]
     return any(_says_something(text, word) for word in within) and not any(
         map(_OF_ONE_NAME.fullmatch, between)
     )

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -15,7 +16,13 @@ from tasks.models.prompts.replies import AnswerReply, Choice, Program
 from tasks.programs.knowledge_bases.protocol import Candidate
 from tasks.programs.messages import one_line
 from tasks.programs.search_program import Hint
-from tasks.text.question import LONGEST_QUESTION, Question
+from tasks.text.question import (
+    LONGEST_QUESTION,
+    Demonstration,
+    Question,
+    analyse,
+    with_choices,
+)
 
 ROOM = {"program": 1_500, "link": 300, "answer": 600}  # tokens of a reply
 MOST_CANDIDATES = 20
@@ -75,10 +82,20 @@ class Conversation:
         meant = [shown[number - 1] for number in numbers if number <= len(shown)]
         return meant or (shown[:1] if numbers else [])
 
-    def phrase(self, question: Question, knowledge: list[str]) -> AnswerReply | None:
-        """Return an answer from messages (KnowledGPT's answer prompt), None if none is usable."""
+    def phrase(
+        self,
+        question: Question,
+        knowledge: list[str],
+        demonstrations: Sequence[Demonstration] = (),
+    ) -> AnswerReply | None:
+        """Return an answer from messages (KnowledGPT's answer prompt), None if none is usable.
+
+        Demonstrations follow the prompt's own examples.
+        """
         values = {"question": question.text, "knowledge": fitted(knowledge, LONGEST_KNOWLEDGE)}
-        return self.ask(_request("answer", question.language, values), AnswerReply)
+        shown = [_as_example(one) for one in demonstrations]
+        prompt = load_prompt("answer", question.language, more=shown)
+        return self.ask(prompt.request(values, most_tokens=ROOM["answer"]), AnswerReply)
 
 
 def hint_words(hint: Hint) -> str:
@@ -123,6 +140,13 @@ def _candidate_words(candidate: Candidate) -> str:
     others = [one_line(alias) for alias in candidate.aliases[:5] if alias != name]
     known_as = f"{name} ({', '.join(others)})" if others else name
     return f"{known_as}: {one_line(candidate.description, LONGEST_INFO)}"
+
+
+def _as_example(shown: Demonstration) -> dict[str, Any]:
+    """Return a demonstration in the form of the prompt's examples, without knowledge."""
+    asked = with_choices(analyse(shown.question), shown.choices)
+    reply = {"thought": "", "answerable": "yes", "answer": shown.answer}
+    return {"values": {"question": asked.text, "knowledge": ""}, "reply": reply}
 
 
 def _request(purpose: str, language: str, values: dict[str, str]) -> Request:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tasks.text.question import Demonstration
+
 Part = Literal["", "train", "test"]
 Scoring = Literal["set", "text", "choice"]
 Outcome = tuple[str, float, float]  # a model, its score without knowledge and with it, 0 to 1
@@ -28,6 +30,7 @@ class BenchmarkQuestion:
     retrieved knowledge, `own_answers` their answers without it, and `uncertainties` the entropies
     of those answers; `popularity` is how often the question's subject is looked up. `patterns` are
     regular expressions for right answers; `answers` are then plain readings of them.
+    `demonstrations` are other questions that a model is shown before, with their answers.
     """
 
     id: str
@@ -54,6 +57,7 @@ class BenchmarkQuestion:
     uncertainties: tuple[tuple[str, float], ...] = ()  # a model and its answer's entropy (nats)
     popularity: float | None = None
     patterns: tuple[str, ...] = ()
+    demonstrations: tuple[Demonstration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from hashlib import blake2b
 import numpy as np
 
 from tasks.questions.question import Benchmark, BenchmarkQuestion
+from tasks.text.question import Demonstration
 
 SEED = 20231
+LONGEST_SHOWN = 600  # characters of a text to classify that is shown before another one
 
 
 def split(
@@ -52,6 +54,30 @@ def sample_apart(questions: Sequence[BenchmarkQuestion], limit: int) -> list[Ben
     So the two samples have a question in common only if there are too few for both.
     """
     return sample(questions, len(questions))[::-1][:limit]
+
+
+def demonstrated(
+    questions: Sequence[BenchmarkQuestion], training: Sequence[BenchmarkQuestion], count: int
+) -> list[BenchmarkQuestion]:
+    """Return questions with up to `count` training questions of their data set to be shown before.
+
+    Those of a question's own kind come first, such as those of its subject in MMLU; else their
+    order is that of the data set. Of a long text above the question its beginning is shown.
+    """
+    shown: dict[tuple[str, str], tuple[Demonstration, ...]] = {}
+    for dataset, kind in {(question.dataset, question.kind) for question in questions}:
+        known = [q for q in training if q.dataset == dataset and q.answers]
+        ordered = [q for q in known if q.kind == kind] + [q for q in known if q.kind != kind]
+        shown[dataset, kind] = tuple(
+            Demonstration(_cut(q.question), q.answers[0], q.choices) for q in ordered[:count]
+        )
+    return [replace(q, demonstrations=shown[q.dataset, q.kind]) for q in questions]
+
+
+def _cut(text: str) -> str:
+    """Return a question that follows a text on a line of its own, with the text's beginning."""
+    above, break_, question = text.rpartition("\n")
+    return f"{above[:LONGEST_SHOWN]}{break_}{question}"
 
 
 def keyed_by_component(

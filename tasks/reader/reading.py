@@ -25,6 +25,7 @@ from tasks.reader.answers import (
     with_probabilities,
     without_article,
 )
+from tasks.reader.asked_names import AskedNames
 from tasks.reader.comparison import (
     Comparison,
     are_same,
@@ -226,13 +227,17 @@ def candidates(
     Near are those that cover most of its words, in Chinese also those most similar by vectors. In
     English the reader takes as many wrong answers from these as right ones.
     """
-    coverage = Coverage(question, source)
+    coverage, names = Coverage(question, source), AskedNames(question, source)
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
     rows: list[CandidateAnswer] = []
     for begin, end in pairwise((0, *most)):
-        chosen = [number for number in order[begin:end] if coverage.may_answer(texts[number])]
+        chosen = [
+            number
+            for number in order[begin:end]
+            if coverage.may_answer(texts[number]) and names.are_borne_by(texts[number])
+        ]
         spans = reader.read(question.text, [texts[number].words for number in chosen])
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]

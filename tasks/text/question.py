@@ -37,6 +37,15 @@ _POSSESSIVE = re.compile(r"['’]s$")
 _WORD_INSIDE = re.compile(r"\w+(?:['’]\w+)*")
 
 
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A question with its right answer, which a model is shown before another question."""
+
+    question: str
+    answer: str
+    choices: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Question:
     """The analysis of a question from its words alone; created by `analyse`."""

@@ -171,7 +171,12 @@ class PromptedAnswerer(BenchmarkAnswerer):
         room = self._settings.experts.knowledge_tokens
         answers = [
             phrased_answer(
-                conversation, question, asked.choices, _fitted(texts, room), self._tools.encode
+                conversation,
+                question,
+                asked.choices,
+                _fitted(texts, room),
+                self._tools.encode,
+                demonstrations=asked.demonstrations,
             )
             for texts in paths
         ]

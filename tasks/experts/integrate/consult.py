@@ -10,7 +10,8 @@ from tasks.experts.integrate.decisions import (
     Decision,
     Encode,
     Record,
-    nearest_expert,
+    down_the_hierarchy,
+    nearest_experts,
     text_decision,
 )
 from tasks.experts.integrate.filter_chain import Filters
@@ -51,6 +52,7 @@ def bottom_up(
 def top_down(
     question: str,
     descriptions: Mapping[str, str],
+    parents: Mapping[str, str],
     decider: Decider,
     write: WriteWanted,
     filters: Filters,
@@ -65,8 +67,9 @@ def top_down(
     Each round begins by asking the decider whether it needs more. Rounds end at no, without a valid
     reply, if no expert is chosen, or after `iterations`. In mode `automatic` the decider states the
     information that it needs, and the expert with the most similar description writes; in mode
-    `explicit` it names the expert. The most factual of the expert's texts is kept. `descriptions`
-    are those of the experts, by name.
+    `explicit` it names the expert. Either choice goes down the hierarchy, from a field to its
+    parts. The most factual of the expert's texts is kept. `descriptions` are those of the experts,
+    and `parents` the experts that contain them, by name.
     """
     kept: list[KnowledgeText] = []
     for turn in range(iterations):
@@ -80,7 +83,7 @@ def top_down(
             record(Decision("need", "no", "votes", score=share))
             break
         record(Decision("need", "yes", "votes", score=share))
-        chosen = _choose(question, known, descriptions, decider, record, mode, encode)
+        chosen = _choose(question, known, descriptions, parents, decider, record, mode, encode)
         if chosen is None:
             break
         expert, wanted = chosen
@@ -96,6 +99,7 @@ def _choose(
     question: str,
     known: Sequence[str],
     descriptions: Mapping[str, str],
+    parents: Mapping[str, str],
     decider: Decider,
     record: Record,
     mode: Literal["automatic", "explicit"],
@@ -103,11 +107,14 @@ def _choose(
 ) -> tuple[str, str | None] | None:
     """Return the chosen expert and the information wanted from it; None without an expert."""
     if mode == "explicit":
-        expert = decider.choose(question, known, descriptions)
+        way = down_the_hierarchy(
+            descriptions, parents, lambda level: decider.choose(question, known, level)
+        )
+        expert = way[-1] if way else None
         record(Decision("expert", expert or "none", "named", expert))
         return None if expert is None else (expert, None)
     wanted = decider.wanted(question, known)
     record(Decision("wanted", wanted or "", None if wanted else "no_reply"))
-    expert, likeness = nearest_expert(encode, wanted or question, descriptions)
+    expert, likeness = nearest_experts(encode, wanted or question, descriptions, parents)[-1]
     record(Decision("expert", expert, "nearest", expert, likeness))
     return expert, wanted

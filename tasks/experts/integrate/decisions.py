@@ -67,13 +67,45 @@ def text_decision(text: KnowledgeText) -> Decision:
     return Decision("text", kept, text.dropped, text.expert, text.score, text)
 
 
-def nearest_expert(
-    encode: Encode, information: str, descriptions: Mapping[str, str]
-) -> tuple[str, float]:
-    """Return the expert whose name and description are most similar to a text, and the cosine."""
-    likeness = expert_likeness(encode, information, descriptions)
-    best = int(np.argmax(likeness))
-    return list(descriptions)[best], float(likeness[best])
+def nearest_experts(
+    encode: Encode,
+    information: str,
+    descriptions: Mapping[str, str],
+    parents: Mapping[str, str],
+) -> list[tuple[str, float]]:
+    """Return the experts with the most similar descriptions down the hierarchy, with cosines.
+
+    The last is the one to ask; those before it contain it.
+    """
+    likeness = dict(
+        zip(descriptions, expert_likeness(encode, information, descriptions), strict=True)
+    )
+    way = down_the_hierarchy(
+        descriptions, parents, lambda level: max(level, key=likeness.__getitem__, default=None)
+    )
+    return [(name, float(likeness[name])) for name in way]
+
+
+def down_the_hierarchy(
+    experts: Mapping[str, str],
+    parents: Mapping[str, str],
+    choose: Callable[[Mapping[str, str]], str | None],
+) -> list[str]:
+    """Return the experts that are chosen on the way from a whole field to a part of it.
+
+    `experts` are descriptions by name; `parents` has the expert that contains another. `choose`
+    first chooses among those that no other contains, then among the chosen one and its parts, until
+    it chooses none of the parts. The last is the one to ask; it returns nothing if none is chosen.
+    """
+    chosen: list[str] = []
+    level = {n: words for n, words in experts.items() if parents.get(n) not in experts}
+    while (name := choose(level)) is not None and name not in chosen:
+        chosen.append(name)
+        parts = {n: words for n, words in experts.items() if parents.get(n) == name}
+        if not parts:
+            break
+        level = {name: experts[name], **parts}
+    return chosen
 
 
 def expert_likeness(encode: Encode, text: str, descriptions: Mapping[str, str]) -> np.ndarray:

@@ -5,8 +5,10 @@ from threading import Lock
 from typing import Protocol
 
 from schemas.settings import ExpertSettings
+from tasks.experts.competence import Certainty
 from tasks.experts.knowledge import question_prompt
 from tasks.text.languages import language_of
+from tasks.text.question import Question
 
 LONGEST_SHOWN = 100  # characters of a question that is shown with its answer
 ENDS = "?？!.。 \n"
@@ -29,6 +31,10 @@ class ExpertWriter(Protocol):
         temperature: float = ...,
     ) -> list[list[str]]:
         """Return `count` continuations of each prompt; equal seeds give equal texts."""
+        ...
+
+    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
+        """Return how sure an expert's commonest answer to a question is."""
         ...
 
 
@@ -84,6 +90,11 @@ class TextWriter:
         (likeliest,) = self._write(expert, [as_question(question)], 1, temperature=0.0)
         (sampled,) = self._write(expert, [as_question(question)], self._settings.written)
         return [short(text) for text in (*likeliest, *sampled)]
+
+    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
+        """Return how sure an expert is of its answers to a question."""
+        with self._lock:
+            return self._writer.certainty(expert, question, answers)
 
     @property
     def _prompts(self) -> list[tuple[_Prompt, int]]:

@@ -40,7 +40,10 @@ BEST = "best.safetensors"
 
 @dataclass
 class Progress:
-    """The progress of a training; `seconds` includes the time of processes that were killed."""
+    """The progress of a training.
+
+    `seconds` is processor time by thread, with that of processes that were killed.
+    """
 
     epoch: int = 0
     row: int = 0  # rows of the epoch that have been read
@@ -66,6 +69,14 @@ def rate_at(plan: TrainingPlan, done: float) -> float:
     return plan.highest_rate * max(min(done / WARM_UP, (1 - done) / (1 - WARM_UP)), 0.0)
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process so far, over all its threads.
+
+    Unlike the clock it does not run on while other processes have the cores.
+    """
+    return time.process_time()
+
+
 class Training:
     """A training in progress, which resumes from its last checkpoint if there is one."""
 
@@ -84,7 +95,7 @@ class Training:
         started: float | None = None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
     ) -> None:
-        """Restore the state in `folder`; a time limit counts from `started`, a monotonic time."""
+        """Restore the state in `folder`; a time limit counts from `started`, processor seconds."""
         import torch
 
         self._model, self._plan, self._folder = model, plan, folder
@@ -107,9 +118,10 @@ class Training:
             fused=True,
         )
         progress = load_checkpoint(folder, self._weights, self._optimizer, Progress.of)
-        self.progress = progress or Progress(threads=threads or torch.get_num_threads())
+        self.progress = progress or Progress(threads=threads or 1)
         self._every = checkpoint_seconds
-        self._started = (time.monotonic() if started is None else started) - self.progress.seconds
+        begun = processor_seconds() if started is None else started
+        self._started = begun - self.progress.seconds * self.progress.threads
         self._saved, self._saving = time.monotonic(), 0.0
 
     @property
@@ -263,7 +275,7 @@ class Training:
         return loss / targets if targets else None
 
     def _seconds(self) -> float:
-        return time.monotonic() - self._started
+        return (processor_seconds() - self._started) / self.progress.threads
 
     def _time_is_up(self) -> bool:
         limit = self._plan.minutes

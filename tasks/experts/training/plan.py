@@ -34,7 +34,7 @@ class TrainingPlan(BaseModel):
         None, ge=1, description="How often every text is read; by default few texts more often."
     )
     minutes: float | None = Field(
-        None, gt=0, description="Time limit in minutes, loading included (no limit)."
+        None, gt=0, description="Most minutes of processor time, loading included (no limit)."
     )
     seed: int = Field(0, ge=0, description="Decides first weights, order and dropout.")
     learning_rate: float | None = Field(None, gt=0, description="The highest learning rate.")

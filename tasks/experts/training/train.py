@@ -5,7 +5,6 @@ import json
 import math
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +25,12 @@ from tasks.experts.manifest import (
     sha_of,
     write_manifest,
 )
-from tasks.experts.training.loop import CHECKPOINT_SECONDS, Progress, Training
+from tasks.experts.training.loop import (
+    CHECKPOINT_SECONDS,
+    Progress,
+    Training,
+    processor_seconds,
+)
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.start import Base, find_base, make_model, make_tokenizer, merged
 from tasks.experts.training.tokens import TextTokenizer, Tokens, read_tokens, write_tokens
@@ -35,6 +39,7 @@ from tasks.progress import Report, silent
 from warehouse import durable
 
 Texts = Callable[[str], Iterable[str]]  # texts by split: train or validation
+Check = Callable[[Path, dict[str, Any]], Manifest]  # a folder, and its manifest's other fields
 POINTS = 200  # of the training curve; each is the mean of consecutive steps
 
 
@@ -61,18 +66,20 @@ def train_expert(
     licence: str | None = None,
     device: str | None = None,
     threads: int | None = None,
+    check: Check | None = None,
     report: Report = silent,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> TrainedExpert:
     """Train an expert and store it in `experts`/NAME/SHA12, with its loss curve beside it.
 
     `texts` must return the same texts of a split in the same order at each call; `source`
-    identifies this set of texts. The state is kept in `experts`/.training/NAME until
-    `forget_training`, and the same call resumes from it. Raises BusyError if another process trains
-    this expert, UsageError for a base that cannot be trained, AlmanacError without texts or if the
-    training diverges.
+    identifies this set of texts. `check` asks the trained expert and writes its manifest. `threads`
+    are torch's; by default one for a new model, else as many as there are idle cores. The state is
+    kept in `experts`/.training/NAME until `forget_training`, and the same call resumes from it.
+    Raises BusyError if another process trains this expert, UsageError for a base that cannot be
+    trained, AlmanacError without texts or if the training diverges.
     """
-    started = time.monotonic()
+    started = processor_seconds()
     base = find_base(plan.base)
     state = experts / ".training" / name
     with _alone(state, name):
@@ -91,7 +98,7 @@ def train_expert(
                 state,
                 context=getattr(text_config, "max_position_embeddings", None) or plan.row_tokens,
                 padding=tokenizer.eos_token_id,
-                threads=threads,
+                threads=threads or (_idle_cores() if base.folder else 1),
                 report=report,
                 started=started,
                 checkpoint_seconds=checkpoint_seconds,
@@ -99,7 +106,8 @@ def train_expert(
             progress = training.run()
         about = _about(plan, base, licence, train, progress)
         aside = state / "result"
-        manifest = _save(aside, model, tokenizer, about)
+        _save(aside, model, tokenizer)
+        manifest = (check or write_unchecked)(aside, about)
         sha256 = sha_of(aside)
         folder = experts / name / sha256[:12]
         picture = folder.with_suffix(".png")
@@ -112,6 +120,11 @@ def train_expert(
         return TrainedExpert(
             name, folder, sha256, manifest, picture, progress.ended, progress.seconds
         )
+
+
+def _idle_cores() -> int:
+    """Return the number of cores without work; one at least."""
+    return max(1, (os.cpu_count() or 1) - round(os.getloadavg()[0]))
 
 
 def _is_whole(folder: Path, sha256: str) -> bool:
@@ -216,8 +229,13 @@ def _about(
     }
 
 
-def _save(folder: Path, model: Any, tokenizer: Any, about: dict[str, Any]) -> Manifest:
-    """Write a plain model with its tokenizer and manifest into a new folder.
+def write_unchecked(folder: Path, about: dict[str, Any]) -> Manifest:
+    """Write the manifest of an expert that is not asked anything; `about` has its other fields."""
+    return write_manifest(folder, **about)
+
+
+def _save(folder: Path, model: Any, tokenizer: Any) -> None:
+    """Write a plain model with its tokenizer into a new folder.
 
     Weights are rounded to bfloat16, which halves their size.
     """
@@ -237,7 +255,6 @@ def _save(folder: Path, model: Any, tokenizer: Any, about: dict[str, Any]) -> Ma
         settings.pop(place, None)
     path.write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
     assert (folder / WEIGHTS).exists()
-    return write_manifest(folder, **about)
 
 
 def draw_curve(name: str, losses: Sequence[tuple[int, float]], epochs: Sequence[Any]) -> bytes:

@@ -14,17 +14,28 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.english_words import is_past_form, verb_lemma
 from tasks.text.languages import is_chinese
+
+if TYPE_CHECKING:
+    from tasks.experts.verbalize.answer_kinds import AnswerKind
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAMESPACE = re.compile(r"^.*[/#:](?=[^/#:])")
 _SEPARATORS = re.compile(r"[\s_./|+-]+")
 _CHINESE_VERB = re.compile(r"^[是为在有由被]|[于在自为是]$")
 _SLOT = re.compile(r"\{([htw])\}")
-_INTERROGATIVES = {"en": ("what", "who"), "zh": ("什么", "谁")}
+_INTERROGATIVES = {
+    "en": {"person": "who"},
+    "zh": {"person": "谁", "place": "哪里", "time": "什么时候", "number": "多少"},
+}
+_ANYTHING = {"en": "what", "zh": "什么"}
+# "what was X born in?" asks for a place or a time, with words of their own.
+_WITH_PREPOSITION = re.compile(r"\{w\} ((?:is|was|does|did) \{h\} .+) (?:in|on|at)\?")
+_ADVERBS = {"place": "Where", "time": "When"}
 _YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}(?: BCE?)?|\d{4}s")
 _VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
 
@@ -34,7 +45,7 @@ class Phrasing:
     """The sentence patterns of a relation, with {h} for the head and {t} for the tail or tails.
 
     `one` is for one tail and `many` for several; `inverse` begins with the tail; `question` asks
-    for the tails, with {w} for who or what.
+    for the tails, with {w} for who, what and the like.
     """
 
     one: str
@@ -51,9 +62,13 @@ class Phrasing:
         """Return the sentence that begins with the tail."""
         return _filled(self.inverse, head, tail)
 
-    def ask(self, head: str, *, person: bool, language: str) -> str:
-        """Return the question for the tails of a head; `person` tells whether they are people."""
-        interrogative = _INTERROGATIVES["zh" if language == "zh" else "en"][person]
+    def ask(self, head: str, *, kind: "AnswerKind", language: str) -> str:
+        """Return the question for the tails of a head, which are of this kind."""
+        tongue = "zh" if language == "zh" else "en"
+        asked = _WITH_PREPOSITION.fullmatch(self.question)
+        if asked and kind in _ADVERBS:
+            return f"{_ADVERBS[kind]} {asked[1]}?".replace("{h}", head)
+        interrogative = _INTERROGATIVES[tongue].get(kind, _ANYTHING[tongue])
         question = _SLOT.sub(lambda slot: head if slot[1] == "h" else interrogative, self.question)
         if self.question.startswith("{h}"):
             return question

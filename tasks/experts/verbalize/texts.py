@@ -24,6 +24,7 @@ import pyarrow as pa
 import schemas
 from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
+from tasks.experts.verbalize.answer_kinds import kind_of_answers
 from tasks.experts.verbalize.phrasing import Phrasings, listed
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph, graph_folders, open_graph
@@ -51,7 +52,8 @@ class TextOptions:
     `triples` is the maximum number of triples in an entity-wiki text or an answer; `walks` and
     `evidence` are the maximum numbers of texts of these methods, drawn by `seed`; `hops` is the
     maximum length of a walk. A question is also asked in `wordings` looser wordings. `held_out` is
-    the share of entities whose texts are for validation.
+    the share of entities whose texts are for validation. About `checks` questions are asked in one
+    more wording, which no training text has: the check of the expert asks these.
     """
 
     methods: tuple[Method, ...] = METHODS
@@ -62,6 +64,7 @@ class TextOptions:
     hops: int = 5
     wordings: int = 8
     held_out: float = 0.02
+    checks: int = 300
 
     def facts(self) -> dict[str, Any]:
         """Return the options as JSON values."""
@@ -72,7 +75,7 @@ _TRIPLES = r"""
 select t.triple_id, t.head_id, t.head, t.relation, t.tail,
     case when t.graph <> 'corpus' then e.language
         when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language,
-    k.kind is not null and k.kind = 'person' as person
+    k.kind
 from asserted_triples t
 join entities e on e.entity_id = t.head_id
 left join entities k on k.entity_id = t.tail_id
@@ -273,34 +276,41 @@ class Verbalizer:
         """Yield questions for each relation of a head, answered by its tails, up to a limit."""
         triples = self._value("select count(*) from asserted_triples where graph = $graph")
         rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
+        checked = self._options.checks / max(triples, 1)
         for (head_id, head, relation), facts in groupby(
             rows, itemgetter("head_id", "head", "relation")
         ):
             some = list(islice(facts, self._options.triples))
-            language, person = some[0]["language"], all(row["person"] for row in some)
+            language = some[0]["language"]
             phrasing = self._phrasings.of(relation, language)
-            prompt = question_prompt(phrasing.ask(head, person=person, language=language), language)
             tails = list(dict.fromkeys(row["tail"] for row in some))
+            kind = kind_of_answers(relation, tails, [row["kind"] for row in some], language)
+            prompt = question_prompt(phrasing.ask(head, kind=kind, language=language), language)
             answer = listed(tails, language)
-            yield self._text("question", head_id, [prompt, answer], some)
+            exact = self._text("question", head_id, [prompt, answer], some) | {"subject": head}
+            yield exact
             if len(tails) > LOOSE_TAILS:
                 continue
             spoken = "zh" if language == "zh" or is_chinese(relation) else "en"
             rng = random.Random(f"{self._options.seed} {head_id} {relation}")  # noqa: S311
-            for _ in range(self._options.wordings):
+            is_checked = exact["split"] == "train" and (
+                _share(f"{head_id} {relation}", "check", self._options.seed) < checked
+            )
+            for number in range(self._options.wordings + is_checked):
                 name = rng.choice(name_forms(head))
                 question = loose_question(
                     relation,
                     name,
-                    person=person,
+                    kind=kind,
                     vocabulary=self._vocabulary[spoken],
                     rng=rng,
                     language=spoken,
                 )
                 stated = [{**row, "head": name} for row in some]
-                yield self._text(
-                    "question", head_id, [question_prompt(question, language), answer], stated
-                )
+                prompt = question_prompt(question, language)
+                text = self._text("question", head_id, [prompt, answer], stated)
+                split = text["split"] if number < self._options.wordings else "check"
+                yield text | {"subject": name, "split": split}
 
     def _passages(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield the passages of the corpus; a document is held out as a whole."""
@@ -333,6 +343,7 @@ class Verbalizer:
             "facts": [(row["head"], row["relation"], row["tail"]) for row in triples],
             "graph": self._graph,
             "split": "validation" if self._is_held_out(subject) else "train",
+            "subject": None,
             "rewritten": False,
             "document_id": None,
             "passage_id": None,

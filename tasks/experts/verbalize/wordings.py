@@ -9,15 +9,23 @@ import random
 import re
 from collections.abc import Sequence
 
+from tasks.experts.verbalize.answer_kinds import AnswerKind
 from tasks.experts.verbalize.phrasing import relation_words
 from tasks.text.chinese_words import segmenter
 
 _OWNER = re.compile(r"(.+)'s (.+)")
-_ASKED = {
-    ("en", True): ("who", "who", "who", "which person", "what is the name of the person who"),
-    ("en", False): ("what", "what", "which", "when", "where", "in which"),
-    ("zh", True): ("谁", "是谁", "是哪位", "哪个人"),
-    ("zh", False): ("是什么", "什么", "是多少", "哪里", "哪个", "什么时候", "有哪些"),
+# Where nothing tells what the answers are, any interrogative may come.
+_ASKED: dict[tuple[str, AnswerKind], tuple[str, ...]] = {
+    ("en", "person"): ("who", "who", "who", "which person", "what is the name of the person who"),
+    ("en", "place"): ("where", "where", "in which place", "what", "which"),
+    ("en", "time"): ("when", "when", "what year", "on what date", "what"),
+    ("en", "number"): ("how many", "how much", "what", "what number"),
+    ("en", "thing"): ("what", "what", "which", "in which", "who", "when", "where"),
+    ("zh", "person"): ("谁", "是谁", "是哪位", "哪个人", "是什么人"),
+    ("zh", "place"): ("哪里", "在哪里", "在哪", "是什么地方", "哪个", "什么"),
+    ("zh", "time"): ("什么时候", "是什么时候", "何时", "哪一年", "是哪天", "是什么"),
+    ("zh", "number"): ("多少", "是多少", "有多少", "几", "是什么"),
+    ("zh", "thing"): ("是什么", "什么", "哪个", "有哪些", "是谁", "是多少", "哪里", "什么时候"),
 }
 _POLITE = ("", "", "请问", "你知道", "我想知道")
 _KEPT = (0.3, 0.6, 1.0)  # share of the relation's words in the question
@@ -29,39 +37,39 @@ def loose_question(
     relation: str,
     name: str,
     *,
-    person: bool,
+    kind: AnswerKind,
     vocabulary: Sequence[str],
     rng: random.Random,
     language: str = "en",
 ) -> str:
     """Return an English or Chinese question with a name and some of the words of a relation.
 
-    With `person` the answers are people. The interrogative expresses this, so that the question may
-    have no word of the relation. Random words of `vocabulary` are inserted, in place of words that
-    an expert has never read.
+    The interrogative says what `kind` of answer is wanted. For people that may be all it says of
+    the relation. Random words of `vocabulary` are inserted, in place of words that an expert has
+    never read.
     """
     words = relation_words(relation).split()
     if language == "zh":
         words = [part for word in words for part in segmenter().cut(word)]
     kept = rng.choice(_KEPT)
     spoken = [word for word in words if rng.random() < kept]
-    if not spoken and not person:
+    if not spoken and kind != "person":
         spoken = [rng.choice(words)]
     for _ in range(rng.choice(_STRANGE) if vocabulary else 0):
         spoken.insert(rng.randint(0, len(spoken)), rng.choice(vocabulary))
     place = rng.choice((0, len(spoken), rng.randint(0, len(spoken))))
     question = [*spoken[:place], name, *spoken[place:]]
     if language == "zh":
-        return _chinese(question, person=person, rng=rng)
+        return _chinese(question, kind=kind, rng=rng)
     if rng.random() < _ASKS:
-        interrogative = rng.choice(_ASKED["en", person])
+        interrogative = rng.choice(_ASKED["en", kind])
         question.insert(0, interrogative[0].upper() + interrogative[1:])
     return " ".join(question) + ("?" if rng.random() < _MARKED else "")
 
 
-def _chinese(words: list[str], *, person: bool, rng: random.Random) -> str:
+def _chinese(words: list[str], *, kind: AnswerKind, rng: random.Random) -> str:
     """Return a question of these words in order, mostly with the interrogative last."""
-    interrogative = rng.choice(_ASKED["zh", person]) if rng.random() < _ASKS else ""
+    interrogative = rng.choice(_ASKED["zh", kind]) if rng.random() < _ASKS else ""
     place = rng.choice((len(words), len(words), rng.randint(0, len(words))))
     parts = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
     return "".join(parts) + ("？" if rng.random() < _MARKED else "")

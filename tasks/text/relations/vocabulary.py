@@ -91,6 +91,27 @@ def plain_wording(wording: str) -> str:
     return " ".join(wording.replace("_", " ").split())
 
 
+def kinds_of_tails(wording: str) -> frozenset[str]:
+    """Return the kinds of entities that may be tails of every relation that a wording names.
+
+    There are none if no relation is known by the wording, or it takes tails of any kind.
+    """
+    found = [
+        relation.tail_kinds
+        for relation in common_relations().values()
+        if wording in (relation.name, *relation.wordings)
+    ]
+    meaning = exact_meaning(wording, "thing", "", "")
+    if meaning is not None:
+        property_id = _entries()[meaning.name].get("property", "")
+        relation = common_relations().get(property_id.lstrip("-"))
+        if relation is not None:
+            turned = meaning.turned != property_id.startswith("-")
+            found.append(relation.head_kinds if turned else relation.tail_kinds)
+    known = [kinds for kinds in found if kinds]
+    return frozenset.intersection(*known) if known else frozenset()
+
+
 def meanings_alone(wording: str) -> list[Meaning]:
     """Return the meanings of a wording as the name of a relation, without any ends.
 

@@ -1,0 +1,66 @@
+"""A text that does not bear the names in a question gives no answer to it."""
+
+import pytest
+
+from tasks.reader.asked_names import AskedNames, asked_names, is_about_somebody_unnamed
+from tasks.reader.texts import Text
+from tasks.text.question import analyse
+
+
+class Words:
+    """A source without known names, where longer words are rarer."""
+
+    def names_in(self, text):
+        return []
+
+    def rarity(self, word):
+        return float(len(word))
+
+
+def borne(question: str, text: str) -> bool:
+    return AskedNames(analyse(question), Words()).are_borne_by(Text(text, ()))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the capital of Varland?", "Varland: The capital is Ost."),
+        ("Who leads the Ministry of Lamplighting?", "The Lamplighting Ministry is led by Ann."),
+        ("Which port does it use?", "The port is 80."),  # no name
+        ("塔林的首都是哪里？", "塔林：首都是东城。"),
+        ("Who founded KDP?", "Write to help@kdp.example."),  # as the beginning of a word
+    ],
+)
+def test_a_text_with_the_name_may_answer(question, text):
+    assert borne(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the capital of Varland?", "Norland: Its capital is Ost."),
+        ("Who leads the Ministry of Lamplighting?", "The Ministry of Rails is led by Ann."),
+        ("蒙古的首都是哪里？", "首都是东城。"),
+        ("《山雨》的作者是谁？", "《海风》的作者是陈文。"),
+    ],
+)
+def test_a_text_without_the_name_may_not(question, text):
+    assert not borne(question, text)
+
+
+def test_a_first_word_is_no_name_for_its_place_alone():
+    assert list(asked_names(analyse("Describe the harbour of Ost."))) == ["Ost"]
+
+
+@pytest.mark.parametrize(
+    ("question", "unnamed"),
+    [
+        ("When did she die?", True),
+        ("他出生在哪里？", True),
+        ("How does a user change their password?", False),
+        ("When did Ann Ost say she would come?", False),
+        ("When was the mill built?", False),
+    ],
+)
+def test_a_pronoun_without_a_name_means_nobody(question, unnamed):
+    assert is_about_somebody_unnamed(analyse(question)) is unnamed
