@@ -88,7 +88,8 @@ def within_subgraph(
     paths: PathGraph, subgraph: SubgraphExtraction, asked: GroundedQuestion
 ) -> Outcome:
     """Return the simple paths from the question's names to its target in P_sub."""
-    sources = np.concatenate([r.nodes for r in readings_of(asked.text, paths.graph)])
+    named = [reading.nodes for reading in readings_of(asked.text, paths.graph)]
+    sources = np.concatenate([np.zeros(0, np.int32), *named])
     [extracted] = subgraph.extract([replace(asked, sources=np.unique(sources).astype(np.int32))])
     around, targets = steps_around(extracted.edges), set(asked.targets[0].tolist())
     found = [

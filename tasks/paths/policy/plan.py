@@ -21,7 +21,7 @@ class PolicyPlan(BaseModel):
     reach: Weight = Field(1.0, description="The weight of reaching the target, λ1.")
     relatedness: Weight = Field(0.5, description="The weight of relatedness to the question, λ2.")
     conciseness: Weight = Field(0.3, description="The weight of conciseness, λ3.")
-    questions: int = Field(4_000, ge=1, description="The most questions that it learns from.")
+    questions: int = Field(1_000, ge=1, description="The most questions that it learns from.")
     epochs: int = Field(10, ge=0, description="How often each question is learned from.")
     batch: int = Field(32, ge=1, description="Questions per step of the optimizer.")
     learning_rate: float = Field(0.01, gt=0, le=1, description="Of the optimizer.")
