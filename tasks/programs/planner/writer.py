@@ -72,7 +72,7 @@ class PlannedWriter:
         plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
         fit = self.planner.fit(plans[0]) if plans else 0.0
         planned = [Written(self._code(plan), fit) for plan in plans]
-        few = len(self.planner.worded) < FEW
+        few = self.planner.examples < FEW
         if self._wordings and fit < (SURELY if few else FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
