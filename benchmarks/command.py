@@ -35,10 +35,10 @@ def report(name: str, figures: dict[str, Any]) -> Path:
     Paths in the command are shortened to their last part.
     """
     main = sys.modules["__main__"].__spec__
-    name = main.name if main else sys.argv[0]
+    module = main.name if main else sys.argv[0]
     words = [Path(word).name if os.sep in word else word for word in sys.argv[1:]]
     about = {
-        "command": " ".join(["python -m", name.removesuffix(".__main__"), *words]),
+        "command": " ".join(["python -m", module.removesuffix(".__main__"), *words]),
         "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
         "commit": commit(),
         "python": platform.python_version(),

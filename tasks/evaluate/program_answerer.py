@@ -48,7 +48,11 @@ class ProgramAnswerer:
             if examples:
                 learned = learn(graph.arrays, examples, report)
                 self.learned[name] = Planner(
-                    graph.arrays, learned.model, learned.paths, worded=learned.worded
+                    graph.arrays,
+                    learned.model,
+                    learned.paths,
+                    worded=learned.worded,
+                    examples=learned.examples,
                 )
                 self._writers[name] = PlannedWriter(self.learned[name])
 

@@ -40,13 +40,16 @@ class Planner:
         paths: Sequence[Path],
         longest: int = 1,
         worded: Sequence[tuple[str, Path]] = (),
+        examples: int | None = None,
     ) -> None:
         """Take a model that was learned on the graph, and the paths that its questions meant.
 
         Plans have up to `longest` hops, or as many as the longest of these paths. `worded` are some
-        of the questions without their topics, each with the path that it means.
+        of the `examples` without their topics, each with the path that it means; many examples may
+        have few wordings.
         """
         self.graph, self.model, self.worded = graph, model, worded
+        self.examples = len(worded) if examples is None else examples
         self._encoding = Encoding(graph, model.known)
         self._known = [path for path in paths if len(path) == LONGEST]
         self.longest = max((len(path) for path in paths), default=longest)

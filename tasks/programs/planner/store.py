@@ -77,16 +77,17 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
     if not is_learned(home, graph.name):
         return None
     folder = _folder(home, graph.name)
-    model, paths, worded = _read_current(
+    model, paths, worded, examples = _read_current(
         folder,
         lambda pointer: (
             PathModel.load(folder / f"{pointer['weights']}.safetensors"),
             pointer["paths"],
             pointer.get("worded", ()),  # earlier releases kept none
+            pointer["examples"],
         ),
     )
     known = [(masked, path) for masked, named in worded for path in _numbered(graph, [named])]
-    return Planner(graph, model, _numbered(graph, paths), worded=known)
+    return Planner(graph, model, _numbered(graph, paths), worded=known, examples=examples)
 
 
 def kept_examples(home: Home, graph: Graph) -> list[Example]:

@@ -21,7 +21,7 @@ from tasks.text.languages import is_chinese
 from tasks.text.question import Question
 
 ABOUT = 0.95  # probability that a question for nothing but an entity is understood
-FEW = 200  # examples; a planner that learned from fewer knows words, but not what they mean
+FEW = 50  # examples; a planner that learned from fewer knows words, but not what they mean
 FAMILIAR, SURELY = 0.7, 1.01  # fit from which a plan counts before other words; with few examples
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
 MOST_NAMES = 4  # looked up per question
@@ -72,7 +72,7 @@ class PlannedWriter:
         plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
         fit = self.planner.fit(plans[0]) if plans else 0.0
         planned = [Written(self._code(plan), fit) for plan in plans]
-        few = len(self.planner.worded) < FEW
+        few = self.planner.examples < FEW
         if self._wordings and fit < (SURELY if few else FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
