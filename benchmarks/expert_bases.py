@@ -12,18 +12,14 @@ predicted: answers, and texts that answer nothing.
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.knowledge_update import CONGRESSES, GRAPH, SETTINGS, answer, exact, show, take_up
 from tasks.experts.knowledge import prompt_of
 from tasks.experts.pool import ExpertPool, OpenExpert
-from tasks.experts.training import loop, train
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.tokens import read_tokens
 from tasks.experts.training.train import train_expert
@@ -41,17 +37,6 @@ BASES: dict[str, dict[str, Any]] = {
     "full": {"base": "smollm2", "method": "full"},
     "scratch": {},
 }
-
-
-@contextmanager
-def processor_clock() -> Iterator[None]:
-    """Have trainings count the processor's time, which other work on the machine changes less."""
-    clock = SimpleNamespace(monotonic=time.process_time)
-    loop.time = train.time = clock  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        loop.time = train.time = time
 
 
 def measure(path: Path, minutes: float, bases: list[str], folder: Path) -> dict[str, Any]:
@@ -77,8 +62,7 @@ def one_base(
     """Return how an expert from a base reads held-out texts, and answers."""
     plan = TrainingPlan(minutes=minutes, **BASES[base])
     started = time.process_time()
-    with processor_clock():
-        expert = train_expert(experts, base, plan, texts, base, report=show)
+    expert = train_expert(experts, base, plan, texts, base, report=show)
     seconds = time.process_time() - started
     held_out = read_tokens(experts / ".training" / base, "validation")
     epochs = expert.manifest.training["epochs"]

@@ -19,7 +19,7 @@ from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
 from schemas.extras import check_extra
 from schemas.knowledge import Relation
 from schemas.settings import Settings
-from tasks.experts.check import CheckQuestion, check_expert
+from tasks.experts.check import CheckQuestion, check_expert, journal_names, journal_questions
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.registry import (
     Action,
@@ -237,14 +237,7 @@ def _fresh_set(
             if is_old or verbalizer.source_sha() != row["source_sha"]:
                 needed[its_graph] = options
     for its_graph, options in needed.items():
-        verbalize(
-            home,
-            settings,
-            graph=its_graph,
-            expert=name,
-            options=options,
-            report=report,
-        )
+        verbalize(home, settings, graph=its_graph, expert=name, options=options, report=report)
     return text_set(home, name, graph)
 
 
@@ -262,33 +255,6 @@ def journal_texts(
         )
         for batch in rows.to_arrow_reader(READ_ROWS):
             yield from batch["text"].to_pylist()
-
-
-def journal_names(
-    home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
-) -> list[str]:
-    """Return all names of things that the questions of verbalizations and splits are about."""
-    with duckdb.connect(":memory:") as con:
-        register(home.journal, [VerbalizedText], con, position)
-        rows = con.sql(
-            "select distinct subject from j_verbalized_texts where subject is not null "
-            "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits)) "
-            "order by subject",
-            params={"ids": list(ids), "splits": list(splits)},
-        )
-        return [name for [name] in rows.fetchall()]
-
-
-def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
-    """Return the questions with which an expert on these verbalizations is checked."""
-    with duckdb.connect(":memory:") as con:
-        register(home.journal, [VerbalizedText], con, position)
-        rows = con.sql(
-            "select text, subject from j_verbalized_texts where subject is not null "
-            "and verbalization_id in (select unnest($ids)) and split = 'check' order by text_id",
-            params={"ids": list(ids)},
-        )
-        return [CheckQuestion(text, subject) for text, subject in rows.fetchall()]
 
 
 def _train(

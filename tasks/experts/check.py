@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from schemas.experts import VerbalizedText
 from tasks.experts.competence import (
     SAMPLES,
     AskedOf,
@@ -26,6 +29,8 @@ from tasks.experts.knowledge import prompt_of
 from tasks.experts.manifest import Manifest, sha_of, write_manifest
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.questions.normalise import bare_words
+from warehouse.home import Home
+from warehouse.journal import register
 
 MOST_QUESTIONS = 200
 # For a model of more than LARGE weights, which answers slowly, and for one that knows none of them.
@@ -133,3 +138,30 @@ def reads_plain_language(folder: Path) -> bool:
     model = pool.model("checked")
     losses = [-likelihoods(model, sentences).mean() for sentences in PLAIN]
     return bool(min(losses) < CLEARLY * math.log(len(model.tokenizer)))
+
+
+def journal_names(
+    home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
+) -> list[str]:
+    """Return all names of things that the questions of verbalizations and splits are about."""
+    with duckdb.connect(":memory:") as con:
+        register(home.journal, [VerbalizedText], con, position)
+        rows = con.sql(
+            "select distinct subject from j_verbalized_texts where subject is not null "
+            "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits)) "
+            "order by subject",
+            params={"ids": list(ids), "splits": list(splits)},
+        )
+        return [name for [name] in rows.fetchall()]
+
+
+def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
+    """Return the questions with which an expert on these verbalizations is checked."""
+    with duckdb.connect(":memory:") as con:
+        register(home.journal, [VerbalizedText], con, position)
+        rows = con.sql(
+            "select text, subject from j_verbalized_texts where subject is not null "
+            "and verbalization_id in (select unnest($ids)) and split = 'check' order by text_id",
+            params={"ids": list(ids)},
+        )
+        return [CheckQuestion(text, subject) for text, subject in rows.fetchall()]

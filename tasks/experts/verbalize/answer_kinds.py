@@ -8,15 +8,13 @@ in Chinese by its last character.
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal
 
-from tasks.experts.verbalize.phrasing import relation_words
+from tasks.experts.verbalize.phrasing import AnswerKind, relation_words
 from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.languages import is_chinese
 from tasks.text.relations.vocabulary import kinds_of_tails
 from tasks.text.values.find import parse_value
 
-AnswerKind = Literal["person", "place", "time", "number", "thing"]
 _OF_VALUE: dict[str, AnswerKind] = {
     "date": "time",
     "year": "time",

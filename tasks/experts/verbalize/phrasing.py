@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.english_words import is_past_form, verb_lemma
 from tasks.text.languages import is_chinese
 
-if TYPE_CHECKING:
-    from tasks.experts.verbalize.answer_kinds import AnswerKind
+AnswerKind = Literal["person", "place", "time", "number", "thing"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAMESPACE = re.compile(r"^.*[/#:](?=[^/#:])")
@@ -62,7 +61,7 @@ class Phrasing:
         """Return the sentence that begins with the tail."""
         return _filled(self.inverse, head, tail)
 
-    def ask(self, head: str, *, kind: "AnswerKind", language: str) -> str:
+    def ask(self, head: str, *, kind: AnswerKind, language: str) -> str:
         """Return the question for the tails of a head, which are of this kind."""
         tongue = "zh" if language == "zh" else "en"
         asked = _WITH_PREPOSITION.fullmatch(self.question)

@@ -9,8 +9,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from tasks.experts.verbalize.answer_kinds import AnswerKind
-from tasks.experts.verbalize.phrasing import relation_words
+from tasks.experts.verbalize.phrasing import AnswerKind, relation_words
 from tasks.text.chinese_words import segmenter
 
 _OWNER = re.compile(r"(.+)'s (.+)")
