@@ -57,7 +57,8 @@ class PathsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the best answer, with the paths to it and to others as evidence."""
         choices = state.hints.choices
-        if not choices and state.conversation is None:
+        is_read = state.conversation is not None and not self._resources.speaks_for_itself
+        if not choices and not is_read:
             return self._open_answer(question, state)
         with self._lock:  # questions that are answered at once share graphs and bandits
             name, grounded = self._grounded(question, choices or self._candidates(question, state))

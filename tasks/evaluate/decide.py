@@ -29,7 +29,8 @@ from warehouse.home import Home
 FEWEST = 40  # questions with different keys; fewer leave fewer than ten to measure with
 MOST_ASKED = 400  # of each of the two quarters that are asked
 # Parts that the query is worse without by design, or that spare calls: they stay unless they harm.
-# The others cost time for what they bring, and must show that they bring it.
+# The others cost time for what they bring, and must show that they bring it, or that without all
+# of them that do not the query is worse.
 STANDING: frozenset[Part] = frozenset(("programs", "text", "planner", "gate", "filters"))
 
 
@@ -85,6 +86,10 @@ def decide_parts(
         parts[part] = _measured(part, with_all, lacking)
     learned = LearnedQuery(parts, trusts)
     decided = ask_system(whole.lacking(*learned.off), asked, report)
+    if _share(decided) < _share(with_all):  # parts may help together that help little alone
+        parts = {name: replace(part, use=part.high >= 0) for name, part in parts.items()}
+        learned = LearnedQuery(parts, trusts)
+        decided = ask_system(whole.lacking(*learned.off), asked, report)
     save_learned_query(home, model, learned)
     return {
         "learned": "parts",
