@@ -66,6 +66,15 @@ def test_without_an_answer_the_best_evidence_comes_last():
     assert choose(results, {})[-1].route == "text"
 
 
+def test_an_answer_that_is_likelier_wrong_is_withheld():
+    unsure, place = said("experts", "Oslo", probability=0.2), said("text", score=0.4)
+    given = choose([place, unsure], {}, least=0.5)[-1]
+    assert not given.answers and given.probability is None
+    assert choose([place, unsure], {})[-1].answers == ("Oslo",)
+    agreed = [said("experts", "Oslo", probability=0.6), said("text", "Oslo", probability=0.6)]
+    assert choose([*agreed, said("paths", "Bergen", probability=0.2)], {}, least=0.5)[-1].answers
+
+
 def test_trust_turns_the_choice():
     results = [said("experts", "Oslo", probability=0.9), said("text", "Bergen", probability=0.7)]
     assert choose(results, {})[-1].answers == ("Oslo",)

@@ -39,17 +39,19 @@ Trusts = Mapping[str, Trust]  # by route; others are believed as they speak
 USUAL = Trust()
 
 
-def choose(results: Sequence[RouteResult], trusts: Trusts) -> list[RouteResult]:
+def choose(results: Sequence[RouteResult], trusts: Trusts, least: float = 0.0) -> list[RouteResult]:
     """Return results of routes in the order in which they count, the one that is given last.
 
     Its probability is what all routes together say, and the places of those that agree follow its
-    own. Without an answer, the result with the best evidence comes last, for that is shown.
+    own. Answers for which the routes that give them speak with less than `least` are withheld.
+    Without an answer, the result with the best evidence comes last, for that is shown.
     """
     answered = [result for result in results if result.answerable]
-    if not answered:
-        return sorted(results, key=lambda one: max((e.score for e in one.evidence), default=0.0))
     groups = agreeing(answered)
     supports = [sum(support(one, trusts) for one in group) for group in groups]
+    if not groups or (least and max(supports) < _log_odds(least)):
+        silent = [replace(result, answers=(), probability=None) for result in results]
+        return sorted(silent, key=lambda one: max((e.score for e in one.evidence), default=0.0))
     shares = _shares(supports)
     best = max(range(len(groups)), key=lambda place: shares[place])
     members = sorted(groups[best], key=lambda one: support(one, trusts))
@@ -78,8 +80,11 @@ def support(result: RouteResult, trusts: Trusts) -> float:
 
 def log_odds(result: RouteResult) -> float:
     """Return the log-odds of a route's own probability, or of what is usual for its kind."""
-    own = UNSAID[result.route] if result.probability is None else result.probability
-    likely = min(max(own, 1 - NEAREST_TO_CERTAIN), NEAREST_TO_CERTAIN)
+    return _log_odds(UNSAID[result.route] if result.probability is None else result.probability)
+
+
+def _log_odds(probability: float) -> float:
+    likely = min(max(probability, 1 - NEAREST_TO_CERTAIN), NEAREST_TO_CERTAIN)
     return math.log(likely / (1 - likely))
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tasks.programs.knowledge_bases.protocol import EntityRef
 
 NEAREST = 5  # sources that are shown without an answer
+LIKELIER_RIGHT = 0.5  # least probability of an answer to an open question
 ENOUGH = 0.9  # probability of an answer that spares the routes that take seconds
 
 
@@ -294,11 +295,21 @@ def _route_of(reading: "Reading") -> Route:
 
 
 def choose_answers(means: Means, queries: Sequence[Query]) -> None:
-    """Give the best supported of the answers that routes have by themselves."""
+    """Give the best supported of the answers that routes have by themselves.
+
+    Where nobody named a route, an open question gets no answer that is likelier wrong than right,
+    unless the model's memory is allowed, or its gate chose it.
+    """
+    options = means.resources.options
+    is_open = options.route == "auto" and not (options.expert or options.memory)
     for query in queries:
         if query.reading is None:
             way = Way(routes=query.said, not_asked=query.not_asked)
-            *others, given = choose(query.results or [RouteResult("none")], means.trusts)
+            state = query.state
+            can_refuse = is_open and not (state.hints.choices or state.model_goes_first)
+            least = min(LIKELIER_RIGHT, options.min_score) if can_refuse else 0.0
+            results = query.results or [RouteResult("none")]
+            *others, given = choose(results, means.trusts, least)
             query.results = [*others, replace(given, way=way)]
 
 
