@@ -68,7 +68,7 @@ class Expert(Row):
     )
     loss: float | None = Field(None, description="Final training loss, in nats per token.")
     perplexity: float | None = Field(None, description="Perplexity on held-out texts.")
-    right: float | None = Field(
+    share_right: float | None = Field(
         None,
         description="Share of its check questions that it answered right; null without any.",
     )

@@ -67,7 +67,7 @@ def test_nothing_asked_is_nothing_written(pool):
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_an_expert_that_computes_no_probabilities_says_so(tiny_expert, temperature):
     pool = ExpertPool([OpenExpert("people", "", tiny_expert, sha_of(tiny_expert))], device="cpu")
-    pool._ready("people").model.get_output_embeddings().weight.data.fill_(float("nan"))
+    pool._ready("people").model.model.get_output_embeddings().weight.data.fill_(float("nan"))
     with pytest.raises(AlmanacError, match="finite"):
         pool.write("people", ["Ada"], temperature=temperature)
 

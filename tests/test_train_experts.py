@@ -108,7 +108,7 @@ def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(home, ti
         add_expert(home, tiny_expert, "corpus", PLAIN),
     ):
         row = expert_rows(home)["corpus"]
-        assert row["status"] == "quarantined" and row["right"] < 0.1
+        assert row["status"] == "quarantined" and row["share_right"] < 0.1
         assert row["reason"].startswith("Failed its check: it answers 0 of ")
         assert "experts restore corpus" in run.notes[-1]
     change_expert(home, "corpus", "restore", PLAIN)
@@ -118,7 +118,7 @@ def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(home, ti
 def test_an_expert_that_passes_its_check_keeps_what_was_found(home, tmp_path):
     run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
     row = expert_rows(home)["clocks"]
-    assert (row["status"], row["right"], row["languages"]) == ("active", 1.0, ["en"])
+    assert (row["status"], row["share_right"], row["languages"]) == ("active", 1.0, ["en"])
     assert not run.notes
 
 
@@ -126,7 +126,7 @@ def test_an_expert_is_checked_by_the_graph_of_its_name(home, tmp_path):
     (tmp_path / "clocks.tsv").write_text("Lund\tkept by\tAda\nVik\tkept by\tBo\n")
     import_graph(home, tmp_path / "clocks.tsv", PLAIN, name="clocks")
     run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
-    assert expert_rows(home)["clocks"]["right"] == 0.0 and run.notes
+    assert expert_rows(home)["clocks"]["share_right"] == 0.0 and run.notes
 
 
 def test_a_contributed_folder_is_checked_copied_and_listed(home, tiny_expert, tmp_path, almanac):

@@ -37,7 +37,7 @@ HARBOUR = (
 KITCHEN = "Soak the beans overnight. Cook them for ninety minutes with onions and a bay leaf."
 
 
-PLAIN_SOURCE: Any = SimpleNamespace(rarity=lambda word: 1.0)
+PLAIN_SOURCE: Any = SimpleNamespace(rarity=lambda word: 1.0, names_in=lambda text: [])
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,8 @@ def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
 
 
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
-    others = [f"Harbour {n} has a kitchen. {KITCHEN}" for n in range(READ[-1] + 3)]
+    kitchens = range(READ[-1] + 3)
+    others = [f"Harbour {n} near Brenholm has a kitchen. {KITCHEN}" for n in kitchens]
     texts = [text_of(words, (0, len(words))) for words in (*others, HARBOUR)]
     question = analyse("Who built the harbour of Brenholm?")
     few, spans = (

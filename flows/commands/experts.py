@@ -13,7 +13,7 @@ from flows.terminal import Shown
 if TYPE_CHECKING:
     from warehouse.home import Home
 
-_SHOWN = ("expert", "status", "parameters", "right", "languages", "stale", "description")
+_SHOWN = ("expert", "status", "parameters", "share_right", "languages", "stale", "description")
 EXPERT = operand("NAME", "The expert.")
 
 

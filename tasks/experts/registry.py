@@ -96,7 +96,7 @@ def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[s
         "data_sha": manifest.data_sha,
         "loss": manifest.loss,
         "perplexity": manifest.perplexity,
-        "right": manifest.competence.right if manifest.competence else None,
+        "share_right": manifest.competence.right if manifest.competence else None,
         "languages": list(manifest.competence.languages) if manifest.competence else [],
     }
 
