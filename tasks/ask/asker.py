@@ -245,11 +245,6 @@ class Asker:
     # -- routes -----------------------------------------------------------------------------------
 
     @property
-    def routes(self) -> Sequence[RouteName]:
-        """The routes that questions are put to, in order."""
-        return self._usual_routes
-
-    @property
     def parts(self) -> list[Part]:
         """The parts of the query that are in use and can be left out (`tasks.ask.parts`)."""
         resources, routes = self._resources, self._usual_routes

@@ -82,14 +82,16 @@ class ExpertsRoute(AnswerRoute):
             return self._by_votes(question, state, asked, decisions)
         with self._lock:
             least = self._resources.options.min_score
-            read = self._reader.answer(question, least) if self._reader else None
+            reader = self._reader if self._named else None  # else the route `text` has read them
+            read = reader.answer(question, least) if reader else None
         if read and read.answers:
             decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
             tried = (Attempt("passages"),)
             return RouteResult(
                 "text", read.answers, read.evidence, tried, decisions, read.probability
             )
-        decisions.append(Decision("need", "yes", "passages"))
+        if self._named:
+            decisions.append(Decision("need", "yes", "passages"))
         result = RouteResult("experts")
         way = nearest_experts(self._tools.encode, question.text, asked, self._parents)
         for name, likeness in reversed(way):

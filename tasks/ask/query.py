@@ -47,7 +47,7 @@ class Query:
     context: Context | None = None
     reading: "Reading | None" = None
     results: list[RouteResult] = field(default_factory=list)
-    said: list[RouteAnswer] = field(default_factory=list)
+    route_answers: list[RouteAnswer] = field(default_factory=list)
     not_asked: list[Route] = field(default_factory=list)
     answer: Answer | None = None
     seconds: float = 0.0
@@ -134,7 +134,7 @@ def ask_routes(means: Means, queries: Sequence[Query]) -> None:
     for names in ([name for name in means.usual if name not in means.slow], list(means.slow)):
         if names and (left := [query for query in left if _is_open(means, query, names)]):
             _prepare(means, names, left)
-            _each(means, left, partial(_asked, names=names))
+            _each(means, left, partial(_ask_each, names=names))
 
 
 def _prepare(means: Means, names: Sequence[RouteName], queries: Sequence[Query]) -> None:
@@ -150,12 +150,12 @@ def _is_open(means: Means, query: Query, names: Sequence[RouteName]) -> bool:
     return False
 
 
-def _asked(means: Means, query: Query, names: Sequence[RouteName]) -> None:
+def _ask_each(means: Means, query: Query, names: Sequence[RouteName]) -> None:
     for name in names:
         began = time.perf_counter()
         result = _answered(means, query, name)
         query.results.append(result)
-        query.said.append(
+        query.route_answers.append(
             RouteAnswer(
                 route=name,
                 answer=result.answers[0] if result.answers else None,
@@ -304,7 +304,7 @@ def choose_answers(means: Means, queries: Sequence[Query]) -> None:
     is_open = options.route == "auto" and not (options.expert or options.memory)
     for query in queries:
         if query.reading is None:
-            way = Way(routes=query.said, not_asked=query.not_asked)
+            way = Way(routes=query.route_answers, not_asked=query.not_asked)
             state = query.state
             can_refuse = is_open and not (state.hints.choices or state.model_goes_first)
             least = min(LIKELIER_RIGHT, options.min_score) if can_refuse else 0.0

@@ -226,17 +226,15 @@ class Resources:
     policies: "Mapping[str, TrainedPolicy] | None" = None
 
     @property
-    def has_reader(self) -> bool:
-        """Whether a model answers that is able to read sources and to write programs."""
-        return self.model is not None and not self.model.client.is_small
-
-    @property
     def speaks_for_itself(self) -> bool:
-        """Whether routes answer without the model: there is none, or a small one is not asked for.
+        """Whether routes answer without the model: there is none, or a small one nobody asked for.
 
         What a small model makes up about one route's knowledge is worth less than the knowledge.
         """
-        return self.model is None or (self.options.route == "auto" and not self.has_reader)
+        if self.model is None:
+            return True
+        names_none = self.options.route == "auto" and self.options.expert is None
+        return names_none and self.model.client.is_small
 
     def planner(self, graph: "Graph") -> "Planner":
         """Return the planner of a graph: a given one, else the learned one if it is in use."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from schemas.settings import Settings
+from schemas.settings import Settings, changed_settings
 from tasks.ask.choice import Trust, learn_trusts
 from tasks.ask.parts import LearnedQuery, MeasuredPart, Part, reader_name, save_learned_query
 from tasks.ask.route import AskOptions, RouteResult
@@ -72,34 +72,36 @@ def decide_parts(
     measure. Where questions name no graph, the home's planners have learned from others.
     """
     model = reader_name(settings)
-    asked = sample(folds.measuring, MOST_ASKED)
+    if settings.experts.use is None:  # what is never asked could never be measured
+        settings = changed_settings(settings, {"experts.use": True})
+    questions = sample(folds.measuring, MOST_ASKED)
     place = (edition, settings, home)
     planners: dict[str, Planner] | None = {} if any(q.graph for q in folds.teaching) else None
     whole = AskAnswerer(*place, AskOptions(), "the whole query", planners, LearnedQuery())
     whole.learn(folds.teaching, report)
     trusts = _trusts(whole, sample(folds.trusting, MOST_ASKED), report)
     whole.learned = LearnedQuery(trusts=trusts)
-    with_all = ask_system(whole, asked, report)
+    with_all = ask_system(whole, questions, report)
     parts: dict[str, MeasuredPart] = {}
-    for part in whole.parts(asked):
-        lacking = ask_system(whole.lacking(part), asked, report)
+    for part in whole.parts(questions):
+        lacking = ask_system(whole.lacking(part), questions, report)
         parts[part] = _measured(part, with_all, lacking)
     learned = LearnedQuery(parts, trusts)
-    decided = ask_system(whole.lacking(*learned.off), asked, report)
+    decided = ask_system(whole.lacking(*learned.off), questions, report)
     if _share(decided) < _share(with_all):  # parts may help together that help little alone
         parts = {name: replace(part, use=part.high >= 0) for name, part in parts.items()}
         learned = LearnedQuery(parts, trusts)
-        decided = ask_system(whole.lacking(*learned.off), asked, report)
+        decided = ask_system(whole.lacking(*learned.off), questions, report)
     save_learned_query(home, model, learned)
     return {
         "learned": "parts",
         "model": model,
-        "questions": len(asked),
+        "questions": len(questions),
         "taught": len(folds.teaching),
         "right_with_all": _share(with_all),
         "right_as_decided": _share(decided),
-        "seconds_with_all": round(with_all.seconds / len(asked), 4),
-        "seconds_as_decided": round(decided.seconds / len(asked), 4),
+        "seconds_with_all": round(with_all.seconds / len(questions), 4),
+        "seconds_as_decided": round(decided.seconds / len(questions), 4),
         "parts": [
             {"part": name, "use": part.use, "gain": part.gain, "low": part.low, "high": part.high}
             for name, part in parts.items()
@@ -116,9 +118,9 @@ def _trusts(
     answers = whole.answers(list(map(without_gold, questions)))
     for question, answer in zip(questions, answers, strict=True):
         routes = answer.way.routes if answer.way else []
-        said = [(one.route, [one.answer], one.probability) for one in routes if one.answer]
-        results.append([RouteResult(name, words, probability=p) for name, words, p in said])
-        rights.append([rightness(question, Prediction(words)) > 0 for _, words, _ in said])
+        given = [(one.route, [one.answer], one.probability) for one in routes if one.answer]
+        results.append([RouteResult(name, words, probability=p) for name, words, p in given])
+        rights.append([rightness(question, Prediction(words)) > 0 for _, words, _ in given])
     report("trust", len(questions), len(questions))
     return learn_trusts(results, rights)
 
