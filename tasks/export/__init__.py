@@ -1,0 +1,1 @@
+"""An edition in the formats of other tools."""

@@ -1,0 +1,1 @@
+"""An edition over HTTP and MCP."""
