@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
-from schemas.extras import check_extra
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
@@ -108,7 +107,6 @@ def learn(
         )
     if paths and graph is None:
         raise UsageError("Name the graph whose paths are to be learned with --graph.")
-    check_extra("paths" if paths else "learn")
     benchmarks = [read_benchmark(path, format) for path in questions]
     joined = _joined(benchmarks)
     folds = folds_of(_labelled(joined)) if measured else None

@@ -8,6 +8,7 @@ from flows.commands.train_paths import arms_in_words, policy_in_words
 from flows.jobs import FORMAT, Job, Runner, operand, option, switch
 from flows.summary import rows_of
 from flows.terminal import Shown, Table
+from schemas.extras import check_extra
 
 TABLES = {  # of each kind of thing that is learned: its columns, and what it changes
     "planner": (
@@ -52,6 +53,7 @@ class LearnFromQuestions(Job):
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Learn and return what was learned, as `tasks.learn.learn` does."""
+        check_extra("paths" if self.paths else "learn")  # the import below needs them already
         from tasks.learn import learn
 
         paths = [self.questions] if isinstance(self.questions, str) else self.questions
