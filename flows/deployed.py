@@ -33,6 +33,7 @@ from flows.commands.gates import EvaluateGates
 from flows.commands.import_graph import ImportGraph
 from flows.commands.learn import LearnFromQuestions
 from flows.commands.refresh import RefreshKnowledge
+from flows.commands.report import Report as WriteReport
 from flows.commands.train_experts import TrainExperts
 from flows.commands.train_paths import TrainPaths
 from flows.commands.verbalize import Verbalize
@@ -55,6 +56,7 @@ JOBS: tuple[type[Job], ...] = (
     AuditFacts,
     EvaluateAnswers,
     EvaluateGates,
+    WriteReport,
 )
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]

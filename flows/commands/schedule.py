@@ -29,9 +29,11 @@ class Schedule(Command):
     """
 
     command: str = operand("COMMAND", 'The command, as you would type it: "refresh texts/".')
-    cron: str | None = option("CRON", 'When: "17 3 * * *" is every night at 3:17.', None)
+    cron: str | None = option(
+        "CRON", 'When, such as "17 3 * * *", every night at 3:17 (when told).', None
+    )
     after: Literal["published", "held"] | None = option(
-        None, "Run it after each edition of the home that is published, or held.", None
+        None, "Run it after each edition of the home that is published, or held (never).", None
     )
     name: str | None = option("NAME", "The deployment's name (that of the flow).", None)
     timezone: str = finer("The time zone that the schedule means.", "UTC")
