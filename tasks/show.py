@@ -21,21 +21,22 @@ LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
 _ALIASES = "select alias from aliases where entity_id = ? order by weight desc, alias"
-_FACTS = """
-    select triple_id, graph, head_id, head, relation, tail_id, tail, valid_from, valid_to,
+# What a page shows of a fact and of a note, and which of them come first.
+FACTS = """
+    select triple_id, graph, head_id, head, relation, tail_id, tail, date, valid_from, valid_to,
            support, confidence, document_id, uri, span_start, span_end
     from asserted_triples left join documents using (document_id)
-    where {end} = ?
-    order by support desc, confidence desc, relation, head, tail
-    limit ?
 """
-_NOTES = """
-    select {columns}, notes.document_id, uri, span_start, span_end, confidence
-    from {table} as notes left join documents using (document_id)
-    where entity_id = ?
-    order by confidence desc, notes.text
-    limit ?
+BEST_FACTS = "support desc, confidence desc, relation, head, tail"
+DESCRIPTIONS = """
+    select notes.text, notes.document_id, uri, language, span_start, span_end, confidence
+    from descriptions as notes left join documents using (document_id)
 """
+ASPECTS = """
+    select aspect, notes.text, question, notes.document_id, uri, span_start, span_end, confidence
+    from aspects as notes left join documents using (document_id)
+"""
+BEST_NOTES = "confidence desc, notes.text"
 _SIMILAR = """
     select alias, max(jaro_winkler_similarity(lower(alias), $1)) as similarity
     from aliases join entities using (entity_id)
@@ -82,8 +83,12 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
         entity = _choose(con, wanted, graph)
         entity_id = entity["entity_id"]
         aliases = _rows(con, _ALIASES, [entity_id])
-        facts = _rows(con, _FACTS.format(end="head_id"), [entity_id, MOST_FACTS])
-        facts_as_tail = _rows(con, _FACTS.format(end="tail_id"), [entity_id, MOST_FACTS])
+        of_it: list[str | int | float] = [entity_id, MOST_FACTS]
+        # The parts of these queries are constants of this module.
+        facts = _rows(con, f"{FACTS} where head_id = ? order by {BEST_FACTS} limit ?", of_it)
+        facts_as_tail = _rows(
+            con, f"{FACTS} where tail_id = ? order by {BEST_FACTS} limit ?", of_it
+        )
         return EntityPage(
             **entity,
             aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
@@ -91,14 +96,10 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
             facts_as_tail=facts_as_tail,
             statements=list(_statements_beside([*facts, *facts_as_tail], con, entity_id)),
             descriptions=_rows(
-                con,
-                _NOTES.format(columns="notes.text", table="descriptions"),
-                [entity_id, MOST_FACTS],
+                con, f"{DESCRIPTIONS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
             ),
             aspects=_rows(
-                con,
-                _NOTES.format(columns="aspect, notes.text, question", table="aspects"),
-                [entity_id, MOST_FACTS],
+                con, f"{ASPECTS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
             ),
         )
 

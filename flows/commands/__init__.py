@@ -12,6 +12,7 @@ COMMANDS = {
     "remember": "Add a text or a file; it can be asked about at once.",
     "show": "Show everything known about one entity.",
     "search": "Find passages and notes by words and meaning.",
+    "report": "Write an edition as pages that open from the disk.",
     "export": "Write an edition as RDF, GraphML, a data set, notes and more, for other tools.",
     "sources": "List and remove sources.",
     "editions": "List, compare, publish and prune editions.",
