@@ -92,11 +92,10 @@ def run_stages(work: W, stages: Stages[W], run_stage: RunStage = run_plainly) ->
 @contextmanager
 def recorded(home: Home, run: RunReport) -> Iterator[None]:
     """Record the run from its start to its end, however it ends; close the rows of dead runs."""
-    for part in home.live.parts(Run)[-1:]:  # each run closed the one before it
-        for earlier in home.live.part_table(Run, part).to_pylist():
-            if earlier["outcome"] == "running":
-                # This run holds the lease, so the run that wrote this row is dead.
-                record(home.live, Run(**{**earlier, "outcome": "died"}))
+    earlier = _last_row(home)  # each run closed the one before it
+    if earlier and earlier["outcome"] == "running":
+        # This run holds the lease, so the run that wrote this row is dead.
+        record(home.live, Run(**{**earlier, "outcome": "died"}))
     started = datetime.now(UTC)
     error: str | None = None
     record(home.live, _run_row(run, started))
@@ -109,6 +108,18 @@ def recorded(home: Home, run: RunReport) -> Iterator[None]:
         raise
     finally:
         record(home.live, _run_row(run, started, datetime.now(UTC), error))
+
+
+def last_run(home: Home) -> dict[str, Any] | None:
+    """Return the home's last run as its row has it, with the counts by stage as a dict."""
+    row = _last_row(home)
+    return row and {**row, "counts": orjson.loads(row["counts"])}
+
+
+def _last_row(home: Home) -> dict[str, Any] | None:
+    parts = home.live.parts(Run)[-1:]
+    rows = [row for part in parts for row in home.live.part_table(Run, part).to_pylist()]
+    return rows[-1] if rows else None
 
 
 def _run_row(
