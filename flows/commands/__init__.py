@@ -13,6 +13,7 @@ COMMANDS = {
     "show": "Show everything known about one entity.",
     "search": "Find passages and notes by words and meaning.",
     "report": "Write an edition as pages that open from the disk.",
+    "export": "Write an edition as RDF, GraphML, a data set, notes and more, for other tools.",
     "sources": "List and remove sources.",
     "editions": "List, compare, publish and prune editions.",
     "override": "Correct what was extracted; every later edition applies the correction.",
