@@ -44,6 +44,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return explain(error, arguments.command_model.home_folder(arguments.home))
 
 
+class _Version(argparse.Action):
+    """Prints the release; it is looked up only then, as that takes longer than most of the rest."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        from schemas.extras import DISTRIBUTION
+
+        terminal.show(f"almanac {version(DISTRIBUTION)}")
+        parser.exit()
+
+
 def _do(job: "Job", call: "Call") -> Any:
     from flows.orchestration import run_job
 
@@ -86,6 +98,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_shared_options(parser)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.set_defaults(home=None, json=False, debug=False, prefect=False)
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser

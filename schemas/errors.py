@@ -26,7 +26,12 @@ class NotFoundError(UsageError):
 
 
 class HeldError(AlmanacError):
-    """Publishing waits for a person's decision."""
+    """Publishing waits for a person's decision; `edition` is the candidate if there is one."""
+
+    def __init__(self, message: str, edition: str | None = None) -> None:
+        """Remember the candidate's id beside the message."""
+        super().__init__(message)
+        self.edition = edition
 
 
 class BusyError(AlmanacError):

@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Command, Runner, option
+from flows.jobs import EDITION, Job, Runner, option
 from flows.terminal import Shown
 
 
-class Report(Command):
+class Report(Job):
     """Write an edition as pages that open from the disk.
 
     The folder needs no server and no network; any browser reads it.
     """
+
+    flow_name = "write-report"
+    outcome = "Where the report is"
 
     out: Path = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
     edition: str | None = EDITION
@@ -26,7 +29,7 @@ class Report(Command):
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,
-            "address": written.index.absolute().as_uri(),
+            "address": written.first.absolute().as_uri(),
             "files": written.files,
             "bytes": written.size,
         }
