@@ -28,12 +28,10 @@ class Serve(Configured):
         "ADDRESS", "Where to listen; beyond this machine, tokens and TLS are needed.", "127.0.0.1"
     )
     port: int = option("N", "The port; 0 takes a free one.", 8080, ge=0, le=65_535)
-    allow_host: list[str] = option(
-        "NAME", "A name under which it is reached, beside localhost; may be repeated (none).", []
-    )
     tls_cert: Path | None = option("FILE", "The certificate, PEM (none).", None)
     tls_key: Path | None = option("FILE", "Its private key, PEM (none).", None)
-    behind_proxy: bool = switch("A proxy in front adds TLS.")
+    behind_proxy: bool = finer("Whether a proxy in front adds TLS.")
+    allow_host: list[str] = finer("Names under which it is reached, beside localhost.", [])
     threads: int = finer(
         "Questions answered at once; each thread needs memory of its own.", 1, ge=1, le=64
     )
