@@ -21,7 +21,7 @@ from tasks.text.question import Question
 
 ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
-SPREAD = 0.233  # likeness by which a choice is e times as probable (`recipes/choice_spread.py`)
+SPREAD = 0.05  # difference in likeness by which a choice is e times as probable
 WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
 
 
