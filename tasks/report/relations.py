@@ -1,6 +1,6 @@
 """Relations as pages: how many facts each has, and these facts, best supported first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, groupby, islice
 from pathlib import Path
@@ -58,10 +58,11 @@ def relations_page(rows: list[dict[str, Any]], number: int, last: int, links: Li
     return page("relations.html", links, title="Relations", here="relations", **values)
 
 
-def relation_pages(relations: Iterator[RelationRows], links: Links) -> Iterator[str]:
+def relation_pages(relations: Iterable[RelationRows], links: FolderLinks) -> Iterator[str]:
     """Yield a page with relations of which an address shows one, in pieces."""
-    values = {"title": "Relations", "here": "relations", "relations": relations}
-    return page_pieces("relation.html", links, most_pages=MOST_PAGES, **values)
+    values: dict[str, Any] = {"title": "Relations", "here": "relations", "relations": relations}
+    values |= {"most_pages": MOST_PAGES, "page_of": links.relation_facts}
+    return page_pieces("relation.html", links, **values)
 
 
 def write_relations(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderLinks) -> None:
@@ -96,8 +97,10 @@ def _first_pages(
             if not number:
                 yield rows
             else:
-                with (folder / relation_file(rows.anchor, number)).open("w", encoding="utf-8") as file:
-                    file.writelines(relation_pages(iter([rows]), links))
+                with (folder / relation_file(rows.anchor, number)).open(
+                    "w", encoding="utf-8"
+                ) as file:
+                    file.writelines(relation_pages([rows], links))
             if not following:
                 break
             shown = following
