@@ -99,7 +99,7 @@ def test_evaluation_is_a_flow_with_its_figures(flows, own_home, tmp_path):
     assert found["metrics"]["right"] == 1
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
-    assert any("| text | all | 2 |" in (artifact.data or "") for artifact in artifacts)
+    assert any("| text | all | 2 |" in str(artifact.data) for artifact in artifacts)
 
 
 def test_training_is_a_flow_with_its_pictures(flows, own_home):
@@ -109,7 +109,7 @@ def test_training_is_a_flow_with_its_pictures(flows, own_home):
     assert report["published"] and report["experts"][0]["ended"] == "epochs"
     assert json.loads(json.dumps(report)) == report
     _, tasks, artifacts = asyncio.run(recorded())
-    assert any("data:image/png;base64," in (artifact.data or "") for artifact in artifacts)
+    assert any("data:image/png;base64," in str(artifact.data) for artifact in artifacts)
     assert "train expert" in {task.name.rsplit("-", 1)[0] for task in tasks}
 
 
@@ -128,7 +128,7 @@ def test_measuring_gates_is_a_flow(flows, tmp_path):
     assert (found["system"], found["items"]) == ("never", 20)
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
-    assert any("| random |" in (artifact.data or "") for artifact in artifacts)
+    assert any("| random |" in str(artifact.data) for artifact in artifacts)
 
 
 def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
@@ -149,7 +149,7 @@ def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
     answer = json.loads(out.read_text())
     assert set(answer["answers"]) == set(rows[-1]["answers"])
     _, _, artifacts = asyncio.run(recorded())
-    shown = [artifact.data or "" for artifact in artifacts]
+    shown = [str(artifact.data) for artifact in artifacts]
     assert any("1 of 1 questions" in text for text in shown)
     assert any("| films | 150 | 150 |" in text for text in shown)
 
