@@ -56,7 +56,7 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         con.execute(f"set memory_limit = '{MEMORY}'")
         _write_entities(edition, folder, links)
         _write_documents(edition, folder, links)
-        write_lists(con, folder, links)
+        write_lists(edition, folder, links)
         write_search(con, folder / "search", links)
         first = folder / "index.html"
         first.write_text(first_page(con, home, edition, links), encoding="utf-8")
