@@ -162,6 +162,29 @@ def test_a_removed_token_is_refused_at_once(service: httpx.Client, served_home: 
     assert service.get("/v1/facts", headers=theirs).status_code == 401
 
 
+def test_a_browser_logs_in_asks_and_judges(service: httpx.Client, tokens: dict[str, str]) -> None:
+    with httpx.Client(base_url=service.base_url, follow_redirects=True, timeout=60) as browser:
+        browser.headers["Accept"] = "text/html"
+        assert "Who is there?" in browser.get("/e/Charles Babbage").text
+        form = {"token": tokens["write"], "then": "/e/Charles Babbage"}
+        page = browser.post("/login", data=form)
+        assert "<h1>Charles Babbage</h1>" in page.text
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+
+        answer = browser.post("/ask", data={"question": "Who designed the Analytical Engine?"})
+        assert "Charles Babbage" in answer.text
+        [fact] = service.get("/v1/facts", params={"limit": 1}).json()["items"]
+        judged = {"fact_id": fact["triple_id"], "verdict": "useful", "back": "//evil.example"}
+        assert browser.post("/verdict", data=judged).url.path == "/"
+
+
+def test_a_page_names_its_twin_for_programs(service: httpx.Client) -> None:
+    page = service.get("/e/Ada Lovelace")
+
+    twin = page.headers["link"].partition(">")[0].removeprefix("<")
+    assert service.get(twin).json()["name"] == "Ada Lovelace"
+
+
 def test_the_service_tells_its_figures(service: httpx.Client) -> None:
     assert service.get("/health").json()["status"] == "ok"
     assert "almanac_request_seconds_count" in service.get("/metrics").text

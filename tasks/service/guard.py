@@ -31,7 +31,7 @@ POLICY = (
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
     "Vary": "Authorization, Cookie",
@@ -196,9 +196,10 @@ def hostname(host: str) -> str:
 def _same_origin(headers: Headers, host: str) -> bool:
     """Return whether no page of another site sent a request; programs send neither header."""
     origin = headers.get("origin")
-    if origin is not None:
-        return urlsplit(origin).netloc.casefold() == host.casefold() if origin != "null" else False
-    return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+    if origin not in (None, "null"):
+        return origin.casefold() in (f"http://{host.casefold()}", f"https://{host.casefold()}")
+    trusted = ("same-origin",) if origin else ("same-origin", "none")
+    return headers.get("sec-fetch-site", "cross-site" if origin else "none") in trusted
 
 
 def _cookie(header: str) -> str:

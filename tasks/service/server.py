@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
 from tasks.service.api import make_app
+from tasks.service.explorer import add_pages
 from tasks.service.guard import LOOPBACK, Guard, Limits
 from tasks.service.mcp_server import make_mcp_server, mount_mcp
 from tasks.service.metrics import Metrics
@@ -58,6 +59,7 @@ def make_service(shelf: Shelf, tokens: Tokens, serving: Serving) -> "ASGIApp":
     check_exposure(serving, has_tokens=bool(known))
     metrics = Metrics()
     app = make_app(shelf, metrics)
+    add_pages(app)
     mount_mcp(app, make_mcp_server(shelf))
     hosts = LOOPBACK | {serving.host.casefold()} | {name.casefold() for name in serving.hosts}
     return Guard(app, metrics, hosts, tokens if known else None, EVERYBODY, serving.limits)
