@@ -9,45 +9,101 @@
 
 The methods do what the commands of the same names do, and `entity` what `almanac show` does; none
 of them starts a server. They raise `almanac.AlmanacError`, whose message says what to do.
+
+Plug-ins (docs/export.md) import the types that they need from here, and from nowhere below.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+_AT_ONCE = 256  # rows in memory
+
 if TYPE_CHECKING:
     from datetime import date
 
+    import duckdb
     import pyarrow as pa
 
+    from almanac.asynchronous import AsyncAlmanac
+    from almanac.frames import to_pandas, to_polars
+    from schemas import Document, Row, Triple
     from schemas.answers import Answer, Evidence
     from schemas.errors import AlmanacError
-    from schemas.settings import Settings
+    from schemas.settings import EngineSettings, Settings
     from tasks.ask.asker import Asker
     from tasks.ask.route import AskOptions
+    from tasks.export.contents import Contents
+    from tasks.extract.batches import Engine
+    from tasks.extract.extracted import Extracted
+    from tasks.graphs.formats.plug_in_format import GraphEntity, GraphTriple
+    from tasks.ingest.formats.parsed_text import ParsedText
+    from tasks.remember import Remembered
     from tasks.run import RunReport
     from tasks.show import EntityPage
+    from warehouse.comparison import Difference
     from warehouse.editions import Edition
 
-__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "Settings", "open"]
+__all__ = [
+    "Almanac",
+    "AlmanacError",
+    "Answer",
+    "Contents",
+    "Difference",
+    "Document",
+    "Engine",
+    "EngineSettings",
+    "EntityPage",
+    "Evidence",
+    "Extracted",
+    "GraphEntity",
+    "GraphTriple",
+    "ParsedText",
+    "Remembered",
+    "Settings",
+    "Triple",
+    "open",
+    "to_pandas",
+    "to_polars",
+]
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import an exported class when it is needed, so that importing this package is light."""
-        from schemas import answers, errors, settings
-
-        if name == "EntityPage":
-            from tasks import show
-
-            return show.EntityPage
-        for module in (answers, errors, settings):
-            if name in __all__ and hasattr(module, name):
-                return getattr(module, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        """Import what is exported when it is needed, so that importing this package is light."""
+        match name:
+            case "AlmanacError":
+                from schemas import errors as module
+            case "Answer" | "Evidence":
+                from schemas import answers as module
+            case "Settings" | "EngineSettings":
+                from schemas import settings as module
+            case "Document" | "Triple":
+                import schemas as module
+            case "Difference":
+                from warehouse import comparison as module
+            case "EntityPage":
+                from tasks import show as module
+            case "Remembered":
+                from tasks import remember as module
+            case "Contents":
+                from tasks.export import contents as module
+            case "Engine":
+                from tasks.extract import batches as module
+            case "Extracted":
+                from tasks.extract import extracted as module
+            case "GraphEntity" | "GraphTriple":
+                from tasks.graphs.formats import plug_in_format as module
+            case "ParsedText":
+                from tasks.ingest.formats import parsed_text as module
+            case "to_pandas" | "to_polars":
+                from almanac import frames as module
+            case _:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(module, name)
 
 
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
@@ -81,6 +137,26 @@ class Almanac:
         self._asker: Asker | None = None
         self._options: AskOptions | None = None
         self._warnings: list[str] = []
+        self._pins = ExitStack()  # of the editions that `connect` opened
+        self._apart: AsyncAlmanac | None = None
+
+    def __repr__(self) -> str:
+        """Return the home and what its current edition holds."""
+        return f"Almanac({str(self.home.path)!r}, {self._in_numbers()})"
+
+    def _in_numbers(self) -> str:
+        from schemas import Document, Entity, Triple
+        from schemas.errors import AlmanacError
+
+        try:
+            edition = self.home.editions.current()
+        except (AlmanacError, OSError):
+            return "which cannot be read"
+        if edition is None:
+            return "no edition yet"
+        documents, entities = edition.rows(Document), edition.rows(Entity)
+        counts = f"{documents:,} documents, {entities:,} entities, {edition.rows(Triple):,} facts"
+        return f"edition {edition.id}: {counts}"
 
     @property
     def settings(self) -> "Settings":
@@ -105,10 +181,17 @@ class Almanac:
         self._ended = True
 
     def close(self) -> None:
-        """Release models, indexes and the edition, which the next question opens again.
+        """Release models, indexes and editions; the next question opens them again.
 
         Warnings about the questions so far are written to standard error.
         """
+        self._close_asker()
+        self._pins.close()
+        if self._apart:
+            self._apart.close()
+            self._apart = None
+
+    def _close_asker(self) -> None:
         from flows import terminal
 
         self._asker = None
@@ -163,7 +246,7 @@ class Almanac:
             keep_answers(self.home, answer)
         return answer
 
-    def ask_all(
+    def ask_many(
         self,
         questions: Sequence[str],
         *,
@@ -189,6 +272,26 @@ class Almanac:
             keep_answers(self.home, *answers)
         return answers
 
+    ask_all = ask_many  # its name in earlier versions
+
+    async def aask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":
+        """Return what `ask` does without blocking the event loop; one question at a time.
+
+        It works in a thread of its own, with models of its own.
+        """
+        return await self._in_a_thread().ask(question, choices, **options)
+
+    async def asearch(self, words: str, **options: Any) -> list[dict[str, Any]]:
+        """Return what `search` does without blocking the event loop."""
+        return await self._in_a_thread().search(words, **options)
+
+    def _in_a_thread(self) -> "AsyncAlmanac":
+        from almanac.asynchronous import AsyncAlmanac
+
+        with self._in_words():
+            self._apart = self._apart or AsyncAlmanac(self.home.path, self._reading_settings)
+        return self._apart
+
     def search(
         self, words: str, *, limit: int = 8, edition: str | None = None
     ) -> list[dict[str, Any]]:
@@ -201,8 +304,17 @@ class Almanac:
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return search(pinned, words, self._reading_settings.engine, limit=limit)
 
-    def sql(self, query: str, *, edition: str | None = None) -> "pa.Table":
+    def sql(
+        self,
+        query: str,
+        parameters: "Sequence[Any] | Mapping[str, Any] | None" = None,
+        *,
+        edition: str | None = None,
+    ) -> "pa.Table":
         """Return the result of a query as an Arrow table; `.to_pylist()` gives its rows as dicts.
+
+        `parameters` stand where the query has `?` or `$1`, or `$name` if they have names: texts,
+        numbers, truth values, days and times.
 
         The types of the columns are those of the query, whatever the rows are, as far as JSON can
         express them: whole numbers are int64, others float64; a column with a value that has more
@@ -216,7 +328,77 @@ class Almanac:
         with self._in_words(), self._edition(edition).pinned() as pinned:
             live = live_parts(self.home.live, query)
             pinned.check(DUCKDB_FILE)
-            return run_sql(pinned.database, live, query, self._reading_settings.sql).to_arrow()
+            limits = self._reading_settings.sql
+            result = run_sql(pinned.database, live, query, limits, parameters=parameters)
+            return result.to_arrow()
+
+    def connect(self, edition: str | None = None) -> "duckdb.DuckDBPyConnection":
+        """Return a read-only DuckDB connection to an edition's tables, without limits.
+
+        Close it after use. The edition is kept from being pruned until this almanac is closed.
+        """
+        from warehouse.editions import DUCKDB_FILE
+
+        with self._in_words():
+            pinned = self._pins.enter_context(self._edition(edition).pinned())
+            pinned.check(DUCKDB_FILE)
+            return pinned.connect()
+
+    def facts(
+        self, *, graph: str | None = None, asserted: bool = True, edition: str | None = None
+    ) -> "Iterator[Triple]":
+        """Yield the facts as rows of `triples`, by entity; few are in memory at a time.
+
+        Without `asserted`, those that are denied, possible, reported and so on are yielded, too.
+        """
+        from schemas import Triple
+        from warehouse.asserted import ASSERTED
+
+        query = "from asserted_triples" if asserted else "from triples"
+        if graph is not None:
+            query += " where graph = $1"
+        return self._rows(Triple, query, [] if graph is None else [graph], edition, ASSERTED)
+
+    def documents(self, *, edition: str | None = None) -> "Iterator[Document]":
+        """Yield the documents with their texts; few are in memory at a time."""
+        from schemas import Document
+
+        return self._rows(Document, "from documents", [], edition, {})
+
+    def _rows(
+        self,
+        row: "type[Row]",
+        query: str,
+        parameters: Sequence[str],
+        edition: str | None,
+        older: Mapping[str, Any],
+    ) -> Iterator[Any]:
+        """Yield a query's rows; `older` are columns that old editions lack."""
+        with (
+            self._in_words(),
+            self._edition(edition).pinned() as pinned,
+            pinned.connect() as connection,
+        ):
+            for batch in connection.sql(query, params=parameters).to_arrow_reader(_AT_ONCE):
+                for values in batch.to_pylist():
+                    yield row(**older | values)
+
+    def diff(self, old: str | None = None, new: str | None = None) -> "list[Difference]":
+        """Return what differs in each table from one edition to another, with examples.
+
+        Without ids, it is the current edition and the one that it was made from. Raises UsageError
+        if that is the first.
+        """
+        from schemas.errors import UsageError
+        from warehouse.comparison import compare
+
+        with self._in_words():
+            after = self._edition(new)
+            parent = old or after.manifest["parent"]
+            if not parent:
+                raise UsageError(f"Edition {after.id} is the first: there is none to compare with.")
+            with self._edition(parent).pinned() as before, after.pinned():
+                return compare(before, after)
 
     def entity(
         self, name: str, *, graph: str | None = None, edition: str | None = None
@@ -230,16 +412,40 @@ class Almanac:
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return show_entity(pinned, name, graph)
 
+    def remember(self, note: str | Path, *, sensitive: bool = False) -> "Remembered":
+        """Keep a text, or the file at a Path, extract from it, publish, and return its facts.
+
+        What is `sensitive` never goes to a remote model. Raises UsageError for a text without words
+        and a file that cannot be read.
+        """
+        from tasks.extract.batches import check_engine
+        from tasks.remember import keep_file, keep_text, remember
+
+        with self._in_words():
+            settings = self.settings
+            check_engine(self.home, settings.engine)
+            if isinstance(note, Path):
+                kept = keep_file(self.home, note, settings)
+            else:
+                kept = keep_text(self.home, note, settings)
+            return remember(self.home, kept, settings, sensitive=sensitive)
+
     def refresh(
-        self, sources: str | Path | Sequence[str | Path], *, max_delete: float | None = None
+        self,
+        sources: str | Path | Sequence[str | Path],
+        *,
+        max_delete: float | None = None,
+        on_progress: "Callable[[str, int, int], None] | None" = None,
     ) -> "RunReport":
         """Read what is new in the sources, extract, and publish a new edition if it differs.
 
         `sources` are files, folders, globs and URLs, or a single one of them. Returns the run's
         report. The refresh stops if more than the share `max_delete` of a source's documents is
-        gone; without it, the settings' share applies.
+        gone; without it, the settings' share applies. `on_progress` is called with a stage, how
+        much of it is done, and how much there is.
         """
         from schemas.settings import changed_settings
+        from tasks.progress import silent
         from tasks.refresh import refresh
 
         _check_share("max_delete", max_delete)
@@ -247,7 +453,8 @@ class Almanac:
         changes = {} if max_delete is None else {"publish.max_delete": max_delete}
         with self._in_words():
             settings = changed_settings(self.settings, changes)
-            return refresh(self.home, [str(source) for source in several], settings)
+            listed = [str(source) for source in several]
+            return refresh(self.home, listed, settings, report=on_progress or silent)
 
     def _edition(self, edition: str | None = None, as_of: "date | None" = None) -> "Edition":
         """Return this edition, that of a day, or the current one; raise AlmanacError if none."""
@@ -272,7 +479,7 @@ class Almanac:
         from warehouse.home import Home
 
         if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
-            self.close()
+            self._close_asker()
             pinned = self._open.enter_context(edition.pinned())
             home = Home(self.home.path)  # of its own, since a refresh must record its calls
             home.ledger.required = False
