@@ -29,7 +29,7 @@ class Report(Job):
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,
-            "address": written.index.absolute().as_uri(),
+            "address": written.first.absolute().as_uri(),
             "files": written.files,
             "bytes": written.size,
         }

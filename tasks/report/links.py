@@ -26,8 +26,11 @@ class Links(Protocol):
     @property
     def live(self) -> bool: ...  # noqa: D102
 
-    def page(self, name: str) -> str:
-        """Return the address of a page that there is once: index, entities, documents, runs …"""
+    def page(self, name: str, number: int = 0) -> str:
+        """Return the address of a page: index, entities, documents, runs …; long lists have many.
+
+        `number` counts from 0.
+        """
         ...
 
     def asset(self, name: str) -> str:
@@ -36,6 +39,10 @@ class Links(Protocol):
 
     def entity(self, entity_id: str) -> str:
         """Return the address of an entity's page."""
+        ...
+
+    def facts(self, entity_id: str, number: int) -> str:
+        """Return the address of a page, from 0, with all facts of an entity that has many."""
         ...
 
     def document(self, document_id: str) -> str:
@@ -69,9 +76,9 @@ class FolderLinks:
         """Return the same addresses, relative to pages elsewhere."""
         return replace(self, root=root)
 
-    def page(self, name: str) -> str:
-        """Return the address of a page that there is once."""
-        return f"{self.root}{name}.html"
+    def page(self, name: str, number: int = 0) -> str:
+        """Return the address of a page, of which a long list has many, counted from 0."""
+        return f"{self.root}{list_file(name, number)}"
 
     def asset(self, name: str) -> str:
         """Return the address of a style sheet, script or picture."""
@@ -80,6 +87,10 @@ class FolderLinks:
     def entity(self, entity_id: str) -> str:
         """Return the address of an entity within the file that holds it."""
         return f"{self.root}{entity_file(entity_page(entity_id, self.entity_pages))}#{entity_id}"
+
+    def facts(self, entity_id: str, number: int) -> str:
+        """Return the address of a page, from 0, with all facts of an entity."""
+        return f"{self.root}{facts_file(entity_id, number)}"
 
     def document(self, document_id: str) -> str:
         """Return the address of a document's first page."""
@@ -94,14 +105,29 @@ class FolderLinks:
         return f"{self.root}relations.html#{relation_anchor(relation, graph)}"
 
 
+def entity_order(entity_id: str) -> str:
+    """Return what entities are sorted by, which spreads ids of every make evenly over the files."""
+    return md5(entity_id.encode(), usedforsecurity=False).hexdigest()
+
+
 def entity_page(entity_id: str, pages: int) -> int:
-    """Return the number of the file that holds an entity; ids in order of their MD5 fill them."""
-    return int(md5(entity_id.encode(), usedforsecurity=False).hexdigest()[:8], 16) * pages >> 32
+    """Return the number of the file that holds an entity, of so many in all."""
+    return int(entity_order(entity_id)[:8], 16) * pages >> 32
 
 
 def entity_file(page: int) -> str:
     """Return the path of a file with entities."""
     return f"entities/{page}.html"
+
+
+def facts_file(entity_id: str, number: int) -> str:
+    """Return the path of a page with facts of one entity, from 0."""
+    return f"entities/{entity_id}-{number + 1}.html"
+
+
+def list_file(name: str, number: int) -> str:
+    """Return the path of a page, from 0, of a list of entities or documents."""
+    return f"{name}{f'-{number + 1}' if number else ''}.html"
 
 
 def document_file(document_id: str, part: int) -> str:
