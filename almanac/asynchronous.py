@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from almanac import Almanac
+from almanac.opened import Almanac
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,11 +48,6 @@ class AsyncAlmanac:
     async def __aexit__(self, *_: object) -> None:
         """Close what was opened, and end the thread."""
         await self._done(self._almanac.close)
-        self._thread.shutdown()
-
-    def close(self) -> None:
-        """Do the same outside an event loop."""
-        self._thread.submit(self._almanac.close).result()
         self._thread.shutdown()
 
     async def ask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":

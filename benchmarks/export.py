@@ -2,11 +2,11 @@
 
     python -m benchmarks.export [--triples 1000000] [--turns 3]
 
-An edition with triples, their entities, mentions and documents is made by hand. In each turn pyarrow
-writes the tables that a format draws on as CSV, from the same DuckDB file, then each format is
-written; each runs in a process of its own, whose peak memory is taken. `times` is the median of a
-format's seconds over the median of pyarrow's for the tables of that format. Obsidian's vault, a file
-per entity, is measured by a tenth of the triples.
+An edition with triples, their entities, mentions and documents is made by hand. In each turn
+pyarrow writes the tables that a format draws on as CSV, from the same DuckDB file, then the format
+is written; each runs in a process of its own, whose peak memory is taken. `times` is the median of
+a format's seconds over the median of pyarrow's. Obsidian's vault, a file per entity, is written
+from a tenth of the triples.
 """
 
 import json
@@ -30,7 +30,7 @@ import schemas
 from benchmarks.command import parser_of, report, run_command
 from schemas.row import Row
 from tasks.export.contents import TABLES
-from tasks.export.export import EXPORTERS, export
+from tasks.export.export import export
 from warehouse.derivation import build_database
 from warehouse.editions import Edition
 
@@ -159,9 +159,10 @@ def in_a_process(what: str, folder: Path) -> dict[str, float]:
 
 def measured(format: str, folder: Path, turns: int) -> dict[str, Any]:
     """Return a format's figures beside those of CSV, by turns."""
-    csv = f"csv {' '.join(DRAWN_ON[format])}"
-    pairs = [(in_a_process(csv, folder), in_a_process(format, folder)) for _ in range(turns)]
-    seconds_of_csv, seconds = (median(one["seconds"] for one in column) for column in zip(*pairs))
+    tables = f"csv {' '.join(DRAWN_ON[format])}"
+    pairs = [(in_a_process(tables, folder), in_a_process(format, folder)) for _ in range(turns)]
+    seconds_of_csv = median(csv["seconds"] for csv, _ in pairs)
+    seconds = median(written["seconds"] for _, written in pairs)
     return {
         **pairs[-1][1],
         "seconds": seconds,
