@@ -32,7 +32,7 @@ CORPORA = {
 def answered(folder: Path, corpus: str, questions: list[str], *, shown: bool) -> int:
     """Return how many of the questions get an answer from a corpus."""
     home = Home(folder / corpus)
-    if home.editions.current is None:
+    if home.editions.current() is None:
         refresh(home, [str(CORPORA[corpus])], Settings())
     with home.editions.reading() as edition, Asker(home, edition, Settings()) as asker:
         answers = asker.answer_all(questions)

@@ -2,6 +2,7 @@
 
 AlmanacError        the work failed (exit code 1)
 ├── UsageError      the call was wrong (exit code 2)
+│   └── NotFoundError   what it names does not exist
 ├── HeldError       publishing waits for a person's decision
 ├── BusyError       somebody else holds the lock
 └── DamageError     a file is not what the manifest says
@@ -18,6 +19,10 @@ class UsageError(AlmanacError):
     """The call was wrong."""
 
     exit_code = 2
+
+
+class NotFoundError(UsageError):
+    """What the call names does not exist."""
 
 
 class HeldError(AlmanacError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from schemas.errors import UsageError
+from schemas.errors import NotFoundError, UsageError
 from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
 from tasks.text.names import disambiguator, normalise_name
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -85,40 +85,42 @@ class EntityPage:
 def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> EntityPage:
     """Return the page of the entity with this id, name or alias.
 
-    Raises UsageError if no entity has the name, or if several have it; the message lists them.
+    Raises NotFoundError if no entity has the name, and UsageError if several have it; the message
+    lists them.
     """
     edition.check(DUCKDB_FILE)
-    wanted = wanted.encode("utf-8", "replace").decode()  # DuckDB takes no lone surrogates
     with edition.connect() as con:
-        entity = _choose(con, wanted, graph)
-        entity_id = entity["entity_id"]
-        aliases = _rows(con, _ALIASES, [entity_id])
-        of_it: list[str | int | float] = [entity_id, MOST_FACTS]
-        # The parts of these queries are constants of this module.
-        facts = _rows(con, f"{FACTS} where head_id = ? order by {BEST_FACTS} limit ?", of_it)
-        facts_as_tail = _rows(
-            con, f"{FACTS} where tail_id = ? order by {BEST_FACTS} limit ?", of_it
-        )
-        return EntityPage(
-            **entity,
-            aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
-            facts=facts,
-            facts_as_tail=facts_as_tail,
-            statements=list(
-                statements_beside([*facts, *facts_as_tail], _statements(con, entity_id))
-            ),
-            descriptions=_rows(
-                con, f"{DESCRIPTIONS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
-            ),
-            aspects=_rows(
-                con, f"{ASPECTS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
-            ),
-            places=_rows(
-                con,
-                f"{PLACES} where entity_id = ? {PLACES_OF_ONE} order by {MOST_NAMED} limit ?",
-                of_it,
-            ),
-        )
+        return entity_page(con, wanted, graph)
+
+
+def entity_page(
+    con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None = None
+) -> EntityPage:
+    """Return the page of an entity of the edition that is open, as `show_entity` does."""
+    wanted = wanted.encode("utf-8", "replace").decode()  # DuckDB takes no lone surrogates
+    entity = _choose(con, wanted, graph)
+    entity_id = entity["entity_id"]
+    aliases = _rows(con, _ALIASES, [entity_id])
+    of_it: list[str | int | float] = [entity_id, MOST_FACTS]
+    # The parts of these queries are constants of this module.
+    facts = _rows(con, f"{FACTS} where head_id = ? order by {BEST_FACTS} limit ?", of_it)
+    facts_as_tail = _rows(con, f"{FACTS} where tail_id = ? order by {BEST_FACTS} limit ?", of_it)
+    return EntityPage(
+        **entity,
+        aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
+        facts=facts,
+        facts_as_tail=facts_as_tail,
+        statements=list(statements_beside([*facts, *facts_as_tail], _statements(con, entity_id))),
+        descriptions=_rows(
+            con, f"{DESCRIPTIONS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
+        ),
+        aspects=_rows(con, f"{ASPECTS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it),
+        places=_rows(
+            con,
+            f"{PLACES} where entity_id = ? {PLACES_OF_ONE} order by {MOST_NAMED} limit ?",
+            of_it,
+        ),
+    )
 
 
 def _statements(con: duckdb.DuckDBPyConnection, entity_id: str) -> Iterator[Stated]:
@@ -152,7 +154,7 @@ def _says(stated: Stated, fact: dict[str, Any]) -> bool:
 def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> dict[str, Any]:
     """Return the entity that is called so; else the one whose name is the same in another spelling.
 
-    Raises UsageError if there is none, or several.
+    Raises NotFoundError if there is none, UsageError if there are several.
     """
     rows = _called(con, wanted, graph)
     values: list[str | int | float] = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
@@ -166,7 +168,7 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         raise UsageError(_ambiguous(wanted, rows))
     place = f" in the graph {graph!r}" if graph else ""
     listed = f" Similar names: {'; '.join(similar[:MOST_SIMILAR])}." if similar else ""
-    raise UsageError(
+    raise NotFoundError(
         f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
         "that mention it."
     )

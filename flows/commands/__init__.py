@@ -30,8 +30,10 @@ COMMANDS = {
     "gates": "List, measure and remove gates, which decide on retrieval.",
     "model": "List and install the language models that come with packages.",
     "doctor": "Check the installation, the models and the home.",
+    "serve": "Serve an almanac over HTTP: JSON, pages and MCP; or MCP by pipes, to one client.",
+    "tokens": "Make, list and remove the tokens of `almanac serve`.",
     "schedule": "Have a Prefect server run a command by the clock, or after each edition.",
-    "demo": "Refresh from the sample corpus and ask questions.",
+    "demo": "Show the whole on a sample: refresh, import, train, ask and report.",
     "mock-endpoint": "Serve OpenAI's API on this machine for trials; the embedded engine replies.",
     "completion": 'Print the completion script of a shell: eval "$(almanac completion bash)".',
 }

@@ -61,11 +61,9 @@ class Schedule(Command):
 
     def job(self) -> Job:
         """Return the command as a job; raises UsageError if it is none that Prefect can run."""
-        from flows.__main__ import build_parser
-        from flows.parsing import command_of
+        from flows.__main__ import command_typed
 
-        words = ["--home", str(self.home), *shlex.split(self.command)]
-        job = command_of(build_parser().parse_args(words))
+        job = command_typed(["--home", str(self.home), *shlex.split(self.command)])
         if not isinstance(job, Job):
             from flows.deployed import JOBS
 

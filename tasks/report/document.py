@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from schemas.errors import UsageError
+from schemas.errors import NotFoundError
 from tasks.report.links import PART_CHARS, Links
 from tasks.report.templates import page
 
@@ -66,7 +66,7 @@ class DocumentRows:
 
 
 def document_rows(con: duckdb.DuckDBPyConnection, document_id: str) -> DocumentRows:
-    """Return the rows of one document; raise UsageError if there is none with this id."""
+    """Return the rows of one document; raise NotFoundError if there is none with this id."""
 
     def rows(query: str, order: str = "document_id") -> list[dict[str, Any]]:
         # Both are constants of the program.
@@ -76,7 +76,7 @@ def document_rows(con: duckdb.DuckDBPyConnection, document_id: str) -> DocumentR
 
     documents = rows(DOCUMENTS)
     if not documents:
-        raise UsageError(f"The edition has no document {document_id!r}; `documents` has all ids.")
+        raise NotFoundError(f"The edition has no document {document_id!r}; `documents` has them.")
     return DocumentRows(documents[0], rows(PASSAGES, "span_start"), rows(FINDINGS, IN_TEXT))
 
 

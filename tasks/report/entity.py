@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from tasks.report.drawings import neighbourhood
 from tasks.report.links import Links
 from tasks.report.templates import page, page_pieces
 from tasks.show import MOST_FACTS, EntityPage
@@ -10,23 +11,28 @@ from tasks.show import MOST_FACTS, EntityPage
 FACTS_PER_PAGE = 1_000  # of an entity that has more than MOST_FACTS
 
 
-def entities_page(entities: Iterable[EntityPage], title: str, links: Links) -> Iterator[str]:
-    """Yield a page with one entity, or with several of which an address shows one."""
-    values = {"entities": entities, "timeline": timeline, "most": MOST_FACTS}
+def entities_page(
+    entities: Iterable[EntityPage], title: str, links: Links, drawings: bool = True
+) -> Iterator[str]:
+    """Yield a page with one entity, or with several of which an address shows one.
+
+    `drawings` adds one of each entity's neighbours, which takes a millisecond.
+    """
+
+    from markupsafe import Markup
+
+    def draw(entity: EntityPage) -> str:
+        several = len(entity.facts) + len(entity.facts_as_tail) > 1
+        return Markup(neighbourhood(entity, links)) if drawings and several else ""
+
+    values = {"entities": entities, "timeline": timeline, "draw": draw, "most": MOST_FACTS}
     return page_pieces("entities.html", links, title=title, here="entities", **values)
 
 
 def facts_page(
-    entity: EntityPage,
-    facts: Iterable[tuple[str, dict[str, Any]]],
-    number: int,
-    last: bool,
-    links: Links,
+    entity: EntityPage, facts: Iterable[dict[str, Any]], number: int, last: bool, links: Links
 ) -> str:
-    """Return a page, from 0, with facts of one entity, each behind the end of it that this is.
-
-    An end is `head` or `tail`; `last` says that no page comes after this one.
-    """
+    """Return a page, from 0, with facts of one entity; `last` says that no page comes after it."""
     values = {"entity": entity, "facts": facts, "number": number, "last": last}
     return page("facts.html", links, title=entity.name, here="entities", **values)
 

@@ -1,6 +1,7 @@
 """Addresses of pages: files of a folder here, URLs of a server in the service."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import md5
 from typing import Protocol
 
@@ -135,6 +136,7 @@ def document_file(document_id: str, part: int) -> str:
     return f"documents/{document_id}{f'-{part + 1}' if part else ''}.html"
 
 
+@cache
 def relation_anchor(relation: str, graph: str) -> str:
     """Return the fragment of a relation, whose name may hold any character."""
     return "r" + md5(f"{graph}\n{relation}".encode(), usedforsecurity=False).hexdigest()[:12]

@@ -1,7 +1,7 @@
 """Read all entities and documents of an edition in sorted passes over its tables."""
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any
 
@@ -75,11 +75,10 @@ def all_documents(edition: Edition) -> Iterator[DocumentRows]:
         yield DocumentRows(document, list(passages.of(key)), list(findings.of(key)))
 
 
-def all_entities(edition: Edition) -> Iterator[tuple[EntityPage, Iterator[tuple[str, Row]]]]:
+def all_entities(edition: Edition) -> Iterator[tuple[EntityPage, Iterator[Row]]]:
     """Yield the entities in the order of the MD5 of their ids, each as `show_entity` returns it.
 
-    Beside each come its facts beyond these, with the end (`head`, `tail`) that it is, which must be
-    read before the next.
+    Beside each come its facts beyond these, which must be read before the next entity.
     """
 
     def grouped(query: str, best: str, entity: str = "entity_id") -> Groups:
@@ -111,4 +110,4 @@ def all_entities(edition: Edition) -> Iterator[tuple[EntityPage, Iterator[tuple[
             aspects=aspects.best(key),
             places=places.best(key),
         )
-        yield page, ((end, row) for end, rows in (("head", heads), ("tail", tails)) for row in rows)
+        yield page, chain(heads, tails)

@@ -11,6 +11,7 @@ from itertools import chain, count, groupby, islice
 from pathlib import Path
 from typing import Any
 
+import schemas
 from tasks.report.document import document_page
 from tasks.report.entity import FACTS_PER_PAGE, entities_page, facts_page
 from tasks.report.first_page import first_page
@@ -30,6 +31,7 @@ from tasks.show import MOST_FACTS, EntityPage
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
 
+DRAWN = 20_000  # entities; in an edition of more, their neighbours are not drawn
 MEMORY = "400MB"  # of DuckDB, beyond which it sorts on disk
 
 
@@ -45,7 +47,7 @@ class Written:
 def write_report(home: Home, edition: Edition, folder: Path) -> Written:
     """Write the report of an edition into a folder, which is made if it is not there."""
     edition.check(DUCKDB_FILE)
-    pages = max(1, edition.manifest["tables"]["entities"]["rows"] // ENTITIES_PER_PAGE)
+    pages = max(1, edition.rows(schemas.Entity) // ENTITIES_PER_PAGE)
     links = FolderLinks(edition.id, pages)
     for name in ("entities", "documents"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -72,18 +74,18 @@ def _write_entities(edition: Edition, folder: Path, links: FolderLinks) -> None:
                 _write_facts(entity, further, folder, inside)
             yield entity
 
+    drawings = edition.rows(schemas.Entity) <= DRAWN
     numbered = groupby(entities(), lambda entity: entity_page(entity.entity_id, links.entity_pages))
     for number, group in numbered:
         with (folder / entity_file(number)).open("w", encoding="utf-8") as file:
-            file.writelines(entities_page(group, "Things", inside))
+            file.writelines(entities_page(group, "Things", inside, drawings))
 
 
 def _write_facts(
-    entity: EntityPage, further: Iterable[tuple[str, Any]], folder: Path, links: FolderLinks
+    entity: EntityPage, further: Iterable[dict[str, Any]], folder: Path, links: FolderLinks
 ) -> None:
     """Write all facts of an entity, page by page."""
-    shown = (("head", row) for row in entity.facts), (("tail", row) for row in entity.facts_as_tail)
-    rows = chain(*shown, further)
+    rows = chain(entity.facts, entity.facts_as_tail, further)
     facts = list(islice(rows, FACTS_PER_PAGE))
     for number in count():
         following = list(islice(rows, FACTS_PER_PAGE))
