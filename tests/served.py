@@ -29,6 +29,7 @@ def serving(home: Path, *options: str) -> Iterator[httpx.Client]:
     try:
         told: dict[str, Any] = json.loads(process.stdout.readline())
         with httpx.Client(base_url=told["address"], timeout=60) as client:
+            client.headers["X-Service-Process"] = str(told["pid"])  # for those who measure it
             yield client
     finally:
         process.terminate()

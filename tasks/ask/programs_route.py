@@ -166,8 +166,8 @@ class ProgramsRoute(AnswerRoute):
             )
         for kb in kbs:
             if kb.name not in self._graphs:
-                writer = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
-                yield self._by_program(question, writer, kb)
+                around = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
+                yield self._by_program(question, around, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
         answer = answer_by_program(question, ProgramSearch(writer, [kb]))

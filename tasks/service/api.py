@@ -333,7 +333,7 @@ def feedback(
     asked: messages.FeedbackRequest, home: Home, opened: Reading
 ) -> messages.FeedbackResult:
     """Judge an answer or a fact; `almanac audit` and `almanac feedback` count it."""
-    return keep_feedback(home.home, opened, asked)
+    return keep_feedback(home, opened, asked)
 
 
 @router.get("/corrections", dependencies=[Depends(needs("write"))])

@@ -194,7 +194,7 @@ def verdict(
             "fact_id": fact_id or None,
         }
     )
-    keep_feedback(home.home, opened, request)
+    keep_feedback(home, opened, request)
     return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
 
 

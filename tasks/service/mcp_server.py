@@ -256,7 +256,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
                     "words": words,
                 }
             )
-            kept = keep_feedback(home.home, opened, request)
+            kept = keep_feedback(home, opened, request)
             return JudgedResult(kept=kept.kept, rejected=kept.rejected)
 
     @server.resource("almanac://tables", mime_type="text/markdown")

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.compute as pc
 
 from schemas.answers import Answer
-from schemas.errors import AlmanacError, BusyError, NotFoundError
+from schemas.documents import Document
+from schemas.errors import AlmanacError, BusyError, NotFoundError, UsageError
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
@@ -95,6 +97,7 @@ class Askers:
         """Start no thread yet; at most `waiting` questions wait for one of the `threads`."""
         self._home, self._settings = home, settings
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="asker")
+        self._recorder = ThreadPoolExecutor(1)  # of its own: a disk may take long to confirm
         self._places = threading.BoundedSemaphore(threads + waiting)
         self._own = threading.local()
         self._opened: list[OrderedDict[tuple[str, AskOptions], tuple[Asker, ExitStack]]] = []
@@ -125,8 +128,7 @@ class Askers:
             asker = self._asker_of(opened, options)
             answer = asker.answer(question, choices, history, watcher)
             if kept:
-                with warned_of_refusals(self._home, "the answer was not recorded.", log.warning):
-                    record_answers(Home(self._home), answer)
+                self._recorder.submit(self._record, answer)
             return answer
 
         def done(_: object) -> None:
@@ -140,6 +142,14 @@ class Askers:
             raise FullError("The service is ending.") from None
         future.add_done_callback(done)
         return future
+
+    def settle(self) -> None:
+        """Wait until the answers that were given are recorded, so that they can be judged."""
+        self._recorder.submit(lambda: None).result()
+
+    def _record(self, answer: Answer) -> None:
+        with warned_of_refusals(self._home, "the answer was not recorded.", log.warning):
+            record_answers(Home(self._home), answer)
 
     def _asker_of(self, opened: OpenEdition, options: AskOptions) -> Asker:
         """Return this thread's asker on an edition; the one unused for longest makes room."""
@@ -165,6 +175,7 @@ class Askers:
     def close(self) -> None:
         """Wait for the questions that are being answered, drop the others, and close the askers."""
         self._threads.shutdown(cancel_futures=True)
+        self._recorder.shutdown()
         for askers in self._opened:
             for _, closing in askers.values():
                 closing.close()
@@ -261,8 +272,18 @@ class ServedHome:
 
 
 def edition_of(home: Home, labels: Labels) -> Edition:
-    """Return the current edition as readers with these labels may see it."""
-    return home.require_edition()
+    """Return the current edition as readers with these labels may see it.
+
+    Raises UsageError rather than show what is hidden from them.
+    """
+    edition = home.require_edition()
+    sensitive = edition.table(Document)["sensitivity"]
+    if pc.any(pc.equal(sensitive, "sensitive")).as_py():
+        raise UsageError(
+            "The edition holds sensitive documents, which a service does not show. Serve a home "
+            "without them."
+        )
+    return edition
 
 
 class Shelf:
