@@ -69,7 +69,7 @@ def write_relations(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderL
     """Write the list of relations, and the files with the facts of each."""
     rows = con.sql("select count(*) from relations").fetchall()[0][0]
     last = max(0, -(-rows // ENTRIES) - 1)
-    relations = read(con, RELATIONS)
+    relations = read(con.cursor(), RELATIONS)  # of which the last row may end a page
     for number in range(last + 1):
         text = relations_page(list(islice(relations, ENTRIES)), number, last, links)
         (folder / list_file("relations", number)).write_text(text, encoding="utf-8")

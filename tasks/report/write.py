@@ -61,7 +61,7 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         con.execute(f"set memory_limit = '{MEMORY}'")
         _write_entities(edition, folder, links)
         _write_documents(edition, folder, links)
-        write_lists(con, folder, links)
+        write_lists(edition, folder, links)
         write_relations(con, folder, links)
         for name in RECORDS:
             text = record_page(name, con, home, edition, links)
