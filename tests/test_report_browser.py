@@ -11,7 +11,15 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 
 CHROMIUM = Path("/usr/bin/chromium")
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-PAGES = ("index.html", "entities.html", "documents.html", "entities/0.html", "documents/*.html")
+PAGES = (
+    "index.html",
+    "entities.html",
+    "documents.html",
+    "entities/0.html",
+    "documents/*.html",
+    "sources.html",
+    "editions.html",
+)
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"There is no {CHROMIUM}.")
 

@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import md5
 from typing import Protocol
 
-ENTITIES_PER_PAGE = 48  # on average; an address shows one of them
+ENTITIES_PER_PAGE = RELATIONS_PER_PAGE = 48  # on average; an address shows one of them
 PART_CHARS = 100_000  # of a document's text on one page
 FOLDER_POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: "
@@ -63,12 +63,13 @@ class Links(Protocol):
 class FolderLinks:
     """Addresses of files in a folder, relative to a page at `root` (`../` from a folder in it).
 
-    An address says nothing but its id and `entity_pages`, the number of files that hold the
-    entities, so links are written without looking anything up.
+    An address says nothing but its id and the number of files that hold the entities, or the
+    relations, so links are written without looking anything up.
     """
 
     edition: str
     entity_pages: int
+    relation_pages: int = 1
     root: str = ""
     policy: str = FOLDER_POLICY
     live: bool = False
@@ -102,8 +103,15 @@ class FolderLinks:
         return f"{self.root}{document_file(document_id, start // PART_CHARS)}#c{start}"
 
     def relation(self, relation: str, graph: str) -> str:
-        """Return the address of a relation in the list of all."""
-        return f"{self.root}relations.html#{relation_anchor(relation, graph)}"
+        """Return the address of a relation within the file that holds it."""
+        place = relation_page(relation, graph, self.relation_pages)
+        return f"{self.root}{relation_file(str(place))}#{relation_anchor(relation, graph)}"
+
+    def relation_facts(self, relation: str, graph: str, number: int) -> str:
+        """Return the address of a page, from 0, with facts of a relation that has many."""
+        if not number:
+            return self.relation(relation, graph)
+        return f"{self.root}{relation_file(relation_anchor(relation, graph), number)}"
 
 
 def entity_order(entity_id: str) -> str:
@@ -140,3 +148,13 @@ def document_file(document_id: str, part: int) -> str:
 def relation_anchor(relation: str, graph: str) -> str:
     """Return the fragment of a relation, whose name may hold any character."""
     return "r" + md5(f"{graph}\n{relation}".encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def relation_page(relation: str, graph: str, pages: int) -> int:
+    """Return the number of the file that holds a relation, of so many in all."""
+    return int(relation_anchor(relation, graph)[1:9], 16) * pages >> 32
+
+
+def relation_file(name: str, number: int = 0) -> str:
+    """Return the path of a file with relations, or of a further page, from 1, of one of them."""
+    return f"relations/{name}{f'-{number + 1}' if number else ''}.html"

@@ -17,14 +17,18 @@ from tasks.report.entity import FACTS_PER_PAGE, entities_page, facts_page
 from tasks.report.first_page import first_page
 from tasks.report.links import (
     ENTITIES_PER_PAGE,
+    RELATIONS_PER_PAGE,
     FolderLinks,
     document_file,
     entity_file,
     entity_page,
     facts_file,
+    list_file,
 )
 from tasks.report.lists import write_lists
 from tasks.report.reading import all_documents, all_entities
+from tasks.report.records import RECORDS, record_page
+from tasks.report.relations import write_relations
 from tasks.report.search_index import write_search
 from tasks.report.templates import STATIC
 from tasks.show import MOST_FACTS, EntityPage
@@ -48,7 +52,8 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
     """Write the report of an edition into a folder, which is made if it is not there."""
     edition.check(DUCKDB_FILE)
     pages = max(1, edition.rows(schemas.Entity) // ENTITIES_PER_PAGE)
-    links = FolderLinks(edition.id, pages)
+    relation_pages = max(1, edition.rows(schemas.Relation) // RELATIONS_PER_PAGE)
+    links = FolderLinks(edition.id, pages, relation_pages)
     for name in ("entities", "documents"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     shutil.copytree(STATIC, folder / "assets", dirs_exist_ok=True)
@@ -56,7 +61,11 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         con.execute(f"set memory_limit = '{MEMORY}'")
         _write_entities(edition, folder, links)
         _write_documents(edition, folder, links)
-        write_lists(con, folder, links)
+        write_lists(edition, folder, links)
+        write_relations(con, folder, links)
+        for name in RECORDS:
+            text = record_page(name, con, home, edition, links)
+            (folder / list_file(name, 0)).write_text(text, encoding="utf-8")
         write_search(con, folder / "search", links)
         first = folder / "index.html"
         first.write_text(first_page(con, home, edition, links), encoding="utf-8")
