@@ -133,7 +133,7 @@ def fuzzed(client: httpx.Client, cases: int) -> dict[str, Any]:
     for operation in operations:
 
         @settings(
-            max_examples=max(1, cases // len(operations)),
+            max_examples=-(-cases // len(operations)),
             database=None,
             derandomize=True,
             deadline=None,

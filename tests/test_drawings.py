@@ -1,12 +1,14 @@
 """Drawings: what stands in them, that nothing overlaps, and that no name does harm."""
 
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flows.__main__ import main
 from schemas.answers import GraphPath
 from tasks.report.charts import bars, curves
 from tasks.report.drawings import LABEL_SIZE, Branch, Node, draw_paths, text_width, tree
@@ -117,3 +119,10 @@ def test_paths_go_together_as_far_as_they_are_the_same() -> None:
 def test_words_are_large_enough_to_read() -> None:
     svg = tree([Node("Io", branches=[Branch("orbits", False, [Node("Jupiter")])])], "Io")
     assert all(int(text.attrib["font-size"]) >= 12 for text in texts(svg))
+
+
+def test_show_writes_an_entity_as_a_page_of_its_own(small_home: Path, tmp_path: Path) -> None:
+    page = tmp_path / "london.html"
+    assert main(["show", "London", "--html", str(page), "--home", str(small_home)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>London</h1>" in text and "<svg" in text

@@ -215,3 +215,17 @@ def test_the_first_page_tells_what_has_changed_and_where(small_report: Path) -> 
     first = (small_report / "index.html").read_text(encoding="utf-8")
     assert re.search(r'"badge">changed</span>\s*<a href="documents/\w+\.html">london.md</a>', first)
     assert "England | capital | London" in first
+
+
+def test_an_edition_with_sensitive_documents_is_written_only_on_demand(
+    almanac: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "london.md").write_text("# London\n\nLondon is a city.\n", encoding="utf-8")
+    home, out = str(tmp_path / "home"), str(tmp_path / "out")
+    almanac(
+        home, "refresh", str(tmp_path / "london.md"), "--sensitive", "--set", "engine.encoder=none"
+    )
+    code, _, errors = almanac(home, "report", "--out", out)
+    assert (code, Path(out).exists()) == (2, False)
+    assert "1 of the edition's documents are sensitive" in errors
+    assert almanac(home, "report", "--out", out, "--set", "sensitive=true")[0] == 0

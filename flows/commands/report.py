@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Job, Runner, option
+from flows.jobs import EDITION, Job, Runner, finer, option
 from flows.terminal import Shown
+from schemas.errors import UsageError
 
 
 class Report(Job):
@@ -19,13 +20,21 @@ class Report(Job):
 
     out: Path = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
     edition: str | None = EDITION
+    sensitive: bool = finer("Show documents of sensitive sources, too.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the pages; return the address of the first, their number and their bytes."""
         from flows.home import edition_of
-        from tasks.report.write import write_report
+        from tasks.report.write import sensitive_documents, write_report
 
         with edition_of(self.place, self.edition).pinned() as edition:
+            sensitive = 0 if self.sensitive else sensitive_documents(edition)
+            if sensitive:
+                raise UsageError(
+                    f"{sensitive} of the edition's documents are sensitive, and the report would "
+                    "show them. If whoever opens it may read them, write it with "
+                    "--set sensitive=true."
+                )
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,

@@ -133,7 +133,7 @@ def _sections(rows: DocumentRows, start: int, end: int) -> Iterator[Section]:
     place = min([start, *(p["span_start"] for p in spans)])
     for passage in spans:
         gap = text[place : passage["span_start"]]
-        if gap.strip():
+        if gap.strip(" \n#") not in ("", rows.document["title"]):  # which the page has above
             yield Section("", None, [[Piece(gap, None, [])]], [])
         within = _overlapping(findings, passage["span_start"], passage["span_end"])
         listed, numbered = _numbered(within, passage["span_start"])

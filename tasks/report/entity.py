@@ -5,7 +5,7 @@ from typing import Any
 
 from tasks.report.drawings import neighbourhood
 from tasks.report.links import Links
-from tasks.report.templates import page, page_pieces
+from tasks.report.templates import environment, page, page_pieces
 from tasks.show import MOST_FACTS, EntityPage
 
 FACTS_PER_PAGE = 1_000  # of an entity that has more than MOST_FACTS
@@ -35,6 +35,12 @@ def facts_page(
     """Return a page, from 0, with facts of one entity; `last` says that no page comes after it."""
     values = {"entity": entity, "facts": facts, "number": number, "last": last}
     return page("facts.html", links, title=entity.name, here="entities", **values)
+
+
+def entity_alone(entity: EntityPage) -> str:
+    """Return one entity, with a drawing of its neighbours, as a file that needs no other."""
+    template = environment().get_template("alone.html")
+    return template.render(entity=entity, drawing=neighbourhood(entity))
 
 
 def timeline(entity: EntityPage) -> Sequence[tuple[str, dict[str, Any]]]:

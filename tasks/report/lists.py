@@ -5,11 +5,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
+import schemas
+from schemas.row import Row
 from tasks.report.links import FolderLinks, Links, list_file
 from tasks.report.reading import read
 from tasks.report.templates import page
+from warehouse.editions import Edition
 
 ENTRIES = 1_000  # on a page
 
@@ -24,6 +25,7 @@ LISTS = {  # of what: the rows of the list, a title and a heading above those th
         from documents order by source, title, document_id
     """,
 }
+TABLES: dict[str, type[Row]] = {"entities": schemas.Entity, "documents": schemas.Document}
 TITLES = {"entities": "Things", "documents": "Documents"}
 
 
@@ -35,13 +37,11 @@ def list_page(
     return page("list.html", links, title=TITLES[name], here=name, **values)
 
 
-def write_lists(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderLinks) -> None:
+def write_lists(edition: Edition, folder: Path, links: FolderLinks) -> None:
     """Write the lists into a folder."""
     for name, query in LISTS.items():
-        # The names are those of tables, constants of this module.
-        rows = con.sql(f"select count(*) from {name}").fetchall()[0][0]
-        last = max(0, -(-rows // ENTRIES) - 1)
-        found = read(con, query)
+        last = max(0, -(-edition.rows(TABLES[name]) // ENTRIES) - 1)
+        found = read(edition.connect(), query)
         for number in range(last + 1):
             text = list_page(name, list(islice(found, ENTRIES)), number, last, links)
             (folder / list_file(name, number)).write_text(text, encoding="utf-8")

@@ -20,18 +20,21 @@ from tasks.report.reading import read
 from tasks.report.templates import page, page_pieces
 
 ENTRIES = 500  # relations, or facts of one, on a page
-MOST_PAGES = 20  # of facts of one relation; SQL shows the rest
+MOST_PAGES = 2  # of facts of one relation; SQL shows the rest
 
 RELATIONS = """
 select relation, graph, triples, head_kind, tail_kind, example
 from relations order by graph <> 'corpus', graph, triples desc, relation
 """
 # In the order of the files that hold the relations, as `relation_page` numbers them.
-FACTS = """
+FACTS = f"""
 select graph, head_id, head, relation, tail_id, tail, valid_from, valid_to, confidence,
        concat_ws(', ', nullif(polarity, 'positive'), nullif(modality, 'asserted')) as manner,
        document_id, uri, span_start
 from triples left join documents using (document_id)
+qualify row_number() over (
+    partition by graph, relation order by support desc, confidence desc, head, tail
+) <= {ENTRIES * MOST_PAGES}
 order by md5(graph || chr(10) || relation), support desc, confidence desc, head, tail
 """
 
@@ -69,7 +72,7 @@ def write_relations(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderL
     """Write the list of relations, and the files with the facts of each."""
     rows = con.sql("select count(*) from relations").fetchall()[0][0]
     last = max(0, -(-rows // ENTRIES) - 1)
-    relations = read(con, RELATIONS)
+    relations = read(con.cursor(), RELATIONS)  # of which the last row may end a page
     for number in range(last + 1):
         text = relations_page(list(islice(relations, ENTRIES)), number, last, links)
         (folder / list_file("relations", number)).write_text(text, encoding="utf-8")

@@ -61,7 +61,7 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         con.execute(f"set memory_limit = '{MEMORY}'")
         _write_entities(edition, folder, links)
         _write_documents(edition, folder, links)
-        write_lists(con, folder, links)
+        write_lists(edition, folder, links)
         write_relations(con, folder, links)
         for name in RECORDS:
             text = record_page(name, con, home, edition, links)
@@ -71,6 +71,13 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         first.write_text(first_page(con, home, edition, links), encoding="utf-8")
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return Written(first, len(sizes), sum(sizes))
+
+
+def sensitive_documents(edition: Edition) -> int:
+    """Return how many documents of an edition are from sensitive sources."""
+    with edition.connect() as con:
+        query = "select count(*) from documents where sensitivity <> 'normal'"
+        return int(con.sql(query).fetchall()[0][0])
 
 
 def _write_entities(edition: Edition, folder: Path, links: FolderLinks) -> None:

@@ -5,7 +5,10 @@
 const MOST_RESULTS = 20;
 const MOST_SHARDS = 6; // loaded for one word
 const WORDS = /\p{Script=Han}|[^\s\p{Script=Han}\p{P}]+/gu;
-const BOOST = { thing: 2, note: 1.5, document: 1.2, fact: 1 };
+const QUESTION_WORDS = new Set(
+  "a an and are by did do does for from had has have how in is of on or the to was were what when where which who whom whose why".split(" "),
+);
+const BOOST = { thing: 2, note: 1.2, document: 1.2, fact: 1 };
 
 const almanac = {
   beginnings: [], // of the words in each index file; one empty beginning: there is one file
@@ -41,6 +44,12 @@ function load(address) {
   return almanac.waiting.get(address);
 }
 
+// What is asked for: the words without those that every question has, unless there are no others.
+function telling(words) {
+  const rest = words.filter((word) => !QUESTION_WORDS.has(word));
+  return rest.length > 0 ? rest : words;
+}
+
 function tokens(text) {
   return text.toLowerCase().match(WORDS) ?? [];
 }
@@ -66,11 +75,11 @@ async function search(folder, query) {
     },
   });
   await load(`${folder}shards.js`);
-  const words = tokens(query);
+  const words = telling(tokens(query));
   const numbers = new Set(words.flatMap(shardsFor));
   await Promise.all([...numbers].map((number) => load(`${folder}${number}.js`)));
-  const every = almanac.index.search(query, { combineWith: "AND" });
-  return every.length > 0 ? every : almanac.index.search(query);
+  const every = almanac.index.search(words.join(" "), { combineWith: "AND" });
+  return every.length > 0 ? every : almanac.index.search(words.join(" "));
 }
 
 function shown(result) {
