@@ -1,8 +1,8 @@
 """Measure the service: latency for one client and for sixteen, memory, and requests that harm.
 
-python -m benchmarks.service HOME                    # 20 seconds for sixteen clients
-python -m benchmarks.service HOME --minutes 5
-python -m benchmarks.service HOME --fuzz             # 1,000 made requests, and the hostile ones
+python -m benchmarks.service                         # 20 seconds for sixteen clients
+python -m benchmarks.service --minutes 5
+python -m benchmarks.service --fuzz                  # 1,000 made requests, and the hostile ones
 """
 
 import argparse
@@ -21,9 +21,13 @@ from typing import Any
 import httpx
 
 from benchmarks.command import report
+from schemas.settings import Settings
+from tasks.refresh import refresh
 from tests.hostile_requests import hostile_requests
 from tests.served import serving
+from warehouse.home import Home
 
+SAMPLE = Path(__file__).parents[1] / "examples" / "corpus"
 SHORT_SECONDS = 20.0
 CLIENTS = 16
 ALONE = 100  # requests of one client, of each kind
@@ -117,13 +121,14 @@ def fuzzed(client: httpx.Client, cases: int) -> dict[str, Any]:
     """Send requests made from the service's description, and the hostile ones."""
     import schemathesis
     from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.core.result import Ok
 
     description = client.get("/openapi.json").json()
     schema = schemathesis.openapi.from_dict(description)
     schema.config.update(base_url=str(client.base_url))
     statuses: Counter[int] = Counter()
     leaks = 0
-    operations = [operation.ok() for operation in schema.get_all_operations()]
+    operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
 
     def sent(status: int, text: str) -> None:
         nonlocal leaks
@@ -165,13 +170,19 @@ def fuzzed(client: httpx.Client, cases: int) -> dict[str, Any]:
 def main() -> None:
     """Measure on a copy of a home, print the figures, and keep them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("home", type=Path)
+    parser.add_argument(
+        "home", type=Path, nargs="?", help="by default the sample corpus, read anew"
+    )
     parser.add_argument("--minutes", type=float, default=SHORT_SECONDS / 60)
     parser.add_argument("--fuzz", action="store_true")
     parser.add_argument("--cases", type=int, default=1_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(shutil.copytree(given.home, Path(folder) / "home"))
+        home = Path(folder) / "home"
+        if given.home:
+            shutil.copytree(given.home, home)
+        else:
+            refresh(Home(home), [str(SAMPLE)], Settings())
         with serving(home, *RATES) as client:
             if given.fuzz:
                 name, result = "service_fuzz", fuzzed(client, given.cases)

@@ -229,3 +229,11 @@ def test_an_edition_with_sensitive_documents_is_written_only_on_demand(
     assert (code, Path(out).exists()) == (2, False)
     assert "1 of the edition's documents are sensitive" in errors
     assert almanac(home, "report", "--out", out, "--set", "sensitive=true")[0] == 0
+    exported = str(tmp_path / "exported.jsonl")
+    assert almanac(home, "export", "--format", "jsonl", "--out", exported)[0] == 2
+    assert (
+        almanac(home, "export", "--format", "jsonl", "--out", exported, "--set", "sensitive=true")[
+            0
+        ]
+        == 0
+    )

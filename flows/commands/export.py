@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Command, Runner, option
+from flows.jobs import EDITION, Command, Runner, finer, option
 from flows.terminal import Shown
 
 
@@ -21,14 +21,15 @@ class Export(Command):
         "NAME", "This graph alone; `corpus` is your texts (all graphs).", None
     )
     edition: str | None = EDITION
+    sensitive: bool = finer("Write documents of sensitive sources, too.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the export and return its size."""
-        from flows.home import edition_of
+        from flows.home import edition_to_share
         from tasks.export.export import export
 
         spill = self.place.spill
-        with edition_of(self.place, self.edition).pinned() as edition:
+        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
             return export(edition, self.format, self.out, graph=self.graph, spill=spill)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:

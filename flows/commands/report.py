@@ -6,7 +6,6 @@ from typing import Any
 
 from flows.jobs import EDITION, Job, Runner, finer, option
 from flows.terminal import Shown
-from schemas.errors import UsageError
 
 
 class Report(Job):
@@ -24,17 +23,10 @@ class Report(Job):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the pages; return the address of the first, their number and their bytes."""
-        from flows.home import edition_of
-        from tasks.report.write import sensitive_documents, write_report
+        from flows.home import edition_to_share
+        from tasks.report.write import write_report
 
-        with edition_of(self.place, self.edition).pinned() as edition:
-            sensitive = 0 if self.sensitive else sensitive_documents(edition)
-            if sensitive:
-                raise UsageError(
-                    f"{sensitive} of the edition's documents are sensitive, and the report would "
-                    "show them. If whoever opens it may read them, write it with "
-                    "--set sensitive=true."
-                )
+        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,

@@ -73,13 +73,6 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
     return Written(first, len(sizes), sum(sizes))
 
 
-def sensitive_documents(edition: Edition) -> int:
-    """Return how many documents of an edition are from sensitive sources."""
-    with edition.connect() as con:
-        query = "select count(*) from documents where sensitivity <> 'normal'"
-        return int(con.sql(query).fetchall()[0][0])
-
-
 def _write_entities(edition: Edition, folder: Path, links: FolderLinks) -> None:
     """Write the files with entities, and those with all facts of entities that have many."""
     inside = links.below("../")

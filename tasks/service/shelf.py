@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.compute as pc
 
 from schemas.answers import Answer
-from schemas.documents import Document
 from schemas.errors import AlmanacError, BusyError, NotFoundError, UsageError
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
@@ -277,8 +275,7 @@ def edition_of(home: Home, labels: Labels) -> Edition:
     Raises UsageError rather than show what is hidden from them.
     """
     edition = home.require_edition()
-    sensitive = edition.table(Document)["sensitivity"]
-    if pc.any(pc.equal(sensitive, "sensitive")).as_py():
+    if edition.sensitive_documents():
         raise UsageError(
             "The edition holds sensitive documents, which a service does not show. Serve a home "
             "without them."
