@@ -1,4 +1,4 @@
-# demo        install, then refresh from examples/corpus, show a summary and ask three questions
+# demo        install, then refresh, import, train, ask and report, on examples/
 # test        install, then run every check and test
 # lint        install, then run the checks alone
 # dictionary  regenerate schemas/README.md from the classes in schemas/

@@ -9,45 +9,87 @@
 
 The methods do what the commands of the same names do, and `entity` what `almanac show` does; none
 of them starts a server. They raise `almanac.AlmanacError`, whose message says what to do.
+
+Plug-ins (docs/export.md) import the types that they need from here, and from nowhere below.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from almanac.opened import Almanac
+
 if TYPE_CHECKING:
-    from datetime import date
-
-    import pyarrow as pa
-
+    from almanac.frames import to_pandas, to_polars
+    from schemas import Document, Triple
     from schemas.answers import Answer, Evidence
     from schemas.errors import AlmanacError
-    from schemas.settings import Settings
-    from tasks.ask.asker import Asker
-    from tasks.ask.route import AskOptions
-    from tasks.run import RunReport
+    from schemas.settings import EngineSettings, Settings
+    from tasks.export.contents import Contents
+    from tasks.extract.batches import Engine
+    from tasks.extract.extracted import Extracted
+    from tasks.graphs.formats.plug_in_format import GraphEntity, GraphTriple
+    from tasks.ingest.formats.parsed_text import ParsedText
+    from tasks.remember import Remembered
     from tasks.show import EntityPage
-    from warehouse.editions import Edition
+    from warehouse.comparison import Difference
 
-__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "Settings", "open"]
+__all__ = [
+    "Almanac",
+    "AlmanacError",
+    "Answer",
+    "Contents",
+    "Difference",
+    "Document",
+    "Engine",
+    "EngineSettings",
+    "EntityPage",
+    "Evidence",
+    "Extracted",
+    "GraphEntity",
+    "GraphTriple",
+    "ParsedText",
+    "Remembered",
+    "Settings",
+    "Triple",
+    "open",
+    "to_pandas",
+    "to_polars",
+]
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import an exported class when it is needed, so that importing this package is light."""
-        from schemas import answers, errors, settings
-
-        if name == "EntityPage":
-            from tasks import show
-
-            return show.EntityPage
-        for module in (answers, errors, settings):
-            if name in __all__ and hasattr(module, name):
-                return getattr(module, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        """Import what is exported when it is needed, so that importing this package is light."""
+        match name:
+            case "AlmanacError":
+                from schemas import errors as module
+            case "Answer" | "Evidence":
+                from schemas import answers as module
+            case "Settings" | "EngineSettings":
+                from schemas import settings as module
+            case "Document" | "Triple":
+                import schemas as module
+            case "Difference":
+                from warehouse import comparison as module
+            case "EntityPage":
+                from tasks import show as module
+            case "Remembered":
+                from tasks import remember as module
+            case "Contents":
+                from tasks.export import contents as module
+            case "Engine":
+                from tasks.extract import batches as module
+            case "Extracted":
+                from tasks.extract import extracted as module
+            case "GraphEntity" | "GraphTriple":
+                from tasks.graphs.formats import plug_in_format as module
+            case "ParsedText":
+                from tasks.ingest.formats import parsed_text as module
+            case "to_pandas" | "to_polars":
+                from almanac import frames as module
+            case _:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(module, name)
 
 
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
@@ -57,252 +99,3 @@ def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) 
     `settings` has one.
     """
     return Almanac(home, settings)
-
-
-class Almanac:
-    """An open home. Calls read the current edition, so a newer one is used at once.
-
-    Models and indexes are opened by the first question and stay open until `close`, or until the
-    body of a `with` statement ends, after which every method refuses; warnings about the questions
-    are then written to standard error. Where a method takes `edition`, that is the id of an older
-    one. Use an object in one thread only.
-    """
-
-    def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
-        """Remember the home and its settings; nothing is opened yet."""
-        from flows.home import home_in, reading_settings_of
-        from warehouse.disk_errors import refusals_in_words
-
-        with refusals_in_words(Path(home)):
-            self.home = home_in(Path(home))
-            self._reading_settings = settings or reading_settings_of(self.home)
-        self._open = ExitStack()
-        self._ended = False
-        self._asker: Asker | None = None
-        self._options: AskOptions | None = None
-        self._warnings: list[str] = []
-
-    @property
-    def settings(self) -> "Settings":
-        """The settings with the ontology, of which only a refresh makes use."""
-        from flows.home import settings_of
-
-        return settings_of(self.home, self._reading_settings)
-
-    def __enter__(self) -> "Almanac":
-        """Return itself."""
-        self._ended = False
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close what was opened; nobody would close it after another call, so none is allowed."""
-        self.close()
-        self._ended = True
-
-    def close(self) -> None:
-        """Release models, indexes and the edition, which the next question opens again.
-
-        Warnings about the questions so far are written to standard error.
-        """
-        from flows import terminal
-
-        self._asker = None
-        self._open.close()
-        for warning in self._warnings:
-            terminal.say(warning)
-        self._warnings = []
-
-    def ask(
-        self,
-        question: str,
-        choices: Sequence[str] = (),
-        *,
-        route: str = "auto",
-        graph: str | None = None,
-        min_score: float | None = None,
-        as_of: "date | None" = None,
-        edition: str | None = None,
-        style: str = "full",
-        memory: bool = False,
-        history: "Sequence[Answer]" = (),
-        on_text: "Callable[[str], None] | None" = None,
-    ) -> "Answer":
-        """Return the answer with its sources; `answerable` is false if the almanac does not know.
-
-        Without a model, `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
-        With a model it is what the model wrote, and [1] in it is the first of `evidence`. With
-        `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
-        `memory` and `as_of`, a day, are the options of `almanac ask`. `history` are answers to
-        earlier questions, the latest last, so that a model understands what "it" is; `on_text` is
-        called with each piece of a model's answer as it is written.
-
-        The answer is recorded in the table `answers`; if the disk is full or read-only, a warning
-        says that it was not. Raises UsageError if the route, the graph or an edition of that day
-        does not exist, if another value cannot be, and if the question is empty or too long.
-        """
-        from flows.commands.ask import keep_answers
-        from tasks.ask.route import AskOptions, Watcher, turn_of
-        from tasks.text.question import checked_question
-
-        question = checked_question(question)
-        _check_options(choices, min_score, as_of, edition)
-        options = AskOptions(route, graph, style=style, memory=memory)
-        if min_score is not None:
-            options = replace(options, min_score=min_score)
-        with self._in_words():
-            asker = self._asker_of(self._edition(edition, as_of), options)
-            turns = [turn_of(one) for one in history]
-            watcher = Watcher(lambda _: None, on_text) if on_text else None
-            answer = asker.answer(question, choices, turns, watcher)
-            self._warnings = asker.warnings
-            keep_answers(self.home, answer)
-        return answer
-
-    def ask_all(
-        self,
-        questions: Sequence[str],
-        *,
-        route: str = "auto",
-        graph: str | None = None,
-        style: str = "full",
-        memory: bool = False,
-    ) -> "list[Answer]":
-        """Return the answers in order; with a model, several questions are answered at once.
-
-        The options are those of `ask`, which also says what is raised and recorded.
-        """
-        from flows.commands.ask import keep_answers
-        from tasks.ask.route import AskOptions
-        from tasks.text.question import checked_question
-
-        checked = [checked_question(question) for question in questions]
-        options = AskOptions(route, graph, style=style, memory=memory)
-        with self._in_words():
-            asker = self._asker_of(self._edition(), options)
-            answers = asker.answer_all(checked)
-            self._warnings = asker.warnings
-            keep_answers(self.home, *answers)
-        return answers
-
-    def search(
-        self, words: str, *, limit: int = 8, edition: str | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the `limit` passages and as many notes that match best, with place and score.
-
-        Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
-        """
-        from tasks.retrieval.search_edition import search
-
-        with self._in_words(), self._edition(edition).pinned() as pinned:
-            return search(pinned, words, self._reading_settings.engine, limit=limit)
-
-    def sql(self, query: str, *, edition: str | None = None) -> "pa.Table":
-        """Return the result of a query as an Arrow table; `.to_pylist()` gives its rows as dicts.
-
-        The types of the columns are those of the query, whatever the rows are, as far as JSON can
-        express them: whole numbers are int64, others float64; a column with a value that has more
-        digits is text, as are times without a day, UUIDs and blobs (in hex); intervals are seconds.
-        The query runs in a process of its own, which can read the almanac's tables and nothing
-        else. Raises UsageError if it does more than that.
-        """
-        from warehouse.editions import DUCKDB_FILE
-        from warehouse.sql_session import live_parts, run_sql
-
-        with self._in_words(), self._edition(edition).pinned() as pinned:
-            live = live_parts(self.home.live, query)
-            pinned.check(DUCKDB_FILE)
-            return run_sql(pinned.database, live, query, self._reading_settings.sql).to_arrow()
-
-    def entity(
-        self, name: str, *, graph: str | None = None, edition: str | None = None
-    ) -> "EntityPage":
-        """Return everything that is known about the entity with this name, alias or id.
-
-        `graph` restricts the search to one knowledge base; the user's own texts are `corpus`.
-        """
-        from tasks.show import show_entity
-
-        with self._in_words(), self._edition(edition).pinned() as pinned:
-            return show_entity(pinned, name, graph)
-
-    def refresh(
-        self, sources: str | Path | Sequence[str | Path], *, max_delete: float | None = None
-    ) -> "RunReport":
-        """Read what is new in the sources, extract, and publish a new edition if it differs.
-
-        `sources` are files, folders, globs and URLs, or a single one of them. Returns the run's
-        report. The refresh stops if more than the share `max_delete` of a source's documents is
-        gone; without it, the settings' share applies.
-        """
-        from schemas.settings import changed_settings
-        from tasks.refresh import refresh
-
-        _check_share("max_delete", max_delete)
-        several = [sources] if isinstance(sources, str | Path) else sources
-        changes = {} if max_delete is None else {"publish.max_delete": max_delete}
-        with self._in_words():
-            settings = changed_settings(self.settings, changes)
-            return refresh(self.home, [str(source) for source in several], settings)
-
-    def _edition(self, edition: str | None = None, as_of: "date | None" = None) -> "Edition":
-        """Return this edition, that of a day, or the current one; raise AlmanacError if none."""
-        from flows.home import edition_of
-
-        return edition_of(self.home, edition, as_of)
-
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Turn errors of the file system into AlmanacError; refuse after a `with` statement."""
-        from schemas.errors import UsageError
-        from warehouse.disk_errors import refusals_in_words
-
-        if self._ended:
-            raise UsageError("The `with` statement of this almanac has ended; open the home again.")
-        with refusals_in_words(self.home.path):
-            yield
-
-    def _asker_of(self, edition: "Edition", options: "AskOptions") -> "Asker":
-        """Return the asker on an edition, opened again only if edition or options have changed."""
-        from tasks.ask.asker import Asker
-        from warehouse.home import Home
-
-        if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
-            self.close()
-            pinned = self._open.enter_context(edition.pinned())
-            home = Home(self.home.path)  # of its own, since a refresh must record its calls
-            home.ledger.required = False
-            self._asker = self._open.enter_context(
-                Asker(home, pinned, self._reading_settings, options)
-            )
-            self._options = options
-        return self._asker
-
-
-def _check_options(
-    choices: Sequence[str], min_score: float | None, as_of: "date | None", edition: str | None
-) -> None:
-    """Raise UsageError for options that the command line would refuse, too."""
-    from datetime import datetime
-
-    from schemas.errors import UsageError
-
-    if isinstance(choices, str) or len(choices) == 1:
-        raise UsageError("`choices` is a list of at least two texts.")
-    _check_share("min_score", min_score)
-    if isinstance(as_of, datetime):
-        raise UsageError("`as_of` is a day, a datetime.date without a time.")
-    if as_of and edition:
-        raise UsageError("Give `as_of` or `edition`, not both.")
-
-
-def _check_share(name: str, value: float | None) -> None:
-    """Raise UsageError for a number that is no share."""
-    from schemas.errors import UsageError
-
-    if value is not None and not 0 <= value <= 1:
-        raise UsageError(f"`{name}` is a number between 0 and 1.")

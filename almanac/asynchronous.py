@@ -14,13 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from almanac import Almanac
+from almanac.opened import Almanac
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from schemas.answers import Answer
     from schemas.settings import Settings
+    from tasks.remember import Remembered
     from tasks.run import RunReport
     from tasks.show import EntityPage
 
@@ -30,7 +31,7 @@ Result = TypeVar("Result")
 class AsyncAlmanac:
     """An open home, used in a thread of its own; calls are done one after another.
 
-    Questions that should be answered at the same time go into one `ask_all`.
+    Questions that should be answered at the same time go into one `ask_many`.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class AsyncAlmanac:
         """Return the answer; the options are those of `Almanac.ask`."""
         return await self._done(lambda: self._almanac.ask(question, choices, **options))
 
-    async def ask_all(self, questions: Sequence[str], **options: Any) -> "list[Answer]":
+    async def ask_many(self, questions: Sequence[str], **options: Any) -> "list[Answer]":
         """Return the answers in order; with a model, several are answered at once."""
-        return await self._done(lambda: self._almanac.ask_all(questions, **options))
+        return await self._done(lambda: self._almanac.ask_many(questions, **options))
+
+    ask_all = ask_many  # its name in earlier versions
 
     async def stream(self, question: str, **options: Any) -> AsyncIterator[str]:
         """Yield a model's answer as it is written; what is not streamed comes as a whole."""
@@ -79,13 +82,17 @@ class AsyncAlmanac:
         """Return the passages and notes that match; as `Almanac.search`."""
         return await self._done(lambda: self._almanac.search(words, **options))
 
-    async def sql(self, query: str, **options: Any) -> "pa.Table":
+    async def sql(self, query: str, parameters: Any = None, **options: Any) -> "pa.Table":
         """Return the result of a query; as `Almanac.sql`."""
-        return await self._done(lambda: self._almanac.sql(query, **options))
+        return await self._done(lambda: self._almanac.sql(query, parameters, **options))
 
     async def entity(self, name: str, **options: Any) -> "EntityPage":
         """Return what is known about an entity; as `Almanac.entity`."""
         return await self._done(lambda: self._almanac.entity(name, **options))
+
+    async def remember(self, note: str | Path, **options: Any) -> "Remembered":
+        """Keep a text or a file and return its facts; as `Almanac.remember`."""
+        return await self._done(lambda: self._almanac.remember(note, **options))
 
     async def refresh(
         self, sources: str | Path | Sequence[str | Path], **options: Any

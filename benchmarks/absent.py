@@ -1,6 +1,6 @@
 """A hundred questions about things that four corpora do not name: how many get an answer?
 
-    python -m benchmarks.absent [--part report] [--homes FOLDER] [--shown]
+    python -m benchmarks.absent [--part report] [--only CORPUS ...] [--homes FOLDER] [--shown]
 
 The corpora are the sample corpus, two of English and one of Chinese documentation. An answer must
 be about another thing. The questions of one half were in view when the reader was
@@ -32,7 +32,7 @@ CORPORA = {
 def answered(folder: Path, corpus: str, questions: list[str], *, shown: bool) -> int:
     """Return how many of the questions get an answer from a corpus."""
     home = Home(folder / corpus)
-    if home.editions.current is None:
+    if home.editions.current() is None:
         refresh(home, [str(CORPORA[corpus])], Settings())
     with home.editions.reading() as edition, Asker(home, edition, Settings()) as asker:
         answers = asker.answer_all(questions)
@@ -47,14 +47,16 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--part", choices=("develop", "report"), default="report")
     parser.add_argument("--homes", type=Path)
+    parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--shown", action="store_true", help="print the answers")
     arguments = parser.parse_args()
     lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     rows = [row for row in map(json.loads, lines) if row["part"] == arguments.part]
+    rows = [row for row in rows if row["corpus"] in arguments.only]
     figures: dict[str, Any] = {"part": arguments.part, "questions": len(rows)}
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="almanac-absent-") as made:
-        for corpus in CORPORA:
+        for corpus in arguments.only:
             questions = [row["question"] for row in rows if row["corpus"] == corpus]
             folder = arguments.homes or Path(made)
             counts[corpus] = answered(folder, corpus, questions, shown=arguments.shown)

@@ -14,8 +14,8 @@ P_sub          paths within the two-hop subgraph of the question and its target,
 
 `first` is the share of questions whose gold path, its relations and their order, comes first, and
 `among 5` the share in which it is among the first five; `right` is the share with a right answer
-first. MetaQA has no gold paths. Intervals (95 %) are over groups of questions that share entities,
-differences are paired.
+first. MetaQA's gold paths are the relations of a question's kind. Intervals (95 %) are over groups
+of questions that share entities, differences are paired.
 """
 
 import gzip

@@ -14,7 +14,7 @@ from flows.parsing import CommandParser, add_shared_options, command_of
 from flows.retired import moved
 
 if TYPE_CHECKING:
-    from flows.jobs import Call, Job
+    from flows.jobs import Call, Command, Job
 
 INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
 
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Libraries make hundreds of thousands of objects that stay: looking through them for garbage
     # every 700 was a tenth of the time of short commands.
     gc.set_threshold(20_000)
-    arguments = build_parser().parse_args(moved(sys.argv[1:] if argv is None else argv))
+    arguments = _parsed(sys.argv[1:] if argv is None else argv)
     try:
         from flows.jobs import Call
 
@@ -42,6 +42,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         return explain(error, arguments.command_model.home_folder(arguments.home))
+
+
+def command_typed(words: Sequence[str]) -> "Command":
+    """Return the validated command that words call; leaves with code 2 if they are wrong."""
+    return command_of(_parsed(words))
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    return build_parser().parse_args(moved(words))
+
+
+class _Version(argparse.Action):
+    """Prints the release; it is looked up only then, as that takes longer than most of the rest."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        from schemas.extras import DISTRIBUTION
+
+        terminal.show(f"almanac {version(DISTRIBUTION)}")
+        parser.exit()
 
 
 def _do(job: "Job", call: "Call") -> Any:
@@ -86,6 +107,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_shared_options(parser)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.set_defaults(home=None, json=False, debug=False, prefect=False)
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser

@@ -1,11 +1,12 @@
 """The jobs as Prefect flows: `prefect.yaml` deploys them, commands run them if there is a server.
 
 A flow's parameters are the fields of its job. Each stage is a task, and so is each group of
-batches of passages; the job's result is an artifact.
+batches of passages. `flows/flow_record.py` says what a run leaves on the server.
 """
 
 import atexit
 import inspect
+import logging
 import os
 import sys
 from collections import deque
@@ -18,13 +19,12 @@ from itertools import chain, islice
 from typing import Any
 
 from prefect import Flow, flow, get_run_logger, task
-from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
+from prefect.logging import get_logger
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from flows import terminal
 from flows.commands.answer import AnswerQuestions
 from flows.commands.audit import AuditFacts
 from flows.commands.calibrate_gate import CalibrateGate
@@ -33,10 +33,13 @@ from flows.commands.gates import EvaluateGates
 from flows.commands.import_graph import ImportGraph
 from flows.commands.learn import LearnFromQuestions
 from flows.commands.refresh import RefreshKnowledge
+from flows.commands.report import Report as WriteReport
 from flows.commands.train_experts import TrainExperts
 from flows.commands.train_paths import TrainPaths
 from flows.commands.verbalize import Verbalize
+from flows.flow_record import FlowRecord, failure
 from flows.jobs import Job, Runner
+from schemas.errors import AlmanacError
 from schemas.settings import Settings
 from tasks.extract.batches import FEW_BATCHES, dask_options, worker_pool
 from tasks.progress import Report, RunStage, Warn
@@ -53,6 +56,7 @@ JOBS: tuple[type[Job], ...] = (
     AuditFacts,
     EvaluateAnswers,
     EvaluateGates,
+    WriteReport,
 )
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]
@@ -64,8 +68,9 @@ LOGGED_TIMES = 10  # progress lines per stage in Prefect's log
 
 def run_as_flow(job: Job, runner: Runner) -> Any:
     """Run a command's job as a flow run; even if Prefect fails, the job's own outcome counts."""
-    attempt = FlowAttempt(partial(job.work, _in_prefect(job, runner)))
-    token = _commanded.set((attempt, runner.warn))
+    record = FlowRecord(job, runner.warn)
+    attempt = FlowAttempt(partial(job.work, _in_prefect(job, runner, record)))
+    token = _commanded.set((attempt, record))
     try:
         parameters = {name: getattr(job, name) for name in type(job).model_fields}
         return attempt.outcome(
@@ -89,32 +94,36 @@ def _flow(job_class: type[Job]) -> Flow[..., Any]:
     run.__signature__ = inspect.Signature(own_first)  # type: ignore[attr-defined]
     run.__doc__ = "\n".join([job_class.__doc__ or "", "", "Args:", *described])
     about = job_class.__doc__
-    return flow(name=job_class.flow_name, description=about, persist_result=False)(run)
+    named = f"{job_class.flow_name} of {{home}}"
+    return flow(
+        name=job_class.flow_name, description=about, flow_run_name=named, persist_result=False
+    )(run)
 
 
 def _run(job: Job) -> Any:
-    """Run the job within its flow and record its result as an artifact."""
+    """Run the job within its flow and record what becomes of it."""
     hush_at_exit()
+    mistakes_in_words()
     commanded = _commanded.get()
     if commanded is None:
         logger = get_run_logger()
         runner = Runner(_log_progress(logger.info), logger.warning)
-        attempt, warn = FlowAttempt(partial(job.work, _in_prefect(job, runner))), runner.warn
+        record = FlowRecord(job, runner.warn)
+        attempt = FlowAttempt(partial(job.work, _in_prefect(job, runner, record)))
     else:
-        attempt, warn = commanded
-    result = attempt()
+        attempt, record = commanded
     try:
-        create_markdown_artifact(
-            key=job.flow_name,
-            markdown=terminal.as_markdown(job.shown(result)),
-            description=job.outcome,
-        )
-    except Exception as problem:
-        warn(_failure(problem))
+        result = attempt()
+    except Exception as error:
+        record.failed(error)
+        raise
+    record.done(result)
     return result
 
 
-_commanded: ContextVar[tuple["FlowAttempt", Warn] | None] = ContextVar("commanded", default=None)
+_commanded: ContextVar[tuple["FlowAttempt", FlowRecord] | None] = ContextVar(
+    "commanded", default=None
+)
 
 FLOWS = {job: _flow(job) for job in JOBS}
 
@@ -140,6 +149,20 @@ def hush_at_exit() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
     atexit.register(hush)  # registered early, so that it runs late
+
+
+@cache
+def mistakes_in_words() -> None:
+    """Log an AlmanacError as its sentence alone; a traceback says nothing more to people."""
+
+    def in_words(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, AlmanacError):
+            record.msg, record.args, record.exc_info = str(error), (), None
+        return True
+
+    for name in ("flow_runs", "task_runs", "engine"):
+        get_logger(name).addFilter(in_words)
 
 
 def _log_progress(log: Callable[..., None]) -> Report:
@@ -193,14 +216,9 @@ class FlowAttempt:
         except Exception as problem:
             if self._error is not None:
                 raise self._error from None
-            warn(_failure(problem))
+            warn(failure(problem))
             return self._result if self._ended else otherwise()
         return self._result
-
-
-def _failure(problem: Exception) -> str:
-    reason = " ".join((str(problem) or type(problem).__name__).split())[:300]
-    return f"Warning: Prefect failed; the work itself is not affected: {reason}"
 
 
 # -- stages and batches as tasks ------------------------------------------------------------------
@@ -212,10 +230,11 @@ def do(work: Any) -> Any:
     return work()
 
 
-def _in_prefect(job: Job, runner: Runner) -> Runner:
-    """Return the runner with stages and batches as Prefect tasks."""
+def _in_prefect(job: Job, runner: Runner, record: FlowRecord) -> Runner:
+    """Return the runner with stages and batches as Prefect tasks, and its progress recorded."""
     return replace(
         runner,
+        report=record.following(runner.report),
         run_stage=stages_as_tasks(job.retried, runner.warn),
         each=BatchesAsTasks(job.chosen_settings, job.batch_name, job.batches_per_task),
     )

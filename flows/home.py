@@ -76,6 +76,18 @@ def edition_of(home: Home, edition_id: str | None, as_of: date | None = None) ->
     return edition
 
 
+def edition_to_share(home: Home, edition_id: str | None, sensitive: bool) -> Edition:
+    """Return an edition of which a copy leaves the home; refuse what is sensitive unless wanted."""
+    edition = edition_of(home, edition_id)
+    kept_back = 0 if sensitive else edition.sensitive_documents()
+    if kept_back:
+        raise UsageError(
+            f"{kept_back} of the edition's documents are sensitive, and what is written would show "
+            "them. If whoever opens it may read them, add --set sensitive=true."
+        )
+    return edition
+
+
 def _edition_as_of(home: Home, day: date) -> Edition:
     edition = home.editions.as_of(day)
     if edition is None:

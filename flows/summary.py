@@ -10,14 +10,9 @@ YIELD_COLUMNS = ("source", "language", "sentences", "with a statement", "with a 
 
 def run_in_words(run: Mapping[str, Any]) -> Iterator[Shown]:
     """Yield a run's counts above zero, yields, times, cost, notes and outcome."""
-    counts = [
-        [stage, what.replace("_", " "), number]
-        for stage, counted in run["counts"].items()
-        for what, number in counted.items()
-        if number
-    ]
-    if counts:
-        yield Table(["stage", "what", "number"], counts)
+    counts = counts_table(run["counts"])
+    if counts.rows:
+        yield counts
     if run["yields"]:
         yield Table(YIELD_COLUMNS, list(yields(run["yields"])))
     yield (
@@ -34,6 +29,17 @@ def run_in_words(run: Mapping[str, Any]) -> Iterator[Shown]:
         yield "Nothing has changed, so no new edition was needed."
     else:
         yield f"The run ended with the outcome {run['outcome']}."
+
+
+def counts_table(counts: Mapping[str, Mapping[str, int]]) -> Table:
+    """Return what the stages of a run counted, without zeros."""
+    rows = [
+        [stage, what.replace("_", " "), number]
+        for stage, counted in counts.items()
+        for what, number in counted.items()
+        if number
+    ]
+    return Table(["stage", "what", "number"], rows)
 
 
 def yields(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int, str, str]]:

@@ -2,6 +2,7 @@
 
 AlmanacError        the work failed (exit code 1)
 ├── UsageError      the call was wrong (exit code 2)
+│   └── NotFoundError   what it names does not exist
 ├── HeldError       publishing waits for a person's decision
 ├── BusyError       somebody else holds the lock
 └── DamageError     a file is not what the manifest says
@@ -20,8 +21,17 @@ class UsageError(AlmanacError):
     exit_code = 2
 
 
+class NotFoundError(UsageError):
+    """What the call names does not exist."""
+
+
 class HeldError(AlmanacError):
-    """Publishing waits for a person's decision."""
+    """Publishing waits for a person's decision; `edition` is the candidate if there is one."""
+
+    def __init__(self, message: str, edition: str | None = None) -> None:
+        """Remember the candidate's id beside the message."""
+        super().__init__(message)
+        self.edition = edition
 
 
 class BusyError(AlmanacError):

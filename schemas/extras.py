@@ -17,7 +17,7 @@ EXTRAS = {
     "llm": ("torch", "transformers", "sentence_transformers", "llguidance"),
     "learn": ("torch", "scipy", "sklearn", "threadpoolctl", "matplotlib"),
     "experts": ("torch", "transformers", "llguidance", "scipy", "matplotlib", "peft"),
-    "paths": ("torch", "scipy", "networkx", "matplotlib"),
+    "paths": ("torch", "scipy", "matplotlib"),
     "prefect": ("prefect", "prefect_dask"),
     "dask": ("dask", "distributed"),
     "serve": ("fastapi", "uvicorn", "prometheus_client", "mcp"),

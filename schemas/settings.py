@@ -128,6 +128,9 @@ class EngineSettings(_Settings):
         description="The embedded rules, a model behind OpenAI's API, or a local transformers "
         "model.",
     )
+    extractor: str | None = Field(
+        None, description="A plug-in that extracts in place of the embedded rules (the rules)."
+    )
     model: ModelSettings = ModelSettings()
     answer_model: ModelSettings | None = Field(
         None,

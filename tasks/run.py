@@ -14,7 +14,9 @@ import orjson
 from schemas.errors import HeldError
 from schemas.operations import Run
 from schemas.settings import Settings
+from tasks.lineage import Lineage
 from tasks.progress import Report, RunStage, run_plainly, silent
+from tasks.tracing import span
 from tasks.version import code_version
 from warehouse.disk_errors import refusals_in_words
 from warehouse.editions import Edition
@@ -56,10 +58,13 @@ def publishing_run(
     with (
         refusals_in_words(home.path),
         lease(home.path, run.run_id, wait_seconds),
+        span(f"almanac.{flow}", run_id=run.run_id) as timed,
         recorded(home, run),
     ):
         home.clean()
         yield run
+        if timed:
+            timed.set_attributes({"outcome": run.outcome, "edition": run.edition or ""})
 
 
 @dataclass
@@ -85,21 +90,23 @@ def run_stages(work: W, stages: Stages[W], run_stage: RunStage = run_plainly) ->
     """Run the stages in order and note how many seconds each took."""
     for name, stage, _ in stages:
         started = time.perf_counter()
-        run_stage(name, partial(stage, work))
+        with span(f"almanac.stage.{name}"):
+            run_stage(name, partial(stage, work))
         work.run.seconds[name] = round(time.perf_counter() - started, 3)
 
 
 @contextmanager
 def recorded(home: Home, run: RunReport) -> Iterator[None]:
     """Record the run from its start to its end, however it ends; close the rows of dead runs."""
-    for part in home.live.parts(Run)[-1:]:  # each run closed the one before it
-        for earlier in home.live.part_table(Run, part).to_pylist():
-            if earlier["outcome"] == "running":
-                # This run holds the lease, so the run that wrote this row is dead.
-                record(home.live, Run(**{**earlier, "outcome": "died"}))
+    earlier = _last_row(home)  # each run closed the one before it
+    if earlier and earlier["outcome"] == "running":
+        # This run holds the lease, so the run that wrote this row is dead.
+        record(home.live, Run(**{**earlier, "outcome": "died"}))
     started = datetime.now(UTC)
     error: str | None = None
     record(home.live, _run_row(run, started))
+    lineage = Lineage(run.flow, home.path, run.notes)
+    lineage.start()
     try:
         yield
     except BaseException as problem:
@@ -109,6 +116,20 @@ def recorded(home: Home, run: RunReport) -> Iterator[None]:
         raise
     finally:
         record(home.live, _run_row(run, started, datetime.now(UTC), error))
+        sources = dict.fromkeys(row["source"] for row in run.yields)
+        lineage.end(run.outcome, run.edition, run.counts.get("edition", {}), sources, error)
+
+
+def last_run(home: Home) -> dict[str, Any] | None:
+    """Return the home's last run as its row has it, with the counts by stage as a dict."""
+    row = _last_row(home)
+    return row and {**row, "counts": orjson.loads(row["counts"])}
+
+
+def _last_row(home: Home) -> dict[str, Any] | None:
+    parts = home.live.parts(Run)[-1:]
+    rows = [row for part in parts for row in home.live.part_table(Run, part).to_pylist()]
+    return rows[-1] if rows else None
 
 
 def _run_row(

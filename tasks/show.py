@@ -1,13 +1,13 @@
 """Show what an edition knows about one entity, on one page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice, takewhile
 from typing import Any
 
 import duckdb
 
-from schemas.errors import UsageError
+from schemas.errors import NotFoundError, UsageError
 from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
 from tasks.text.names import disambiguator, normalise_name
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -37,6 +37,14 @@ ASPECTS = """
     from aspects as notes left join documents using (document_id)
 """
 BEST_NOTES = "confidence desc, notes.text"
+# The passage of each document that names it most.
+PLACES = """
+    select document_id, title, uri, sum(times) as times, arg_max(span_start, times) as span_start
+    from entity_passages join passages using (document_id, passage_id)
+        join documents using (document_id)
+"""
+PLACES_OF_ONE = "group by entity_id, document_id, title, uri"
+MOST_NAMED = "times desc, title, document_id"
 _SIMILAR = """
     select alias, max(jaro_winkler_similarity(lower(alias), $1)) as similarity
     from aliases join entities using (entity_id)
@@ -54,7 +62,8 @@ class EntityPage:
 
     `facts` have the entity as their head, `facts_as_tail` as their tail, best supported first.
     `statements` are what sentences say about it beyond these facts, with a confidence of at least
-    LEAST_CONFIDENCE, the most confident first. Each list has at most MOST_FACTS rows.
+    LEAST_CONFIDENCE, the most confident first. `places` are the documents that name it, each with
+    the passage that does so most. Each list has at most MOST_FACTS rows.
     """
 
     entity_id: str
@@ -70,52 +79,64 @@ class EntityPage:
     statements: list[dict[str, Any]]
     descriptions: list[dict[str, Any]]
     aspects: list[dict[str, Any]]
+    places: list[dict[str, Any]]
 
 
 def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> EntityPage:
     """Return the page of the entity with this id, name or alias.
 
-    Raises UsageError if no entity has the name, or if several have it; the message lists them.
+    Raises NotFoundError if no entity has the name, and UsageError if several have it; the message
+    lists them.
     """
     edition.check(DUCKDB_FILE)
-    wanted = wanted.encode("utf-8", "replace").decode()  # DuckDB takes no lone surrogates
     with edition.connect() as con:
-        entity = _choose(con, wanted, graph)
-        entity_id = entity["entity_id"]
-        aliases = _rows(con, _ALIASES, [entity_id])
-        of_it: list[str | int | float] = [entity_id, MOST_FACTS]
-        # The parts of these queries are constants of this module.
-        facts = _rows(con, f"{FACTS} where head_id = ? order by {BEST_FACTS} limit ?", of_it)
-        facts_as_tail = _rows(
-            con, f"{FACTS} where tail_id = ? order by {BEST_FACTS} limit ?", of_it
-        )
-        return EntityPage(
-            **entity,
-            aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
-            facts=facts,
-            facts_as_tail=facts_as_tail,
-            statements=list(_statements_beside([*facts, *facts_as_tail], con, entity_id)),
-            descriptions=_rows(
-                con, f"{DESCRIPTIONS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
-            ),
-            aspects=_rows(
-                con, f"{ASPECTS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
-            ),
-        )
+        return entity_page(con, wanted, graph)
 
 
-def _statements_beside(
-    facts: list[dict[str, Any]], con: duckdb.DuckDBPyConnection, entity_id: str
+def entity_page(
+    con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None = None
+) -> EntityPage:
+    """Return the page of an entity of the edition that is open, as `show_entity` does."""
+    wanted = wanted.encode("utf-8", "replace").decode()  # DuckDB takes no lone surrogates
+    entity = _choose(con, wanted, graph)
+    entity_id = entity["entity_id"]
+    aliases = _rows(con, _ALIASES, [entity_id])
+    of_it: list[str | int | float] = [entity_id, MOST_FACTS]
+    # The parts of these queries are constants of this module.
+    facts = _rows(con, f"{FACTS} where head_id = ? order by {BEST_FACTS} limit ?", of_it)
+    facts_as_tail = _rows(con, f"{FACTS} where tail_id = ? order by {BEST_FACTS} limit ?", of_it)
+    return EntityPage(
+        **entity,
+        aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
+        facts=facts,
+        facts_as_tail=facts_as_tail,
+        statements=list(statements_beside([*facts, *facts_as_tail], _statements(con, entity_id))),
+        descriptions=_rows(
+            con, f"{DESCRIPTIONS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it
+        ),
+        aspects=_rows(con, f"{ASPECTS} where entity_id = ? order by {BEST_NOTES} limit ?", of_it),
+        places=_rows(
+            con,
+            f"{PLACES} where entity_id = ? {PLACES_OF_ONE} order by {MOST_NAMED} limit ?",
+            of_it,
+        ),
+    )
+
+
+def _statements(con: duckdb.DuckDBPyConnection, entity_id: str) -> Iterator[Stated]:
+    """Yield the confident statements about an entity, the most confident first."""
+    if are_linked(con):
+        stated = statements_around(con, [entity_id], everything=True)
+        yield from takewhile(lambda row: row.confidence >= LEAST_CONFIDENCE, stated)
+
+
+def statements_beside(
+    facts: list[dict[str, Any]], stated: Iterable[Stated]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the confident statements about an entity, without those that repeat a fact."""
-    if not are_linked(con):
-        return
-    stated = statements_around(con, [entity_id], everything=True)
-    likely = takewhile(lambda row: row.confidence >= LEAST_CONFIDENCE, stated)
-    beside = (row for row in likely if not any(_says(row, fact) for fact in facts))
+    """Yield statements without those that repeat a fact, at most MOST_FACTS."""
+    beside = (row for row in stated if not any(_says(row, fact) for fact in facts))
     for row in islice(beside, MOST_FACTS):
-        place = asdict(row.place)
-        yield {"statement": row.words, "confidence": row.confidence, **place}
+        yield {"statement": row.words, "confidence": row.confidence, **asdict(row.place)}
 
 
 def _says(stated: Stated, fact: dict[str, Any]) -> bool:
@@ -133,7 +154,7 @@ def _says(stated: Stated, fact: dict[str, Any]) -> bool:
 def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> dict[str, Any]:
     """Return the entity that is called so; else the one whose name is the same in another spelling.
 
-    Raises UsageError if there is none, or several.
+    Raises NotFoundError if there is none, UsageError if there are several.
     """
     rows = _called(con, wanted, graph)
     values: list[str | int | float] = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
@@ -147,7 +168,7 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         raise UsageError(_ambiguous(wanted, rows))
     place = f" in the graph {graph!r}" if graph else ""
     listed = f" Similar names: {'; '.join(similar[:MOST_SIMILAR])}." if similar else ""
-    raise UsageError(
+    raise NotFoundError(
         f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
         "that mention it."
     )

@@ -109,6 +109,17 @@ def small_home(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return home.path
 
 
+@pytest.fixture(scope="session")
+def small_report(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the report of the small home."""
+    from tasks.report.write import write_report
+
+    home = Home(small_home)
+    folder = tmp_path_factory.mktemp("report")
+    write_report(home, home.require_edition(), folder)
+    return folder
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     """A home that is not there yet."""

@@ -141,6 +141,9 @@ def test_dictionary_is_up_to_date():
 
 def test_deployments_lead_to_flows():
     from prefect import Flow
+    from prefect.events import DeploymentEventTrigger
+
+    from flows.flow_record import HELD, PUBLISHED
 
     config = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
     for deployment in config["deployments"]:
@@ -148,9 +151,12 @@ def test_deployments_lead_to_flows():
         assert "/" not in module
         flow = getattr(importlib.import_module(module), name)
         assert isinstance(flow, Flow)
+        triggers = [DeploymentEventTrigger(**row) for row in deployment.get("triggers", ())]
+        assert all(trigger.expect <= {PUBLISHED, HELD} for trigger in triggers)
         assert set(deployment["parameters"]) <= set(flow.parameters.properties)
         missing = set(flow.parameters.required or []) - set(deployment["parameters"])
-        assert bool(deployment["schedules"]) != bool(missing), "what can run by itself is scheduled"
+        runs_by_itself = bool(deployment["schedules"] or triggers)
+        assert runs_by_itself != bool(missing), "what can run by itself is scheduled"
         limit = deployment.get("concurrency_limit")
         assert not limit or limit["collision_strategy"] == "ENQUEUE", "a run waits and is not lost"
 

@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -402,3 +403,7 @@ def test_a_question_needs_no_quotes(own_home, almanac):
 def test_ask_without_a_question_is_a_wrong_call(own_home, almanac):
     code, _, err = almanac(own_home, "ask")
     assert code == 2 and "-i" in err
+
+
+def test_the_version_is_printed(almanac, home):
+    assert almanac.shown(home.path, "--version") == f"almanac {version('almanac-kb')}\n"

@@ -1,4 +1,4 @@
-"""The demo refreshes, answers, and trains an expert where that is asked for."""
+"""The demo does each step of the whole by a command that it shows."""
 
 import json
 import re
@@ -8,6 +8,7 @@ import pytest
 
 from flows.__main__ import main
 from flows.commands import demo
+from schemas.errors import AlmanacError
 from tasks.experts import competence
 
 CHECKOUT = Path(__file__).parents[1]
@@ -19,19 +20,40 @@ def examples(tmp_path: Path) -> Path:
     folder = tmp_path / "examples"
     (folder / "corpus").mkdir(parents=True)
     (folder / "corpus" / "fram.md").write_text("# Fram\n\nColin Archer designed the ship Fram.\n")
-    (folder / "graphs").symlink_to(GRAPHS)
+    (folder / "graphs").mkdir()
+    (folder / "graphs" / "moons.tsv").symlink_to(GRAPHS / "moons.tsv")
+    asked = (GRAPHS / "moons-questions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "graphs" / "moons-questions.jsonl").write_text("".join(asked[:40]), encoding="utf-8")
     rows = [{"id": name, "question": "Who designed the ship Fram?"} for name in demo.QUESTIONS]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return folder
 
 
-def test_an_expert_is_trained_and_asked_alone(examples, home, monkeypatch, almanac):
+def test_each_step_is_the_command_that_is_shown(examples, home, monkeypatch, almanac):
     monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
     monkeypatch.setattr(competence, "LEAST_RIGHT", 0.0)  # so soon it knows nothing
-    shown = almanac.json(home.path, "demo", "--expert", "--examples", str(examples))
-    assert [answer["route"] for answer in shown["answers"][:3]] == ["text"] * 3
-    assert shown["expert"]["expert"] == "moons"
-    assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
+    shown = almanac.shown(home.path, "demo", "--examples", str(examples))
+    lines = re.findall(r"^\$ almanac (\S+)", shown, re.MULTILINE)
+    trained = ["train-experts", "calibrate-gate", "train-paths"]
+    assert lines == ["refresh", "import-graph", *trained, *["ask"] * 5, "report"]
+    (address,) = re.findall(r"Open (file://\S+) ", shown)
+    assert address == (home.path / "report" / "index.html").absolute().as_uri()
+    assert (home.path / "report" / "index.html").is_file()
+    assert "Deimos; Phobos" in shown
+    tables = ("experts", "gates", "path_policies")
+    counts = ", ".join(f"(select count(*) from {table}) as {table}" for table in tables)
+    assert almanac.rows(home.path, f"select {counts}") == [dict.fromkeys(tables, 1)]
+
+
+def test_what_lacks_its_extra_is_left_out_and_said(examples, home, monkeypatch, almanac):
+    def lacking(extra: str) -> None:
+        raise AlmanacError(f"This needs {extra}.")
+
+    monkeypatch.setattr(demo, "check_extra", lacking)
+    code, out, err = almanac(home.path, "demo", "--examples", str(examples), "--json")
+    assert code == 0, err
+    assert {"refresh", "import-graph", "report", "answers"} == set(json.loads(out))
+    assert "Without `almanac train-experts moons --minutes 1`: This needs experts." in err
 
 
 def test_the_help_names_the_home_of_the_demo(capsys):

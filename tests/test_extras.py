@@ -124,10 +124,9 @@ def test_a_command_names_the_extra_that_it_lacks(
     ("library", "command", "advice"),
     [
         (MINILM, ["demo"], INSTALL_MINILM),
-        ("peft", ["demo", "--expert"], pip_command("experts")),
         ("peft", ["train-experts", "moons"], pip_command("experts")),
-        ("networkx", ["train-paths", QUESTIONS, "--graph", "moons"], pip_command("paths")),
-        ("networkx", ["learn", QUESTIONS, "--paths", "--graph", "moons"], pip_command("paths")),
+        ("scipy", ["train-paths", QUESTIONS, "--graph", "moons"], pip_command("paths")),
+        ("scipy", ["learn", QUESTIONS, "--paths", "--graph", "moons"], pip_command("paths")),
         ("scipy", ["learn", QUESTIONS, "--graph", "moons"], pip_command("learn")),
     ],
 )

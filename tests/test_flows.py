@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -63,7 +65,15 @@ def test_flow_publishes_and_leaves_an_artifact(flows, tiny_corpus, tmp_path):
     assert Home(tmp_path / "home").editions.current()
     runs, tasks, artifacts = asyncio.run(recorded())
     assert [run.state_name for run in runs] == ["Completed"]
-    assert any("Edition" in (artifact.data or "") for artifact in artifacts)
+    assert [run.name for run in runs] == [f"refresh-knowledge of {tmp_path / 'home'}"]
+    shown = {artifact.key: artifact for artifact in artifacts}
+    assert "Edition" in shown["refresh-knowledge"].data
+    assert {"stage": "inputs", "what": "files", "number": 10} in json.loads(
+        shown["refresh-knowledge-table"].data
+    )
+    assert shown["refresh-knowledge-progress"].data == 100.0
+    [published] = events("almanac.edition.published", tmp_path / "home")
+    assert published["payload"]["edition"] == report["edition"]
     names = {task.name.rsplit("-", 1)[0] for task in tasks}
     assert {"read", "split", "extract", "extract passages", "build", "publish"} == names
     again = refresh(flows, [tiny_corpus], tmp_path / "home")
@@ -89,7 +99,7 @@ def test_evaluation_is_a_flow_with_its_figures(flows, own_home, tmp_path):
     assert found["metrics"]["right"] == 1
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
-    assert any("| text | all | 2 |" in (artifact.data or "") for artifact in artifacts)
+    assert any("| text | all | 2 |" in str(artifact.data) for artifact in artifacts)
 
 
 def test_training_is_a_flow_with_its_pictures(flows, own_home):
@@ -99,7 +109,7 @@ def test_training_is_a_flow_with_its_pictures(flows, own_home):
     assert report["published"] and report["experts"][0]["ended"] == "epochs"
     assert json.loads(json.dumps(report)) == report
     _, tasks, artifacts = asyncio.run(recorded())
-    assert any("data:image/png;base64," in (artifact.data or "") for artifact in artifacts)
+    assert any("data:image/png;base64," in str(artifact.data) for artifact in artifacts)
     assert "train expert" in {task.name.rsplit("-", 1)[0] for task in tasks}
 
 
@@ -118,7 +128,7 @@ def test_measuring_gates_is_a_flow(flows, tmp_path):
     assert (found["system"], found["items"]) == ("never", 20)
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
-    assert any("| random |" in (artifact.data or "") for artifact in artifacts)
+    assert any("| random |" in str(artifact.data) for artifact in artifacts)
 
 
 def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
@@ -139,14 +149,51 @@ def test_learning_and_answering_are_flows(flows, own_home, tmp_path):
     answer = json.loads(out.read_text())
     assert set(answer["answers"]) == set(rows[-1]["answers"])
     _, _, artifacts = asyncio.run(recorded())
-    shown = [artifact.data or "" for artifact in artifacts]
+    shown = [str(artifact.data) for artifact in artifacts]
     assert any("1 of 1 questions" in text for text in shown)
     assert any("| films | 150 | 150 |" in text for text in shown)
 
 
-def test_failing_flow_raises_the_plain_error(flows, tmp_path):
+def events(name: str, home: Path) -> list[dict[str, Any]]:
+    """Return the server's events of a name about a home, once there are any."""
+    filters = {"event": {"name": [name]}, "resource": {"id": [f"almanac.home.{home.resolve()}"]}}
+    found: list[dict[str, Any]] = []
+
+    def arrived() -> bool:
+        from prefect.client.orchestration import get_client
+
+        with get_client(sync_client=True) as client:
+            response = client._client.post("/events/filter", json={"filter": filters})
+        found[:] = response.json()["events"]
+        return bool(found)
+
+    wait_for(arrived)
+    return found
+
+
+def test_a_mistake_is_one_sentence_in_the_log_and_in_the_record(flows, tmp_path, caplog):
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        caplog.set_level(logging.ERROR, name)
+        logging.getLogger(name).addHandler(caplog.handler)
     with pytest.raises(AlmanacError, match="No such file"):
         refresh(flows, [tmp_path / "missing"], tmp_path / "home")
+    sentence = f"{tmp_path / 'missing'}: No such file or directory. Nothing was read and nothing"
+    assert {record.name for record in caplog.records} == {"prefect.flow_runs", "prefect.task_runs"}
+    assert all(sentence in record.getMessage() for record in caplog.records)
+    assert not [record for record in caplog.records if record.exc_info]
+    _, table, words = newest_artifacts()
+    assert words.description == "Why the run failed" and sentence in words.data
+    assert {"what": "outcome", "value": "failed"} in json.loads(table.data)
+
+
+def newest_artifacts() -> list[Any]:
+    """Return what the last flow run left: its progress, its table and its words."""
+    _, _, artifacts = asyncio.run(recorded())
+    run = max(artifacts, key=lambda artifact: artifact.created).flow_run_id
+    named = [one for one in artifacts if one.flow_run_id == run and one.key]
+    return sorted(
+        named, key=lambda artifact: ("progress", "table", "markdown").index(artifact.type)
+    )
 
 
 def test_held_refresh_says_so(flows, tiny_corpus, own_home):
@@ -159,6 +206,57 @@ def test_held_refresh_says_so(flows, tiny_corpus, own_home):
         (corpus / f"place-{number}.md").unlink()
     with pytest.raises(HeldError, match="12 of"):
         refresh(flows, [corpus], own_home)
+    [held] = events("almanac.edition.held", own_home)
+    assert "12 of" in held["payload"]["reason"]
+    progress, table, words = newest_artifacts()
+    assert progress.description == "held" and words.description == "Why the run was held"
+    assert {"what": "outcome", "value": "held"} in json.loads(table.data)
+
+
+@pytest.fixture
+def named_server(flows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is named in the environment, too."""
+    from prefect.settings import PREFECT_API_URL
+
+    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
+
+
+def test_a_command_is_scheduled_as_it_is_typed(named_server, tiny_corpus, own_home, almanac):
+    from prefect.client.orchestration import get_client
+    from prefect.flows import load_flow_from_entrypoint
+
+    typed = f"refresh {tiny_corpus} --workers 1 --no-vectors"
+    when = ("--cron", "17 3 * * *", "--after", "held", "--name", "nightly")
+    made = almanac.json(own_home, "schedule", typed, *when)
+    assert made["deployment"] == "refresh-knowledge/nightly"
+    again = almanac.shown(own_home, "schedule", typed, *when)
+    assert "by the clock (17 3 * * *) and after an edition is held" in again
+    with get_client(sync_client=True) as client:
+        deployed = client.read_deployment_by_name("refresh-knowledge/nightly")
+        [automation] = client._client.get(
+            f"/automations/related-to/prefect.deployment.{deployed.id}"
+        ).json()
+    assert [one.schedule.cron for one in deployed.schedules] == ["17 3 * * *"]
+    assert deployed.job_variables == {"working_dir": str(Path.cwd())}
+    assert automation["trigger"]["expect"] == ["almanac.edition.held"]
+    flow = load_flow_from_entrypoint(deployed.entrypoint)
+    assert flow(**deployed.parameters)["published"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["sql 'select 1'"], "Prefect cannot run .* It can run: .*refresh-knowledge"),
+        (["refresh texts", "--cron", "at noon"], "The schedule 'at noon' in UTC cannot be"),
+    ],
+)
+def test_what_cannot_be_scheduled_is_refused(named_server, own_home, almanac, typed, words):
+    assert re.search(words, almanac.refused(own_home, "schedule", *typed))
+
+
+def test_scheduling_needs_a_server(own_home, almanac, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", "")
+    assert "prefect server start" in almanac.refused(own_home, "schedule", "refresh texts")
 
 
 @pytest.mark.parametrize("batches", [0, 1, 40])

@@ -14,7 +14,6 @@ import pytest
 from flows.__main__ import build_parser
 from flows.commands.train_paths import TrainPaths, arms_in_words
 from flows.parsing import command_of
-from schemas.answers import GraphPath
 from schemas.bandits import BanditDecision
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
@@ -35,7 +34,6 @@ from tasks.paths.bandit.context import FEATURES, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
-from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import UnsafePolicyError
 from tasks.questions.formats import read_benchmark
@@ -365,24 +363,6 @@ def test_the_command_draws_the_paths_as_an_svg(home, tmp_path, almanac):
     assert "Galileo Galilei" in words and "born_in" in words
     code, _, refusal = almanac(home.path, "ask", *ASKED.split(), "--picture", "paths.txt")
     assert code == 2 and "must end in .svg" in refusal
-
-
-def test_equal_paths_give_equal_pictures_whatever_their_names_hold():
-    path = GraphPath(
-        nodes=["$x_1", "<b>&\n", "$\\frac"], relations=["is", "=$"], inverse=[True, False]
-    )
-    assert draw_paths([path, path], "$\\frac") == draw_paths([path, path], "$\\frac")
-    ElementTree.fromstring(draw_paths([path]))
-    ElementTree.fromstring(draw_paths([]))
-
-
-def test_a_picture_names_fonts_that_are_missing_here_without_complaint(
-    monkeypatch, caplog, recwarn
-):
-    monkeypatch.setattr("tasks.paths.pictures.FONTS", ["DejaVu Sans", "Font of nobody"])
-    picture = draw_paths([GraphPath(nodes=["Io", "比萨"], relations=["见于"], inverse=[False])])
-    assert "Font of nobody" in picture.decode() and "比萨" in picture.decode()
-    assert not caplog.records and not recwarn.list
 
 
 def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it():

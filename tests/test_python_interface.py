@@ -173,8 +173,8 @@ def test_an_empty_result_has_its_columns(small_home):
     assert table.schema == pa.schema({"head": pa.string(), **numbers})
 
 
-def test_an_older_edition_is_read_by_its_id(small_home):
-    with almanac.open(small_home) as kb:
+def test_an_older_edition_is_read_by_its_id(own_home):
+    with almanac.open(own_home) as kb:
         first, second = (edition.id for edition in kb.home.editions.all())
         capitals = "from documents where text like '%the capital of%'"
         assert kb.sql(capitals, edition=first).num_rows == 1
@@ -233,8 +233,8 @@ def test_errors_are_the_commands_errors(small_home, tmp_path):
         almanac.open(small_home).sql("select * from read_csv('/etc/passwd')")
 
 
-def test_words_that_are_no_text_are_not_known(small_home):
-    with almanac.open(small_home) as kb:
+def test_words_that_are_no_text_are_not_known(own_home):
+    with almanac.open(own_home) as kb:
         assert kb.ask("\udcff who?").question == "? who?"
         with pytest.raises(UsageError, match="No entity"):
             kb.entity("\udcff")

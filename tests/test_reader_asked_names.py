@@ -2,8 +2,10 @@
 
 import pytest
 
+from schemas.answers import Evidence
 from tasks.reader.asked_names import AskedNames, asked_names, is_about_somebody_unnamed
-from tasks.reader.texts import Text
+from tasks.reader.texts import Text, TextPart
+from tasks.retrieval.linked_names import LinkedName
 from tasks.text.question import analyse
 
 
@@ -46,6 +48,34 @@ def test_a_text_with_the_name_may_answer(question, text):
 )
 def test_a_text_without_the_name_may_not(question, text):
     assert not borne(question, text)
+
+
+class Linked(Words):
+    """A source that knows all words with a capital as names."""
+
+    def names_in(self, text):
+        words = [word.strip(".,") for word in text.split() if word.istitle()]
+        return [LinkedName(text.find(word), 0, word, []) for word in words]
+
+
+def part(text: str) -> TextPart:
+    return TextPart(0, len(text), Evidence(text=text, kind="passage", score=1.0))
+
+
+@pytest.mark.parametrize(
+    ("subject", "sentence", "concerned"),
+    [
+        ("Ost", "Its mayor is Ann.", True),  # what the text is about is named before
+        ("Rivers", "The mayor of Ost is Ann.", True),  # by the sentence itself
+        ("Norland", "The council of Varland has met.", True),  # by the question
+        ("Norland", "Its mayor is Ann.", False),  # a third thing
+    ],
+)
+def test_a_second_round_concerns_a_name_of_the_question_or_the_first(subject, sentence, concerned):
+    question = analyse("Who is the mayor of the town on the border of Varland?")
+    led, said = part("near the border lies the town of Ost."), part(sentence)
+    text = Text(sentence, (said,), led=led, subject=subject)
+    assert AskedNames(question, Linked()).concern(text, said) is concerned  # type: ignore[arg-type]
 
 
 def test_a_first_word_is_no_name_for_its_place_alone():

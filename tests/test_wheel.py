@@ -33,11 +33,15 @@ with almanac.open("home") as kb:
         "rows": kb.sql("select tail from triples where relation = 'born in'").to_pylist(),
         "kind": kb.entity("Marie Curie").kind,
     }
+from almanac.flows.commands.schedule import Schedule
+schedule = Schedule(home="home", command="refresh texts", cron="17 3 * * *")
+scheduled = schedule.deployment(schedule.job())
 [command] = entry_points(group="console_scripts", name="almanac")
 deployments = yaml.safe_load(files(almanac).joinpath("prefect.yaml").read_text())["deployments"]
 found |= {
     "command": command.load().__module__,
     "flows": [load_flow_from_entrypoint(d["entrypoint"]).name for d in deployments],
+    "scheduled": load_flow_from_entrypoint(scheduled.entrypoint).name,
     "examples": files(almanac).joinpath("examples", "questions.jsonl").is_file(),
     "mapping": midtermqa._MAPPING.is_file(),
     "foreign": sorted({"schemas", "warehouse", "tasks", "flows"} & set(sys.modules)),
@@ -126,6 +130,7 @@ def test_it_refreshes_on_dask_in_a_flow_and_answers(installed: Installed) -> Non
     assert found["rows"] == [{"tail": "Warsaw"}]
     assert found["command"] == "almanac.flows.__main__"
     assert "refresh-knowledge" in found["flows"] and len(found["flows"]) > 5
+    assert found["scheduled"] == "refresh-knowledge"
     assert found["examples"] and found["mapping"] and not found["foreign"]
 
 

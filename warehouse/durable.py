@@ -133,12 +133,12 @@ def sha256_file(path: Path) -> str:
 
 
 def remove_dead_temporaries(folder: Path, pattern: str = "**/*.tmp") -> int:
-    """Remove temporary files, `*.<process id>.tmp`, of dead processes; return how many."""
+    """Remove files and folders `*.<process id>.tmp` of dead processes; return how many."""
     removed = 0
     for path in folder.glob(pattern):
         process = path.name.split(".")[-2]
         if process.isdigit() and not _is_alive(int(process)):
-            path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
             removed += 1
     return removed
 

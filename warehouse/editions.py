@@ -96,6 +96,12 @@ class Edition:
         """Return a table's row count."""
         return int(self.manifest["tables"].get(row.table, {}).get("rows", 0))
 
+    def sensitive_documents(self) -> int:
+        """Return how many documents are from sensitive sources."""
+        with self.connect() as con:
+            query = "select count(*) from documents where sensitivity <> 'normal'"
+            return int(con.sql(query).fetchall()[0][0])
+
     def damaged(self) -> list[str]:
         """Return the files that differ from the manifest."""
         bad = []

@@ -8,6 +8,7 @@ half-way shows an error and nothing else.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,6 +77,7 @@ def run_sql(
     query: str,
     settings: SqlSettings | None = None,
     process: SqlProcess | None = None,
+    parameters: Sequence[Any] | Mapping[str, Any] | None = None,
 ) -> SqlResult:
     """Run the query on an edition's DuckDB file and the live tables' Parquet parts.
 
@@ -94,6 +96,7 @@ def run_sql(
         "database": str(database.resolve()),
         "live": live_tables(live, query),
         "query": query,
+        "parameters": _sent(parameters),
         **settings.model_dump(),
     }
     try:
@@ -108,6 +111,22 @@ def run_sql(
         raise _error(report, settings)
     columns, types = tuple(report["columns"]), tuple(report["types"])
     return SqlResult(columns, types, report["rows"], process.output)
+
+
+def _sent(parameters: Any) -> Any:
+    """Return a query's parameters as JSON can express them; raises UsageError for other types."""
+    if parameters is None or isinstance(parameters, bool | int | float | str):
+        return parameters
+    if isinstance(parameters, date):
+        return {type(parameters).__name__: parameters.isoformat()}
+    if isinstance(parameters, Mapping):
+        return {"named": {str(name): _sent(value) for name, value in parameters.items()}}
+    if isinstance(parameters, Sequence) and not isinstance(parameters, bytes):
+        return [_sent(value) for value in parameters]
+    raise UsageError(
+        f"A parameter of a query cannot be a {type(parameters).__name__}: it is a text, a number, "
+        "a truth value, a day or a time."
+    )
 
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:

@@ -60,7 +60,8 @@ def main() -> int:
         limit_process(request["seconds"], request["memory_mb"])
         connection = connect(request)
         check(connection, request["query"])
-        summary = write_rows(connection, request["query"])
+        parameters = received(request.get("parameters"))
+        summary = write_rows(connection, request["query"], parameters)
     except RefusedError as refusal:
         return fail("refused", str(refusal))
     except (MemoryError, duckdb.OutOfMemoryException):
@@ -185,9 +186,23 @@ def check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         raise RefusedError(f"this only reads the tables, and {kind} does not")
 
 
-def write_rows(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
+def received(parameters: Any) -> Any:
+    """Return a query's parameters as they were before they were sent as JSON."""
+    if isinstance(parameters, list):
+        return [received(value) for value in parameters]
+    if not isinstance(parameters, dict):
+        return parameters
+    [(kind, value)] = parameters.items()
+    if kind == "named":
+        return {name: received(one) for name, one in value.items()}
+    return (datetime if kind == "datetime" else date).fromisoformat(value)
+
+
+def write_rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Any = None
+) -> dict[str, Any]:
     """Write the result's rows; return its columns and the number of rows."""
-    cursor = connection.execute(query)
+    cursor = connection.execute(query, parameters)
     description = cursor.description or []
     rows = 0
     for row in fetched(cursor):

@@ -222,13 +222,13 @@ def _show_other_values(home: "Home", answer: Answer) -> None:
 
 def _draw(answer: Answer, picture: Path) -> None:
     """Write the paths behind an answer as an SVG; say so if there are none."""
-    from tasks.paths.pictures import draw_paths
+    from tasks.report.drawings import draw_paths
 
     paths = [evidence.path for evidence in answer.evidence if evidence.path]
     if not paths:
         terminal.say("No path of a graph led to this answer, so there is no picture.")
         return
-    picture.write_bytes(draw_paths(paths, answer.answer))
+    picture.write_text(draw_paths(paths, answer.answer), encoding="utf-8")
 
 
 def _typed_questions() -> Iterator[str]:

@@ -1,32 +1,30 @@
-"""`almanac demo`: refreshes from the sample corpus, then shows tables and asks questions.
+"""`almanac demo`: does what one does with an almanac, on a sample, by the commands one would type.
 
-With --expert it also trains an expert on a sample graph and asks it alone.
+It refreshes, imports a graph, trains an expert, a gate and paths on it, asks, and writes a report.
 """
 
 import json
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows import terminal
 from flows.commands.ask import answer_in_words, ask
-from flows.commands.import_graph import ImportGraph
-from flows.commands.refresh import RefreshKnowledge
-from flows.commands.train_experts import TrainExperts
-from flows.jobs import Call, Command, option, switch
-from flows.summary import run_in_words
+from flows.jobs import Call, Command, Job, option
 from flows.terminal import Shown, Table
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from schemas.extras import check_extra
-from tasks.experts.training.plan import TrainingPlan
 
 if TYPE_CHECKING:
     from warehouse.home import Home
 
 DEMO_HOME = "demo-home"
-EXPERT = "moons"  # the sample graph, and the expert that is trained on it
+GRAPH = "moons"  # the sample graph; its expert, gate and paths have the same name
 EXPERT_MINUTES = 1.0
 EXPERT_QUESTION = "Who discovered Io?"
+GRAPH_QUESTION = "Which moons orbit Mars?"
 # One hop, two hops across documents, and Chinese.
 QUESTIONS = ("one-01", "two-03", "zh-one-01")
 LOOKS = {
@@ -50,13 +48,10 @@ LOOKS = {
 
 
 class Demo(Command):
-    """Refresh from the sample corpus and ask questions."""
+    """Show the whole on a sample: refresh, import, train, ask and report."""
 
     examples: str | None = option(
-        "DIR", "The folder with corpus/ and questions.jsonl (examples/ of the checkout).", None
-    )
-    expert: bool = switch(
-        "Also train a small language model on a sample graph for a minute, and ask it alone."
+        "DIR", "The folder with corpus/, graphs/ and questions.jsonl (examples/).", None
     )
 
     @classmethod
@@ -65,49 +60,69 @@ class Demo(Command):
         return Path(given or DEMO_HOME)
 
     def run(self, call: Call) -> int:
-        """Refresh from the sample corpus, show parts of the tables and ask three questions."""
+        """Do each step as the command that it shows; what lacks its extra is left out, and said."""
         from tasks.ask.route import AskOptions
         from tasks.models.encoders.minilm import minilm_folder
 
         minilm_folder()  # what is missing is said before the refresh, which takes a while
-        if self.expert:
-            check_extra("experts")
-        examples, home = _examples(self.examples), self.place
-        report = call.do(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
-        questions = _questions(examples)
-        answers = [ask(home, question) for question in questions]
-        result = {"refresh": report}
-        if self.expert:
-            result["expert"] = self._train_expert(examples, call)
-            answers.append(ask(home, EXPERT_QUESTION, AskOptions(expert=EXPERT)))
+        examples, plainly = _examples(self.examples), replace(call, prefect=False)
+        if not call.json:
+            terminal.show(f"$ export ALMANAC_HOME={shlex.quote(str(self.home))}")
+        refresh = ["refresh", str(examples / "corpus")]
+        results = {"refresh": self._do(refresh, call)}
+        if not call.json:
+            terminal.print_shown(_look_around(self.place))
+        graphs = examples / "graphs"
+        words = ["import-graph", str(graphs / f"{GRAPH}.tsv"), "--name", GRAPH]
+        results["import-graph"] = self._do(words, plainly)
+        for extra, words in _trainings(graphs):
+            try:
+                check_extra(extra)
+            except AlmanacError as missing:
+                terminal.say(f"Without `almanac {shlex.join(words)}`: {missing}")
+                continue
+            results[words[0]] = self._do(words, plainly)
+        asked = [(question, AskOptions()) for question in _questions(examples)]
+        asked.append((GRAPH_QUESTION, AskOptions(graph=GRAPH)))
+        if "train-experts" in results:
+            asked.append((EXPERT_QUESTION, AskOptions(expert=GRAPH)))
+        answers = []
+        for question, options in asked:
+            answers.append(ask(self.place, question, options))
+            if not call.json:
+                given = [f"--graph {GRAPH}"] if options.graph else []
+                given += [f"--expert {GRAPH}"] if options.expert else []
+                quoted = json.dumps(question, ensure_ascii=False)
+                terminal.show(f"\n$ {' '.join(['almanac ask', quoted, *given])}")
+                terminal.print_shown(answer_in_words(answers[-1], explain=bool(options.expert)))
+        results["report"] = self._do(["report", "--out", str(self.home / "report")], plainly)
         if call.json:
             shown = [answer.model_dump(mode="json") for answer in answers]
-            terminal.show_json({**result, "answers": shown})
-            return 0
-        terminal.print_shown(run_in_words(report))
-        terminal.print_shown(_look_around(home))
-        for place, answer in enumerate(answers):
-            of_expert = place == len(questions)
-            option = f" --expert {EXPERT}" if of_expert else ""
-            quoted = json.dumps(answer.question, ensure_ascii=False)
-            terminal.show(f"\n$ almanac ask {quoted}{option}")
-            terminal.print_shown(answer_in_words(answer, explain=of_expert))
-        terminal.show(
-            f"\nThe almanac is in {home.path}. Ask and query it yourself, for example:\n"
-            f'  almanac --home {home.path} ask "Who designed the ship Fram?"\n'
-            f'  almanac --home {home.path} sql "select * from entities limit 10"'
-        )
+            terminal.show_json({**results, "answers": shown})
         return 0
 
-    def _train_expert(self, examples: Path, call: Call) -> dict[str, Any]:
-        """Import the sample graph and train an expert on it for a minute; return its summary."""
+    def _do(self, words: list[str], call: Call) -> Any:
+        """Do a job that is given as it would be typed, show both, and return the result."""
+        from flows.__main__ import command_typed
 
-        graph = examples / "graphs" / f"{EXPERT}.tsv"
-        call.do(ImportGraph(home=self.home, source=str(graph), name=EXPERT), call)
-        plan = TrainingPlan(minutes=EXPERT_MINUTES)
-        job = TrainExperts(home=self.home, names=[EXPERT], plan=plan)
-        trained: dict[str, Any] = call.do(job, call)["experts"][0]
-        return trained
+        job = command_typed(["--home", str(self.home), *words])
+        assert isinstance(job, Job)
+        if not call.json:
+            terminal.show(f"\n$ almanac {shlex.join(words)}")
+        result = call.do(job, call)
+        if not call.json:
+            whole = words[0] == "refresh"  # the tables of the others tell little to a newcomer
+            shown = job.shown(result)
+            terminal.print_shown(part for part in shown if whole or isinstance(part, str))
+        return result
+
+
+def _trainings(graphs: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is learned from the sample graph, each with the extra that it needs."""
+    questions = str(graphs / f"{GRAPH}-questions.jsonl")
+    yield "experts", ["train-experts", GRAPH, "--minutes", f"{EXPERT_MINUTES:g}"]
+    yield "learn", ["calibrate-gate", questions, "--task", GRAPH]
+    yield "paths", ["train-paths", questions, "--graph", GRAPH, "--set", "arms=0"]
 
 
 def _examples(given: str | None) -> Path:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import field_validator
 
@@ -18,9 +18,11 @@ class ImportGraph(PublishingJob):
 
     source: str = operand("FILE", "The file, or the folder with the files of a mapping.")
     name: str = option("NAME", "The graph's name; replaces an earlier graph with this name.")
-    format: Literal[
-        "auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet", "conceptnet", "wikidata", "nlpcc"
-    ] = option(None, "The file's format, guessed by default.", "auto")
+    format: str = option(
+        "NAME",
+        "tsv, csv, pipe, jsonl, nt, parquet, conceptnet, wikidata, nlpcc, a plug-in's (guessed).",
+        "auto",
+    )
     mapping: str | None = option("FILE", "YAML that describes another format (none).", None)
     languages: list[str] = option(
         "CODE", "Keep names in this language only; may be repeated (all).", [], name="--language"

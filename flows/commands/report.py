@@ -4,29 +4,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Command, Runner, option
+from flows.jobs import EDITION, Job, Runner, finer, option
 from flows.terminal import Shown
 
 
-class Report(Command):
+class Report(Job):
     """Write an edition as pages that open from the disk.
 
     The folder needs no server and no network; any browser reads it.
     """
 
+    flow_name = "write-report"
+    outcome = "Where the report is"
+
     out: Path = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
     edition: str | None = EDITION
+    sensitive: bool = finer("Show documents of sensitive sources, too.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the pages; return the address of the first, their number and their bytes."""
-        from flows.home import edition_of
+        from flows.home import edition_to_share
         from tasks.report.write import write_report
 
-        with edition_of(self.place, self.edition).pinned() as edition:
+        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,
-            "address": written.index.absolute().as_uri(),
+            "address": written.first.absolute().as_uri(),
             "files": written.files,
             "bytes": written.size,
         }

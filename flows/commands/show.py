@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from flows.jobs import EDITION, Command, Runner, operand, option, switch
@@ -18,6 +19,9 @@ class Show(Command):
         "NAME", "Look in this graph only; `corpus` is your texts (all graphs).", None
     )
     all: bool = switch("Show every fact, not only the first 20.")
+    html: Path | None = option(
+        "FILE", "Also write it, with a drawing of its neighbours, as this page (none).", None
+    )
     edition: str | None = EDITION
 
     def work(self, runner: Runner) -> dict[str, Any]:
@@ -26,7 +30,12 @@ class Show(Command):
         from tasks.show import show_entity
 
         with edition_of(self.place, self.edition).pinned() as edition:
-            return asdict(show_entity(edition, " ".join(self.entity), self.graph))
+            page = show_entity(edition, " ".join(self.entity), self.graph)
+        if self.html:
+            from tasks.report.entity import entity_alone
+
+            self.html.write_text(entity_alone(page), encoding="utf-8")
+        return asdict(page)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield the entity's description, then the facts about it, each with its source."""

@@ -30,6 +30,7 @@ from tasks.ask.spending import Spending
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.text.question import Question, analyse
+from tasks.tracing import span
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -132,7 +133,10 @@ class Asker:
         turns = self._resources.settings.ask.turns
         latest = tuple(history)[-turns:] if turns else ()
         hints = QuestionHints(choices=tuple(choices))
-        [answer] = self._answered([question], [QuestionState(hints, latest, watcher=watcher)])
+        with span("almanac.ask", edition=self.edition.id) as timed:
+            [answer] = self._answered([question], [QuestionState(hints, latest, watcher=watcher)])
+            if timed:
+                timed.set_attributes({"route": answer.route, "answerable": answer.answerable})
         return answer
 
     def answer_all(
@@ -142,9 +146,9 @@ class Asker:
 
         `hints` are one per question; where they have choices, the answer is one of them.
         """
-        return self._answered(
-            questions, [QuestionState(hint) for hint in hints or [NO_HINTS] * len(questions)]
-        )
+        states = [QuestionState(hint) for hint in hints or [NO_HINTS] * len(questions)]
+        with span("almanac.ask", edition=self.edition.id, questions=len(questions)):
+            return self._answered(questions, states)
 
     def _answered(self, questions: Sequence[str], states: Sequence[QuestionState]) -> list[Answer]:
         queries = [

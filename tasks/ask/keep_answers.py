@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from schemas.answers import Answer, Gating
-from schemas.errors import UsageError
+from schemas.errors import NotFoundError, UsageError
 from schemas.operations import AnswerRecord
 from tasks.ask.route import QuestionHints
 from tasks.paths.bandit.bandit import Outcome, give_feedback
@@ -91,12 +91,12 @@ def note_feedback(home: Home, question_id: str, correct: float, words: str | Non
     """Keep how right an answer was, 0 to 1, and the asker's words; return the bandit's outcome.
 
     That is `unknown` if no bandit chose how the question was answered, and `repeated` for a second
-    feedback, which the bandit ignores. Raises UsageError for an unknown question.
+    feedback, which the bandit ignores. Raises NotFoundError for an unknown question.
     """
     answers = home.live.table(AnswerRecord)
     rows = answers.filter(pc.equal(answers["question_id"], question_id)).to_pylist()
     if not rows:
-        raise UsageError(
+        raise NotFoundError(
             f'No question has the id {question_id!r}. `almanac sql "select question_id, question '
             'from answers order by asked_at desc limit 10"` shows the last ones.'
         )

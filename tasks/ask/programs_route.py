@@ -64,7 +64,7 @@ class ProgramsRoute(AnswerRoute):
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
-        for result in self._planned(question, kbs):
+        for result in self._planned(question, kbs, guesses=bool(state.hints.choices)):
             tried += result.tried
             if result.answerable:
                 return replace(result, tried=tried)
@@ -136,20 +136,29 @@ class ProgramsRoute(AnswerRoute):
             rounds=self._options.rounds or 1,
         )
 
-    def _planned(self, question: Question, kbs: Sequence[KnowledgeBase]) -> Iterator[RouteResult]:
+    def _planned(
+        self, question: Question, kbs: Sequence[KnowledgeBase], *, guesses: bool = False
+    ) -> Iterator[RouteResult]:
         """Yield the answer of each knowledge base: imported graphs, the corpus, then the web.
 
         Only imported graphs that the question fits are asked, the best first, and the corpus only
-        if the route `programs` or its graph is requested.
+        if the route `programs` or its graph is requested. With `guesses` a plan also counts for a
+        question that says more: where the answer is one of some choices, they check the guess.
         """
-        names = [kb.name for kb in kbs]
-        fits = {name: self._fit(question, name) for name in self._writers if name in names}
-        least = NAMED_FITS if self._options.graph else FITS
+        writers = {kb.name: self._writers[kb.name] for kb in kbs if kb.name in self._writers}
+        fits: dict[str, float] = {}
+        for name, writer in writers.items():
+            for first in writer.programs(question)[:1]:
+                if guesses if first.guessed else first.probability >= self._least:
+                    fits[name] = first.probability
         for name in sorted(fits, key=lambda name: -fits[name]):
-            if fits[name] >= least:
-                result = self._by_program(question, self._writers[name], self._graphs[name])
-                yield replace(result, probability=fits[name])
-        if CORPUS in names and self._reads_corpus and self._knowledge_reader is not None:
+            result = self._by_program(question, writers[name], self._graphs[name])
+            yield replace(result, probability=fits[name])
+        if (
+            self._reads_corpus
+            and CORPUS in [kb.name for kb in kbs]
+            and self._knowledge_reader is not None
+        ):
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
             yield RouteResult(
@@ -157,8 +166,8 @@ class ProgramsRoute(AnswerRoute):
             )
         for kb in kbs:
             if kb.name not in self._graphs:
-                writer = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
-                yield self._by_program(question, writer, kb)
+                around = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
+                yield self._by_program(question, around, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
         answer = answer_by_program(question, ProgramSearch(writer, [kb]))
@@ -187,9 +196,10 @@ class ProgramsRoute(AnswerRoute):
             )
         ]
 
-    def _fit(self, question: Question, graph: str) -> float:
-        programs = self._writers[graph].programs(question)
-        return programs[0].probability if programs else 0.0
+    @property
+    def _least(self) -> float:
+        """The least fit of a plan that is tried."""
+        return NAMED_FITS if self._options.graph else FITS
 
     @cached_property
     def _english_encoder(self) -> Encoder | None:

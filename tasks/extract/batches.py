@@ -32,6 +32,7 @@ from schemas.observations import (
     StatementMention,
     TripleMention,
 )
+from schemas.plug_ins import plug_in, plug_ins
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
 from tasks.extract.extracted import Extracted
@@ -39,7 +40,8 @@ from tasks.progress import Each
 from warehouse.home import Home
 
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
-EMBEDDED = {"english_pipeline", "speaker", "audience", "ontology"}  # its settings
+ENGINES = "almanac.engines"
+EMBEDDED = {"extractor", "english_pipeline", "speaker", "audience", "ontology"}  # its settings
 SCHEDULER_SECONDS = 60.0  # to answer in; Dask tries to connect for half as long
 WORKER_SECONDS = 120.0  # to begin a task in; clusters may have to start a worker first
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
@@ -48,7 +50,11 @@ Tables = dict[type[Row], pa.Table]
 
 
 class Engine(Protocol):
-    """An engine that extracts from batches of passages in processes on this machine."""
+    """An engine that extracts from batches of passages in processes on this machine.
+
+    `prompt_sha` is the version of all that decides its results; a new one extracts again. A plug-in
+    is called with the `EngineSettings` and returns one.
+    """
 
     name: str
     prompt_sha: str
@@ -65,9 +71,37 @@ def load_engine(settings: EngineSettings) -> Engine:
 
 @lru_cache(maxsize=2)
 def _embedded(settings: str) -> Engine:
+    chosen = EngineSettings.model_validate_json(settings)
+    if chosen.extractor:
+        return PlugInEngine(chosen.extractor, chosen)
     from tasks.extract.rules import RulesEngine
 
-    return RulesEngine(EngineSettings.model_validate_json(settings))
+    return RulesEngine(chosen)
+
+
+class PlugInEngine:
+    """An engine of another package, whose faults become errors that name it."""
+
+    def __init__(self, name: str, settings: EngineSettings) -> None:
+        """Load it; raises UsageError if no plug-in has the name, AlmanacError if it fails."""
+        found = plug_in(ENGINES, name)
+        if found is None:
+            there = ", ".join(plug_ins(ENGINES)) or "none"
+            raise UsageError(f"No plug-in extracts as {name!r} (engine.extractor); {there} is.")
+        with found.at_work():
+            self._engine: Engine = found.load()(settings)
+            self.name, self.prompt_sha = self._engine.name, self._engine.prompt_sha
+        self._found = found
+
+    def extract(self, passages: list[PassageRow]) -> Iterator[Extracted]:
+        """Yield one result per passage, in order; raises AlmanacError if one cannot be stored."""
+        stamp = {"engine": self.name, "prompt_sha": self.prompt_sha}
+        with self._found.at_work():
+            for result in self._engine.extract(passages):
+                for row, mentions in _mentions(result).items():
+                    for mention in mentions:
+                        row.model_validate({**mention, "passage_id": result.passage_id, **stamp})
+                yield result
 
 
 def identity(settings: EngineSettings) -> tuple[str, str]:
@@ -109,15 +143,7 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
     now = datetime.now(UTC)
     rows: dict[type[Row], list[dict[str, Any]]] = {Extraction: []}
     for result in results:
-        mentions: dict[type[Row], list[dict[str, Any]]] = {
-            NameMention: result.names,
-            TripleMention: result.triples,
-            DescriptionMention: result.descriptions,
-            AspectMention: result.aspects,
-            AliasMention: result.aliases,
-            StatementMention: result.statements,
-        }
-        for row, facts in mentions.items():
+        for row, facts in _mentions(result).items():
             rows.setdefault(row, []).extend(
                 {**fact, "passage_id": result.passage_id, **stamp} for fact in facts
             )
@@ -139,6 +165,18 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
             }
         )
     return {row: row.to_table(values) for row, values in rows.items()}
+
+
+def _mentions(result: Extracted) -> dict[type[Row], list[dict[str, Any]]]:
+    """Return a result's mentions by the tables of the journal that hold them."""
+    return {
+        NameMention: result.names,
+        TripleMention: result.triples,
+        DescriptionMention: result.descriptions,
+        AspectMention: result.aspects,
+        AliasMention: result.aliases,
+        StatementMention: result.statements,
+    }
 
 
 def where_settings_say(settings: Settings, passages: int) -> Each:

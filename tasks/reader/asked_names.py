@@ -2,6 +2,8 @@
 
 A passage may say of somebody else, in the same words, what is asked of a name; so a text answers
 only if it bears one of the names, and nothing answers a question about a name that no text has.
+A sentence of the second round must concern a name of the question or of the sentence that led to
+it, or else it is about a third thing, which only shares a passage with them.
 """
 
 import re
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tasks.programs.planner.writer import written_names
-from tasks.reader.texts import Source, Text
+from tasks.reader.texts import Source, Text, TextPart
 from tasks.text.chinese_words import NAME_TAGS, tag_of, word_spans_of
 from tasks.text.english_words import is_word
 from tasks.text.function_words import FUNCTION_WORDS
@@ -23,36 +25,63 @@ _CHINESE_PRONOUN = re.compile("(?:请问)?(?:[他她它]们?)(?!人)")
 SHORTEST_CHINESE = 2  # characters of a name
 
 
-@dataclass
 class AskedNames:
     """The names in a question: capitalised or marked; in Chinese marked, or tagged as names."""
 
-    question: Question
-    source: Source
+    def __init__(self, question: Question, source: Source) -> None:
+        """Find the names in a question."""
+        self._source = source
+        self._asked = Names(asked_names(question), question.text, source)
+        self._led: dict[str, Names] = {}
 
     def are_borne_by(self, text: Text) -> bool:
         """Tell whether a text, its title or its headings bear one of the names, or there is none.
 
         A name is borne by its rarest word, or by another name of the same entity.
         """
-        if not self._words:
-            return True
         whole = f"{text.words} {text.whole.text if text.whole else ''}"
-        known, plain = words_of(whole), whole.casefold()
+        return not self._asked.names or self._asked.are_in(whole)
+
+    def concern(self, text: Text, part: TextPart) -> bool:
+        """Tell whether a part, or what its text is about, bears one of the names known before.
+
+        Known are those in the question, and in the sentence that led to the text, if one did.
+        """
+        if text.led is None:
+            return True
+        led = text.led.evidence.text
+        if led not in self._led:
+            found = [name.text for name in self._source.names_in(led)]
+            self._led[led] = Names(found, led, self._source)
+        said = f"{text.subject} {part.evidence.text}"
+        return self._asked.are_in(said) or self._led[led].are_in(said)
+
+
+@dataclass
+class Names:
+    """Names that occur in a text, and where else they do."""
+
+    names: Sequence[str]
+    said_in: str
+    source: Source
+
+    def are_in(self, text: str) -> bool:
+        """Tell whether a text has the rarest word of a name, or another name of its entity."""
+        known, plain = words_of(text), text.casefold()
         for word in self._words:
             begins = (
                 word in plain if is_chinese(word) else re.search(rf"\b{re.escape(word)}", plain)
             )
             if word in known or begins:
                 return True
-        bearers = {one.entity for name in self.source.names_in(whole) for one in name.bearers}
+        bearers = {one.entity for name in self.source.names_in(text) for one in name.bearers}
         return bool(bearers & self._entities)
 
     @cached_property
     def _words(self) -> list[str]:
         """The rarest word of each name, as its stem."""
         rarest = []
-        for name in asked_names(self.question):
+        for name in self.names:
             if is_chinese(name):
                 rarest.append(name)
                 continue
@@ -62,9 +91,8 @@ class AskedNames:
 
     @cached_property
     def _entities(self) -> set[int]:
-        asked = asked_names(self.question)
-        names = self.source.names_in(self.question.text)
-        known = [name for name in names if any(name.text in whole for whole in asked)]
+        names = self.source.names_in(self.said_in)
+        known = [name for name in names if any(name.text in whole for whole in self.names)]
         return {one.entity for name in known for one in name.bearers}
 
 

@@ -124,8 +124,9 @@ class _Facts(NamedThings):
             described = list(self.described(entity))
             facts = [(words, self._part(fact, words)) for fact in around[entity]
                      for words in _words(fact)]  # fmt: skip
-            text = one_text([*described, *_nearest(facts, question, MOST_FACTS)])
-            texts += pieces(text, entity.name) if text else []
+            read = [*described, *_nearest(facts, question, MOST_FACTS)]
+            text = one_text(read, entity.name)
+            texts += pieces(text) if text else []
         return texts
 
     def described(self, entity: EntityRef) -> Iterator[tuple[str, TextPart]]:

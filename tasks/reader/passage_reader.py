@@ -91,11 +91,11 @@ class PassageReader(NamedThings):
         """Return the passages that may answer a question, and some of their statements."""
         hits = self._searcher.union(question, READ)
         stated = self._stated(question, hits)
-        texts = [(hit, _passage(hit)) for hit in hits]
+        texts = list(map(_passage, hits))
         for hit in hits:
-            text = one_text(stated.get(hit.fields["passage_id"], ()))
-            texts += [(hit, text)] if text else []
-        return [piece for hit, text in texts for piece in pieces(text, _introduction(hit))]
+            text = one_text(stated.get(hit.fields["passage_id"], ()), _subject(hit))
+            texts += [text] if text else []
+        return [piece for text in texts for piece in pieces(text)]
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         """Return the passages about each name that are most similar to what is asked of it."""
@@ -156,7 +156,8 @@ def _passage(hit: Hit) -> Text:
     spans = _sentences_and_lines(text)
     body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
     parts = (TextPart(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
-    return Text(text, tuple(parts), _evidence(hit, 0, len(text)), cosine=hit.cosine)
+    whole = _evidence(hit, 0, len(text))
+    return Text(text, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
 
 
 def _sentences_and_lines(text: str) -> Iterator[Span]:
@@ -173,7 +174,7 @@ def _moved(spans: Iterable[Span], by: int) -> Iterator[Span]:
     return ((start + by, end + by) for start, end in spans)
 
 
-def _introduction(hit: Hit) -> str:
+def _subject(hit: Hit) -> str:
     return f"{hit.fields['title']}: {hit.fields['headings']}"
 
 

@@ -244,7 +244,8 @@ def candidates(
             part = text.part_at(span.start)
             if not part:
                 continue
-            if coverage.adds(text.led, part) and coverage.is_related(text, part):
+            is_about_it = coverage.is_related(text, part) and names.concern(text, part)
+            if coverage.adds(text.led, part) and is_about_it:
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
                 rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))
         yield list(rows)
@@ -396,7 +397,7 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
         for text in found:
             others = [other for other in text.parts if other.evidence.text != part.evidence.text]
             text = replace(text, parts=tuple(others))
-            texts += pieces(text, part.evidence.text, part)
+            texts += pieces(text, part)
     return texts
 
 

@@ -38,9 +38,10 @@ class TextPart:
 class Text:
     """A text to read; an answer lies within one of its parts.
 
-    The words before the first part introduce the text. `led` is the sentence that led to the text,
-    None in the first round. `whole` is the evidence that is shown if there is no answer. `cosine`
-    compares the vectors of its passage and of the question, 0 if they have none.
+    The words before the first part introduce the text. `subject` says what it is about: its title
+    and headings, or an entity. `led` is the sentence that led to the text, None in the first round.
+    `whole` is the evidence that is shown if there is no answer. `cosine` compares the vectors of
+    its passage and of the question, 0 if they have none.
     """
 
     words: str
@@ -48,6 +49,7 @@ class Text:
     whole: Evidence | None = None
     led: TextPart | None = None
     cosine: float = 0.0
+    subject: str = ""
 
     def part_at(self, start: int) -> TextPart | None:
         """Return the part that holds a character, None outside all parts."""
@@ -150,8 +152,8 @@ def evidence_from(
     )
 
 
-def one_text(facts: Iterable[tuple[str, TextPart]]) -> Text | None:
-    """Return facts as one text with a paragraph for each; None if there are none."""
+def one_text(facts: Iterable[tuple[str, TextPart]], subject: str = "") -> Text | None:
+    """Return facts about something as one text, a paragraph each; None if there are none."""
     lines: list[str] = []
     parts: list[TextPart] = []
     start = 0
@@ -161,15 +163,16 @@ def one_text(facts: Iterable[tuple[str, TextPart]]) -> Text | None:
         parts.append(TextPart(start, start + len(line), fact.evidence, fact.relation, fact.value))
         lines.append(line)
         start += len(line) + 2
-    return Text("\n\n".join(lines), tuple(parts)) if parts else None
+    return Text("\n\n".join(lines), tuple(parts), subject=subject) if parts else None
 
 
-def pieces(text: Text, before: str, led: TextPart | None = None) -> list[Text]:
-    """Return the pieces of a text that are read at a time, each after an introductory line.
+def pieces(text: Text, led: TextPart | None = None) -> list[Text]:
+    """Return the pieces of a text that are read at a time.
 
-    A piece begins with the last sentence of the one before it.
+    Each comes after its subject, or after the sentence that led to it. A piece begins with the last
+    sentence of the one before it.
     """
-    before = " ".join(before.split()) + "\n\n"
+    before = " ".join((led.evidence.text if led else text.subject).split()) + "\n\n"
     cut: list[list[TextPart]] = []
     for part in text.parts:
         if not cut or part.end - cut[-1][0].start > PIECE:
@@ -182,6 +185,7 @@ def pieces(text: Text, before: str, led: TextPart | None = None) -> list[Text]:
             text.whole,
             led,
             text.cosine,
+            text.subject,
         )
         for piece in cut
     ]

@@ -5,6 +5,9 @@ decides where it leads to (`FolderLinks`: files; the service has its own):
 
 - `entity.entities_page(entities, title, links)`: rows as `tasks.show.show_entity` returns them;
 - `document.document_page(rows, links, part)`: rows as `document.document_rows` returns them;
+- `relations.relation_pages(relations, links)`: relations with their facts;
+- `records.record_page(name, con, home, edition, links)`: sources, runs, rejections, evaluations,
+  editions, as tables with charts;
 - `templates.page(name, links, title=…, here=…, **values)`: any other page, by a template that
   extends `base.html` (blocks `head` and `main`); `templates.page_pieces` yields it in pieces.
 

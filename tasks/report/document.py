@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from schemas.errors import UsageError
+from schemas.errors import NotFoundError
 from tasks.report.links import PART_CHARS, Links
 from tasks.report.templates import page
 
@@ -48,7 +48,7 @@ with stated as (
 )
 select * from stated
 """
-IN_TEXT = "order by document_id, span_start, span_end desc, kind, fact_id"
+IN_TEXT = "span_start, span_end desc, kind, fact_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +66,18 @@ class DocumentRows:
 
 
 def document_rows(con: duckdb.DuckDBPyConnection, document_id: str) -> DocumentRows:
-    """Return the rows of one document; raise UsageError if there is none with this id."""
+    """Return the rows of one document; raise NotFoundError if there is none with this id."""
 
-    def rows(query: str, order: str = "") -> list[dict[str, Any]]:
+    def rows(query: str, order: str = "document_id") -> list[dict[str, Any]]:
         # Both are constants of the program.
-        found = con.sql(f"{query} where document_id = ? {order}", params=[document_id])
+        found = con.sql(f"{query} where document_id = ? order by {order}", params=[document_id])
         listed: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
         return listed
 
     documents = rows(DOCUMENTS)
     if not documents:
-        raise UsageError(f"The edition has no document {document_id!r}; `documents` has all ids.")
-    return DocumentRows(
-        documents[0], rows(PASSAGES, "order by span_start"), rows(FINDINGS, IN_TEXT)
-    )
+        raise NotFoundError(f"The edition has no document {document_id!r}; `documents` has them.")
+    return DocumentRows(documents[0], rows(PASSAGES, "span_start"), rows(FINDINGS, IN_TEXT))
 
 
 def document_page(rows: DocumentRows, links: Links, part: int = 0) -> str:
@@ -135,7 +133,7 @@ def _sections(rows: DocumentRows, start: int, end: int) -> Iterator[Section]:
     place = min([start, *(p["span_start"] for p in spans)])
     for passage in spans:
         gap = text[place : passage["span_start"]]
-        if gap.strip():
+        if gap.strip(" \n#") not in ("", rows.document["title"]):  # which the page has above
             yield Section("", None, [[Piece(gap, None, [])]], [])
         within = _overlapping(findings, passage["span_start"], passage["span_end"])
         listed, numbered = _numbered(within, passage["span_start"])
@@ -175,8 +173,8 @@ def _blocks(
     text: str, start: int, end: int, findings: Sequence[dict[str, Any]]
 ) -> Iterator[list[Piece]]:
     """Yield a passage's pieces; those of spans that overlap, notes apart, stand in one block."""
-    begins = {row["span_start"] for row in findings}
-    cuts = {start, end} | begins | {row["span_end"] for row in findings}
+    begins = {start} | {row["span_start"] for row in findings}
+    cuts = {end} | begins | {row["span_end"] for row in findings}
     block: list[Piece] = []
     inside = False
     for left, right in pairwise(sorted(cut for cut in cuts if start <= cut <= end)):

@@ -7,45 +7,43 @@ written as they come; DuckDB sorts on disk what does not fit into its share of t
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain, count, groupby, islice
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from tasks.report.document import (
-    DOCUMENTS,
-    FINDINGS,
-    IN_TEXT,
-    PASSAGES,
-    DocumentRows,
-    document_page,
-)
-from tasks.report.entity import entities_page
+import schemas
+from tasks.report.document import document_page
+from tasks.report.entity import FACTS_PER_PAGE, entities_page, facts_page
+from tasks.report.first_page import first_page
 from tasks.report.links import (
     ENTITIES_PER_PAGE,
+    RELATIONS_PER_PAGE,
     FolderLinks,
     document_file,
     entity_file,
     entity_page,
+    facts_file,
+    list_file,
 )
-from tasks.report.templates import STATIC, page
-from tasks.show import ASPECTS, BEST_FACTS, BEST_NOTES, DESCRIPTIONS, FACTS, EntityPage
+from tasks.report.lists import write_lists
+from tasks.report.reading import all_documents, all_entities
+from tasks.report.records import RECORDS, record_page
+from tasks.report.relations import write_relations
+from tasks.report.search_index import write_search
+from tasks.report.templates import STATIC
+from tasks.show import MOST_FACTS, EntityPage
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
 
-BATCH = 5_000  # rows that are read at once
+DRAWN = 20_000  # entities; in an edition of more, their neighbours are not drawn
 MEMORY = "400MB"  # of DuckDB, beyond which it sorts on disk
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """What a report consists of."""
 
-    index: Path
+    first: Path
     files: int
     size: int  # bytes
 
@@ -53,98 +51,63 @@ class Written:
 def write_report(home: Home, edition: Edition, folder: Path) -> Written:
     """Write the report of an edition into a folder, which is made if it is not there."""
     edition.check(DUCKDB_FILE)
-    pages = max(1, edition.manifest["tables"]["entities"]["rows"] // ENTITIES_PER_PAGE)
-    links = FolderLinks(edition.id, pages)
+    pages = max(1, edition.rows(schemas.Entity) // ENTITIES_PER_PAGE)
+    relation_pages = max(1, edition.rows(schemas.Relation) // RELATIONS_PER_PAGE)
+    links = FolderLinks(edition.id, pages, relation_pages)
     for name in ("entities", "documents"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     shutil.copytree(STATIC, folder / "assets", dirs_exist_ok=True)
     with edition.connect() as con:
         con.execute(f"set memory_limit = '{MEMORY}'")
-        _write_entities(con, folder, links)
-        _write_documents(con, folder, links)
-    index = folder / "index.html"
-    index.write_text(page("index.html", links, title="Almanac", here="index"), encoding="utf-8")
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return Written(index, len(files), sum(path.stat().st_size for path in files))
+        _write_entities(edition, folder, links)
+        _write_documents(edition, folder, links)
+        write_lists(edition, folder, links)
+        write_relations(con, folder, links)
+        for name in RECORDS:
+            text = record_page(name, con, home, edition, links)
+            (folder / list_file(name, 0)).write_text(text, encoding="utf-8")
+        write_search(con, folder / "search", links)
+        first = folder / "index.html"
+        first.write_text(first_page(con, home, edition, links), encoding="utf-8")
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return Written(first, len(sizes), sum(sizes))
 
 
-def _write_entities(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderLinks) -> None:
-    """Write the files with entities."""
-    numbered = groupby(
-        _entities(con), lambda entity: entity_page(entity.entity_id, links.entity_pages)
-    )
-    for number, entities in numbered:
+def _write_entities(edition: Edition, folder: Path, links: FolderLinks) -> None:
+    """Write the files with entities, and those with all facts of entities that have many."""
+    inside = links.below("../")
+
+    def entities() -> Iterator[EntityPage]:
+        for entity, further in all_entities(edition):
+            if MOST_FACTS in (len(entity.facts), len(entity.facts_as_tail)):
+                _write_facts(entity, further, folder, inside)
+            yield entity
+
+    drawings = edition.rows(schemas.Entity) <= DRAWN
+    numbered = groupby(entities(), lambda entity: entity_page(entity.entity_id, links.entity_pages))
+    for number, group in numbered:
         with (folder / entity_file(number)).open("w", encoding="utf-8") as file:
-            file.writelines(entities_page(entities, "Things", links.below("../")))
+            file.writelines(entities_page(group, "Things", inside, drawings))
 
 
-def _write_documents(con: duckdb.DuckDBPyConnection, folder: Path, links: FolderLinks) -> None:
+def _write_facts(
+    entity: EntityPage, further: Iterable[dict[str, Any]], folder: Path, links: FolderLinks
+) -> None:
+    """Write all facts of an entity, page by page."""
+    rows = chain(entity.facts, entity.facts_as_tail, further)
+    facts = list(islice(rows, FACTS_PER_PAGE))
+    for number in count():
+        following = list(islice(rows, FACTS_PER_PAGE))
+        text = facts_page(entity, facts, number, not following, links)
+        (folder / facts_file(entity.entity_id, number)).write_text(text, encoding="utf-8")
+        if not following:
+            return
+        facts = following
+
+
+def _write_documents(edition: Edition, folder: Path, links: FolderLinks) -> None:
     """Write the files of each document."""
-    for rows in _documents(con):
+    for rows in all_documents(edition):
         for part in range(rows.parts):
             path = folder / document_file(rows.document["document_id"], part)
             path.write_text(document_page(rows, links.below("../"), part), encoding="utf-8")
-
-
-def _documents(con: duckdb.DuckDBPyConnection) -> Iterator[DocumentRows]:
-    passages = Groups(_read(con, f"{PASSAGES} order by document_id, span_start"), "document_id")
-    findings = Groups(_read(con, f"{FINDINGS} {IN_TEXT}"), "document_id")
-    for document in _read(con, f"{DOCUMENTS} order by document_id"):
-        key = document["document_id"]
-        yield DocumentRows(document, passages.of(key), findings.of(key))
-
-
-def _entities(con: duckdb.DuckDBPyConnection) -> Iterator[EntityPage]:
-    """Yield all entities in the order of the MD5 of their ids, with what is known of them."""
-
-    def grouped(query: str, best: str, entity: str = "entity_id") -> "Groups":
-        columns = f"select md5({entity}) as place"
-        ordered = f"{columns}, {query.strip().removeprefix('select ')} order by place, {best}"
-        return Groups(_read(con, ordered), "place")
-
-    aliases = grouped("select alias from aliases", "weight desc, alias")
-    facts = grouped(FACTS, BEST_FACTS, "head_id")
-    facts_as_tail = grouped(f"{FACTS} where tail_id is not null", BEST_FACTS, "tail_id")
-    descriptions = grouped(DESCRIPTIONS, BEST_NOTES)
-    aspects = grouped(ASPECTS, BEST_NOTES)
-    entities = _read(
-        con,
-        "select md5(entity_id) as place, entity_id, name, kind, graph, mentions, documents, "
-        "description from entities order by place",
-    )
-    for entity in entities:
-        place = entity.pop("place")
-        yield EntityPage(
-            **entity,
-            aliases=[r["alias"] for r in aliases.of(place) if r["alias"] != entity["name"]],
-            facts=facts.of(place),
-            facts_as_tail=facts_as_tail.of(place),
-            statements=[],
-            descriptions=descriptions.of(place),
-            aspects=aspects.of(place),
-        )
-
-
-class Groups:
-    """Rows sorted by a key, handed out a group at a time by those who go through the same keys."""
-
-    def __init__(self, rows: Iterable[Row], key: str) -> None:
-        """Read rows that are sorted by the column `key`."""
-        self._groups = groupby(rows, itemgetter(key))
-        self._next = next(self._groups, None)
-
-    def of(self, key: str) -> list[Row]:
-        """Return the rows with a key; groups with smaller keys are passed over."""
-        while self._next and self._next[0] < key:
-            self._next = next(self._groups, None)
-        if not self._next or self._next[0] != key:
-            return []
-        rows = list(self._next[1])
-        self._next = next(self._groups, None)
-        return rows
-
-
-def _read(con: duckdb.DuckDBPyConnection, query: str) -> Iterator[Row]:
-    """Yield the rows of a query, of which only one batch is in memory."""
-    for batch in con.cursor().sql(query).to_arrow_reader(BATCH):
-        yield from batch.to_pylist()

@@ -26,18 +26,35 @@ def search(
     the graph leads from a match or from a name. Raises UsageError for no words, too many, or a
     limit below 1, and DamageError if the edition's index does not match its manifest.
     """
+    checked_search(words, limit)
+    return search_opened(edition, open_searcher(edition, settings), words, limit=limit)
+
+
+def checked_search(words: str, limit: int) -> str:
+    """Return the words without space around; raise UsageError for none, too many, or a limit."""
     words = words.strip()
     if not words or len(words) > LONGEST_QUESTION:
         raise UsageError(f"Search for between 1 and {LONGEST_QUESTION} characters.")
     if limit < 1:
         raise UsageError("The limit of a search is 1 or more.")
+    return words
+
+
+def open_searcher(edition: Edition, settings: EngineSettings) -> Searcher:
+    """Return the search over an edition, with its encoders; raise DamageError if it is damaged."""
     edition.check(f"{Entity.table}.parquet", "search/")
-    searcher = Searcher(
+    return Searcher(
         edition.path,
         load_encoder(settings.encoder),
         load_encoder(settings.chinese_encoder),
     )
-    question = analyse(words)
+
+
+def search_opened(
+    edition: Edition, searcher: Searcher, words: str, *, limit: int = 8
+) -> list[dict[str, Any]]:
+    """Return what `search` does, by a searcher open on the edition; one thread at a time."""
+    question = analyse(checked_search(words, limit))
     names = searcher.link(question)
     matched = names or any(hit.matches for hit in searcher.alike(question, 1))
     found = searcher.union(question, limit, names) if matched else []

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.errors import UsageError
+from schemas.plug_ins import plug_in, plug_ins
 from tasks.graphs.formats.batch import GraphBatch
 from tasks.graphs.formats.csv_table import read_csv
 from tasks.graphs.formats.json_lines import read_json_lines
@@ -13,6 +14,7 @@ from tasks.graphs.formats.lines import Opened, opened
 from tasks.graphs.formats.mapping import FileMapping, Mapping, TableMapping, load_mapping
 from tasks.graphs.formats.ntriples import read_ntriples
 from tasks.graphs.formats.parquet_table import read_parquet
+from tasks.graphs.formats.plug_in_format import GROUP, read_plug_in
 from tasks.graphs.formats.records import load_tables, read_records
 from tasks.graphs.formats.separated import DELIMITERS, read_conceptnet, read_separated
 from tasks.graphs.formats.templates import Tables
@@ -83,6 +85,8 @@ def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[Grap
         case "records":
             rules = mapping or FileMapping()
             return read_records(file, path, rules, reading.tables, reading.seen)
+    if reading.format not in FORMATS and (found := plug_in(GROUP, reading.format)):
+        return read_plug_in(found, file.data)
     delimiter = (mapping and mapping.delimiter) or DELIMITERS[reading.format]
     return read_separated(file.data, delimiter, mapping)
 
@@ -135,8 +139,9 @@ def _format(part: FileMapping, format: str, path: Path) -> str:
     if part.says_something:
         return "records"
     chosen = part.format or (guess_format(path) if format == "auto" else format)
-    if chosen not in FORMATS:
-        raise UsageError(f"{chosen!r} is no format; there are {', '.join(FORMATS)}.")
+    if chosen not in FORMATS and plug_in(GROUP, chosen) is None:
+        there = ", ".join([*FORMATS, *plug_ins(GROUP)])
+        raise UsageError(f"{chosen!r} is no format; there are {there}.")
     return chosen
 
 

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 # Files of many records are streamed, so the limit on file size does not hold for them.
 STREAMED = frozenset({Kind.LINES, Kind.CSV, Kind.PARQUET, Kind.WIKI})
 
-_SUFFIXES = {
+SUFFIXES = {
     "txt": Kind.TEXT, "text": Kind.TEXT, "md": Kind.TEXT, "markdown": Kind.TEXT,
     "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
@@ -63,8 +63,8 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
         ending = rest[-1] if len(rest) > 1 else ""
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
-    if ending in _SUFFIXES and not (ending in _ANY_TEXT and _starts_as_html(start)):
-        return _SUFFIXES[ending], compression
+    if ending in SUFFIXES and not (ending in _ANY_TEXT and _starts_as_html(start)):
+        return SUFFIXES[ending], compression
     if _starts_as_html(start):
         return Kind.WEB, compression
     lowered = start.lstrip()[:16].lower()

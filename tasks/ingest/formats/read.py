@@ -27,6 +27,7 @@ from tasks.ingest.formats.metadata import of_front_matter
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
+from tasks.ingest.formats.plug_in_readers import read_with, reader_of_address, reader_of_file
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
@@ -54,7 +55,15 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     try:
         if item.refusal is not None:
             raise RefusalError(item.refusal, _SENTENCES[item.refusal])
+        if address := reader_of_address(item.root):
+            for parsed in read_with(address, item.root):
+                yield _outcome(item, parsed, "", settings)
+            return
         with open_item(item) as opened:
+            if plug_in := reader_of_file(item.file_name):
+                for parsed in read_with(plug_in, opened):
+                    yield _outcome(item, parsed, "", settings)
+                return
             kind, limits = _format(item, opened, settings)
             with _on_disk(opened, _allowed(kind, settings)) as file:
                 # Hashing a dump would mean reading all of it a second time.

@@ -14,6 +14,7 @@ from schemas.extras import missing_library
 from tasks.ingest.formats import local_files
 from tasks.ingest.formats.inputs import Item, Listing, Reason, RefusalError
 from tasks.ingest.formats.names import safe_uri
+from tasks.ingest.formats.plug_in_readers import address_as_listing, reader_of_address
 from tasks.ingest.formats.url_secrets import scrubbed, with_secrets, without_secrets
 
 NOTES = "remember"  # the source of the user's notes, and its folder in the home
@@ -39,6 +40,8 @@ def scan(source: str) -> Listing:
         raise UsageError("The source is empty; give a file, a folder, a glob or a URL.")
     if source.startswith(("file://", "local://")):
         return _scan_local(unquote(source.partition("://")[2]))
+    if reader_of_address(source):
+        return address_as_listing(source)
     return _scan_remote(source) if _URL.match(source) else _scan_local(source)
 
 

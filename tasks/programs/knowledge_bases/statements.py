@@ -17,6 +17,7 @@ from tasks.text.languages import is_chinese
 from warehouse.asserted import ASSERTED
 
 MOST_STATEMENTS = 2_000  # around the given entities together
+BATCH = 5_000  # rows that are read at once where all are
 STATEMENT = "statement"
 
 _LINKED = """
@@ -37,6 +38,28 @@ where (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $e
   and s.attribution = '' and ($all or s.sensitivity = 'normal')
 order by s.confidence desc, s.statement_id
 limit $most
+"""
+# The same for every entity at once: sorted, so that they are read a group at a time.
+_ALL = """
+with linked as (
+    select unnest(list_distinct(list_append(argument_ids, subject_id))) as entity_id, s.*
+    from asserted_statements s
+    where attribution = '' and confidence >= $least
+),
+doubtful as (
+    select document_id, span_start, span_end from statements
+    where polarity = 'negative' or attribution <> ''
+        or modality in ('reported', 'supposed', 'asked')
+)
+select md5(s.entity_id), s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name,
+       s.predicate, s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
+       s.document_id, d.uri, s.span_start, s.span_end
+from linked s
+left join documents d using (document_id)
+anti join doubtful u
+    on s.document_id = u.document_id and s.span_start <= u.span_start and u.span_end <= s.span_end
+where s.entity_id is not null
+order by md5(s.entity_id), s.confidence desc, s.statement_id
 """
 _DOUBTFUL = """
 select document_id, span_start, span_end from statements
@@ -90,6 +113,16 @@ def statements_around(
     """
     values = {"entities": list(entity_ids), "all": everything, "most": MOST_STATEMENTS}
     yield from _plain(con, con.execute(_AROUND, values).fetchall())
+
+
+def statements_of_all(con: duckdb.DuckDBPyConnection, least: float) -> Iterator[tuple[str, Stated]]:
+    """Yield each statement beside the MD5 of the id of each entity that it names, in its order.
+
+    `least` is the least confidence. Of an entity, the most confident statements come first.
+    """
+    found = con.execute(_ALL, {"least": least})
+    while rows := found.fetchmany(BATCH):
+        yield from ((row[0], _stated(row[1:])) for row in rows)
 
 
 def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stated, Hit]]:

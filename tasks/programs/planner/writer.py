@@ -21,6 +21,7 @@ from tasks.text.languages import is_chinese
 from tasks.text.question import Question
 
 ABOUT = 0.95  # probability that a question for nothing but an entity is understood
+GUESSED = 0.5  # probability of a familiar plan for a question that says more
 FEW = 50  # examples; a planner that learned from fewer knows words, but not what they mean
 FAMILIAR, SURELY = 0.7, 1.01  # fit from which a plan counts before other words; with few examples
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
@@ -34,10 +35,14 @@ _CHINESE_NAME = re.compile(r"\A[^？?，,]{1,30}?(?=的|是|有|在|属于|叫|�
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A program for a question; `probability` is how likely it asks what the question asks."""
+    """A program for a question; `probability` is how likely it asks what the question asks.
+
+    It is `guessed` if the question says more than the program, in words that are not known.
+    """
 
     code: str
     probability: float
+    guessed: bool = False
 
 
 class PlannedWriter:
@@ -78,7 +83,8 @@ class PlannedWriter:
             if meant:
                 return [Written(self._code(meant.planned), meant.probability)]
             if few and plans and not self._wordings.says_all(plans[0]):
-                return []
+                guesses = [Written(one.code, GUESSED, guessed=True) for one in planned]
+                return guesses if fit >= FAMILIAR else []
         return planned
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
@@ -133,7 +139,7 @@ class NeighbourhoodWriter:
         wordings = Wordings(graph, (), *self._encoders)
         writer = PlannedWriter(untaught_planner(graph), wordings)
         programs = writer.programs(question)
-        if not programs or programs[0].probability < FITS:
+        if not programs or programs[0].guessed or programs[0].probability < FITS:
             return None
         return writer.write(question, relations_hint)
 

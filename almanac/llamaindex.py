@@ -1,0 +1,33 @@
+"""A retriever for LlamaIndex: passages and notes of a home, with the place of each."""
+
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+import almanac
+
+
+class AlmanacRetriever(BaseRetriever):
+    """Finds what `almanac search` finds; `limit` passages and as many notes.
+
+    Metadata have kind, title, and the document with the characters that a text stands at. May be
+    called from any thread.
+    """
+
+    def __init__(
+        self, home: str | Path = "almanac-home", limit: int = 8, edition: str | None = None
+    ) -> None:
+        """Remember the home; nothing is opened yet."""
+        super().__init__()
+        self._home, self._limit, self._edition = home, limit, edition
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        with almanac.open(self._home) as kb:  # a home of its own for each thread
+            found = kb.search(query_bundle.query_str, limit=self._limit, edition=self._edition)
+        return [_node(**hit) for hit in found]
+
+
+def _node(text: str, score: float, **metadata: Any) -> NodeWithScore:
+    return NodeWithScore(node=TextNode(text=text, metadata=metadata), score=score)

@@ -1,0 +1,41 @@
+"""`almanac export`: writes an edition in the formats of other tools."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from flows.jobs import EDITION, Command, Runner, finer, option
+from flows.terminal import Shown
+
+
+class Export(Command):
+    """Write an edition as RDF, GraphML, a data set, notes and more, for other tools."""
+
+    format: str = option(
+        "NAME",
+        "nt or ttl (RDF 1.2), graphml, neo4j-csv, hf (a data set for Hugging Face), dbt (sources), "
+        "jsonl, obsidian (linked notes), or a plug-in's.",
+    )
+    out: Path = option("PATH", "The file or folder to write; only an earlier export is replaced.")
+    graph: str | None = option(
+        "NAME", "This graph alone; `corpus` is your texts (all graphs).", None
+    )
+    edition: str | None = EDITION
+    sensitive: bool = finer("Write documents of sensitive sources, too.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Write the export and return its size."""
+        from flows.home import edition_to_share
+        from tasks.export.export import export
+
+        spill = self.place.spill
+        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
+            return export(edition, self.format, self.out, graph=self.graph, spill=spill)
+
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield what was written where."""
+        files = f"{result['files']:,} file{'' if result['files'] == 1 else 's'}"
+        yield f"{result['out']}: edition {result['edition']}, {files}, {result['bytes']:,} bytes"
+
+
+COMMAND = Export

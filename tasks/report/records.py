@@ -1,0 +1,303 @@
+"""Pages beside the facts: sources, runs, rejections, evaluations, and editions with differences."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+import schemas
+from tasks.report.charts import bars, curves
+from tasks.report.links import Links
+from tasks.report.templates import PAGES, page
+from warehouse.editions import Edition
+from warehouse.home import Home
+from warehouse.live import latest
+
+MOST_ROWS = 500  # of a table
+EXAMPLES = 5  # of rejections with the same reason
+MOST_BARS = 12
+
+_YIELDS = """
+select source, language, documents, sentences, with_statement, with_fact
+from yields where sentences > 0
+order by with_fact / sentences, source, language
+limit ?
+"""
+_POOREST = """
+with found as (select document_id, count(*) as facts from mentions group by document_id)
+select document_id, coalesce(title, uri) as title, uri, words, coalesce(facts, 0) as facts
+from documents left join found using (document_id)
+where words > 0
+order by coalesce(facts, 0) / words, words desc, document_id
+limit ?
+"""
+_CHANGES = """
+with placed as (
+    select triple_id as fact_id, document_id, span_start from triples
+    union all select description_id, document_id, span_start from descriptions
+    union all select aspect_id, document_id, span_start from aspects
+)
+select c.kind, c.fact_kind, c.text, c.cause, d.document_id, p.span_start, e.entity_id
+from changes c
+left join placed p on c.kind <> 'gone' and p.fact_id = c.fact_id
+left join documents d on d.document_id = coalesce(p.document_id, c.document_id, c.fact_id)
+left join entities e on c.kind <> 'gone' and c.fact_kind = 'entity' and e.entity_id = c.fact_id
+order by c.fact_kind, c.kind, c.text
+limit ?
+"""
+_POLICIES = "select graph, reached, reached_at_random, questions from path_policies order by graph"
+_EXPERTS = "select expert, status, texts, perplexity, share_right from experts order by expert"
+_THRESHOLDS = "select task, budget, value from thresholds order by task, budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below a heading; a cell is a value, or `{"words": …, "address": …}` for a link."""
+
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    note: str = ""
+    chart: str = ""
+
+
+def record_page(
+    name: str, con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> str:
+    """Return the page with one of the names in `RECORDS`; `con` is a connection to the edition."""
+    tables = [table for table in RECORDS[name](con, home, edition, links) if table.rows]
+    return page("tables.html", links, title=PAGES[name], here=name, tables=tables)
+
+
+def _sources(
+    con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> Iterator[Table]:
+    """Yield how much of each source was understood, and which documents say least."""
+    rows = _rows(con, _YIELDS, MOST_ROWS)
+    shares = [(row, row["with_fact"] / row["sentences"]) for row in rows]
+    yield Table(
+        "How much was understood, the least first",
+        ("Source", "Language", "Documents", "Sentences", "Why"),
+        [
+            (row["source"], row["language"], row["documents"], row["sentences"], _why(row))
+            for row in rows
+        ],
+        "The share of sentences that gave a fact.",
+        bars(
+            "Share of sentences that gave a fact, by source",
+            [
+                (f"{r['source'].rsplit('/', 1)[-1]}, {r['language']}", share, _percent(share))
+                for r, share in shares[:MOST_BARS]
+            ],
+        ),
+    )
+    yield Table(
+        "Documents with the fewest facts for their length",
+        ("Document", "Words", "Facts"),
+        [
+            (_link(row["title"], links.document(row["document_id"])), row["words"], row["facts"])
+            for row in _rows(con, _POOREST, 50)
+        ],
+    )
+
+
+def _why(row: dict[str, Any]) -> str:
+    """Return in words what became of the sentences of a source."""
+    silent = row["sentences"] - row["with_statement"]
+    loose = row["with_statement"] - row["with_fact"]
+    return (
+        f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; {loose:,} sentences gave "
+        f"only a statement, as they name no thing or no relation that is known; {silent:,} gave "
+        "nothing."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _runs(
+    con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> Iterator[Table]:
+    """Yield the runs of flows, the last first."""
+    runs = latest(home.live, schemas.Run).sort_by([("started_at", "descending")])
+    yield Table(
+        "Runs, the last first",
+        ("Began (UTC)", "Flow", "Outcome", "Seconds", "Counts", "Edition", "Why it failed"),
+        [
+            (
+                f"{row['started_at']:%Y-%m-%d %H:%M}",
+                row["flow"],
+                row["outcome"],
+                row["ended_at"] and round((row["ended_at"] - row["started_at"]).total_seconds()),
+                ", ".join(f"{name} {number}" for name, number in json.loads(row["counts"]).items()),
+                row["edition"],
+                row["error"],
+            )
+            for row in runs.slice(0, MOST_ROWS).to_pylist()
+        ],
+    )
+
+
+def _rejections(
+    con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> Iterator[Table]:
+    """Yield what was kept out, counted by reason, with examples.
+
+    A reader who does not see the whole home sees examples from his documents alone.
+    """
+    whole = _is_whole(home, edition)
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    documents = {row["document_id"] for row in _rows(con, "select document_id from documents")}
+    for part in home.live.parts(schemas.Rejection):
+        for row in home.live.part_table(schemas.Rejection, part).to_pylist():
+            key = row["stage"], row["reason"]
+            seen = row["document_id"] in documents
+            if not (whole or seen):
+                continue
+            counts[key] += 1
+            if len(examples[key]) < EXAMPLES:
+                address = links.document(row["document_id"]) if seen else ""
+                examples[key].append(row | {"address": address})
+    yield Table(
+        "By reason",
+        ("Stage", "Reason", "Rejected"),
+        [(*key, number) for key, number in counts.most_common()],
+    )
+    for (stage, reason), rows in examples.items():
+        yield Table(
+            f"{reason}, while {stage} was at work",
+            ("What", "Why", "Text"),
+            [(_link(row["item_id"], row["address"]), row["detail"], row["text"]) for row in rows],
+        )
+
+
+def _evaluations(
+    con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> Iterator[Table]:
+    """Yield figures by data set, gates, paths, and experts, and how routes were used."""
+    measured = latest(home.live, schemas.Evaluation).sort_by("measured_at").to_pylist()
+    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in measured:
+        groups[row["dataset"], row["metric"]][row["system"]] = row
+    for (dataset, metric), systems in list(groups.items())[:MOST_ROWS]:
+        values = [(name, row["value"], f"{row['value']:.3g}") for name, row in systems.items()]
+        most = max(1.0, *(value for _, value, _ in values))
+        yield Table(
+            f"{dataset}: {metric}",
+            ("System", "Value", "Items", "Measured"),
+            [
+                (name, row["value"], row["items"], f"{row['measured_at']:%Y-%m-%d}")
+                for name, row in systems.items()
+            ],
+            chart=bars(f"{metric} on {dataset}", values[:MOST_BARS], most),
+        )
+    budgets: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for row in _rows(con, _THRESHOLDS):
+        budgets[row["task"]].append((row["budget"], row["value"]))
+    yield Table(
+        "Gates",
+        ("Task", "Budgets"),
+        [(task, len(points)) for task, points in budgets.items()],
+        "A question whose score is below the threshold fetches knowledge.",
+        curves("Thresholds of gates", budgets, "share of questions that fetch", "threshold"),
+    )
+    policies = _rows(con, _POLICIES)
+    yield Table(
+        "Policies of paths",
+        ("Graph", "Answers reached", "Reached at random", "Questions"),
+        [tuple(row.values()) for row in policies],
+        chart=bars(
+            "Share of answers that a policy reaches",
+            [(r["graph"], r["reached"] or 0.0, _percent(r["reached"] or 0.0)) for r in policies],
+        ),
+    )
+    yield Table(
+        "Experts",
+        ("Expert", "Status", "Texts", "Perplexity", "Share right"),
+        [tuple(row.values()) for row in _rows(con, _EXPERTS)],
+    )
+    rewards = _arm_rewards(home)
+    yield Table(
+        "Arms of bandits",
+        ("Arm", "Mean reward", "Rewards"),
+        rewards,
+        chart=bars("Mean reward of each arm", [(a, mean, f"{mean:.2f}") for a, mean, _ in rewards]),
+    )
+
+
+def _arm_rewards(home: Home) -> list[tuple[str, float, int]]:
+    """Return each arm that was rewarded with its mean reward and their number."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in latest(home.live, schemas.bandits.BanditReward).to_pylist():
+        if row["arm"]:
+            found[row["arm"]].append(row["reward"])
+    return [(arm, sum(rewards) / len(rewards), len(rewards)) for arm, rewards in found.items()]
+
+
+def _editions(
+    con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
+) -> Iterator[Table]:
+    """Yield what changed in this edition, each line with its sentence, and all editions."""
+    yield Table(
+        f"What changed in {edition.id}",
+        ("Change", "Of a", "What", "Because of"),
+        [
+            (row["kind"], row["fact_kind"], _changed(row, links), row["cause"])
+            for row in _rows(con, _CHANGES, MOST_ROWS)
+        ],
+        f"At most {MOST_ROWS} lines; the table changes has all.",
+    )
+    editions = reversed(home.editions.all()) if _is_whole(home, edition) else [edition]
+    yield Table(
+        "Editions, the last first",
+        ("Edition", "Built (UTC)", "State", "Documents", "Things", "Facts", "Changes"),
+        [
+            (
+                it.id,
+                f"{it.built_at:%Y-%m-%d %H:%M}",
+                home.editions.state(it),
+                *(it.rows(row) for row in _COUNTED),
+            )
+            for it in editions
+        ],
+    )
+
+
+_COUNTED = (schemas.Document, schemas.Entity, schemas.Triple, schemas.Change)
+
+
+def _changed(row: dict[str, Any], links: Links) -> Any:
+    """Return a change as a link to its sentence, its thing or its document, or as words."""
+    if row["entity_id"]:
+        return _link(row["text"], links.entity(row["entity_id"]))
+    if row["document_id"] and row["span_start"] is not None:
+        return _link(row["text"], links.place(row["document_id"], row["span_start"]))
+    return _link(row["text"], links.document(row["document_id"]) if row["document_id"] else "")
+
+
+def _is_whole(home: Home, edition: Edition) -> bool:
+    """Return whether an edition is the home's own, of which nothing is hidden from its reader."""
+    return edition.path.parent == home.editions.folder
+
+
+def _link(words: str, address: str) -> Any:
+    return {"words": words, "address": address} if address else words
+
+
+def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = con.sql(query, params=list(values)).to_arrow_table().to_pylist()
+    return rows
+
+
+RECORDS = {
+    "sources": _sources,
+    "runs": _runs,
+    "rejections": _rejections,
+    "evaluations": _evaluations,
+    "editions": _editions,
+}

@@ -1,0 +1,238 @@
+"""The report's pages, live: with a box to ask in, and buttons that keep verdicts.
+
+Everything works by plain forms, so no script is needed.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+from tasks.report.document import document_page, document_rows
+from tasks.report.entity import entities_page
+from tasks.report.first_page import first_page
+from tasks.report.links import PART_CHARS, Links
+from tasks.report.lists import ENTRIES, LISTS, list_page
+from tasks.report.reading import read
+from tasks.report.templates import STATIC, environment, page
+from tasks.service import readings
+from tasks.service.api import Home, Reading, needs, reader_of
+from tasks.service.guard import COOKIE, POLICY
+from tasks.service.judging import keep_feedback
+from tasks.service.messages import MOST_TURNS, AskRequest, EarlierTurn, FeedbackRequest
+from tasks.service.shelf import OpenEdition
+from tasks.show import entity_page
+
+TEMPLATES = Path(__file__).with_name("templates")
+PAGE_POLICY = POLICY.partition("; frame-ancestors")[0]  # which a page cannot declare for itself
+Text = Annotated[str, Form(max_length=20_000)]
+
+
+@dataclass(frozen=True)
+class ServiceLinks:
+    """Addresses of pages of the service; `home` is named in each if it is not the first."""
+
+    edition: str
+    home: str | None = None
+    policy: str = PAGE_POLICY
+    live: bool = True
+
+    def page(self, name: str, number: int = 0) -> str:
+        """Return the address of the first page, of a list, or of `ask`."""
+        return self._address("/" if name == "index" else f"/{name}", number=number or None)
+
+    def asset(self, name: str) -> str:
+        """Return the address of a style sheet, script or picture."""
+        return f"/assets/{name}"
+
+    def entity(self, entity_id: str) -> str:
+        """Return the address of an entity's page."""
+        return self._address(f"/e/{quote(entity_id, safe='')}")
+
+    def facts(self, entity_id: str, number: int) -> str:
+        """Return the address of all facts about an entity, as JSON."""
+        return self._address("/v1/facts", head_id=entity_id)
+
+    def document(self, document_id: str) -> str:
+        """Return the address of a document's first page."""
+        return self._address(f"/d/{quote(document_id, safe='')}")
+
+    def place(self, document_id: str, start: int) -> str:
+        """Return the address of a character of a document."""
+        path = f"/d/{quote(document_id, safe='')}"
+        return f"{self._address(path, part=start // PART_CHARS or None)}#c{start}"
+
+    def relation(self, relation: str, graph: str) -> str:
+        """Return the address of the facts with a relation, as JSON."""
+        return self._address("/v1/facts", relation=relation, graph=graph)
+
+    def _address(self, path: str, **query: Any) -> str:
+        named = {name: value for name, value in query.items() if value is not None}
+        named |= {"home": self.home} if self.home else {}
+        return f"{path}?{urlencode(named)}" if named else path
+
+
+def links_of(request: Request, opened: OpenEdition) -> Links:
+    """Return the addresses for a request's pages."""
+    return ServiceLinks(opened.edition.id, request.query_params.get("home"))
+
+
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(needs("read"))])
+
+
+def html(text: str, response: Response, twin: str | None = None) -> HTMLResponse:
+    """Return a page with the headers of its edition, and the address of its JSON twin."""
+    headers = dict(response.headers)
+    if twin:
+        headers["Link"] = f'<{twin}>; rel="alternate"; type="application/json"'
+    headers.pop("content-length", None)
+    return HTMLResponse(text, headers=headers)
+
+
+@pages.get("/")
+def first(request: Request, response: Response, home: Home, opened: Reading) -> HTMLResponse:
+    """Show the first page."""
+    with opened.cursor() as con:
+        text = first_page(con, home.home, opened.edition, links_of(request, opened))
+    return html(text, response)
+
+
+@pages.get("/entities")
+@pages.get("/documents")
+def listed(
+    request: Request,
+    response: Response,
+    opened: Reading,
+    number: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> HTMLResponse:
+    """Show a page of all things or all documents."""
+    name = request.url.path.strip("/")
+    with opened.cursor() as con:
+        last = max(0, -(-readings.counts(opened, [name])[name] // ENTRIES) - 1)
+        rows = list(islice(read(con, LISTS[name]), number * ENTRIES, (number + 1) * ENTRIES))
+    text = list_page(name, rows, number, last, links_of(request, opened))
+    return html(text, response, f"/v1/{name}")
+
+
+@pages.get("/e/{entity_id}")
+def entity(entity_id: str, request: Request, response: Response, opened: Reading) -> HTMLResponse:
+    """Show a thing."""
+    with opened.cursor() as con:
+        found = entity_page(con, readings.clean(entity_id))
+    text = "".join(entities_page([found], found.name, links_of(request, opened)))
+    return html(text, response, f"/v1/entities/{quote(found.entity_id, safe='')}")
+
+
+@pages.get("/d/{document_id}")
+def document(
+    document_id: str,
+    request: Request,
+    response: Response,
+    opened: Reading,
+    part: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> HTMLResponse:
+    """Show a part of a document, with what was understood in it."""
+    with opened.cursor() as con:
+        rows = document_rows(con, readings.clean(document_id))
+    text = document_page(rows, links_of(request, opened), part)
+    return html(text, response, f"/v1/documents/{quote(document_id, safe='')}")
+
+
+@pages.post("/ask")
+async def ask(
+    request: Request,
+    response: Response,
+    home: Home,
+    opened: Reading,
+    question: Text,
+    asked: Annotated[list[str] | None, Form(max_length=MOST_TURNS)] = None,
+    answered: Annotated[list[str] | None, Form(max_length=MOST_TURNS)] = None,
+) -> HTMLResponse:
+    """Answer a question on a page; earlier turns of the conversation come with the form."""
+    turns = [
+        EarlierTurn(question=q, answer=a) for q, a in zip(asked or [], answered or [], strict=False)
+    ]
+    checked = AskRequest(question=question, history=turns)
+    future = home.askers.answer(opened, checked.question, checked.options, (), checked.turns)
+    answer = await asyncio.wrap_future(future)
+    request.app.state.metrics.answer(answer)
+    said = answer.answer or answer.remark or ""
+    text = page(
+        "answer.html",
+        links_of(request, opened),
+        title=answer.question,
+        here="",
+        answer=answer,
+        said=said,
+        turns=[*turns, EarlierTurn(question=answer.question, answer=said[:1_000])][-MOST_TURNS:],
+        judges="feedback" in reader_of(request).scopes,
+    )
+    return html(text, response)
+
+
+@pages.post("/verdict", dependencies=[Depends(needs("feedback"))])
+def verdict(
+    home: Home,
+    opened: Reading,
+    verdict: Text,
+    back: Text = "/",
+    question_id: Text = "",
+    fact_id: Text = "",
+) -> RedirectResponse:
+    """Keep a verdict, and go back to the page."""
+    request = FeedbackRequest.model_validate(
+        {
+            "verdict": verdict,
+            "question_id": question_id or None,
+            "fact_id": fact_id or None,
+        }
+    )
+    keep_feedback(home, opened, request)
+    return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
+
+
+login = APIRouter(include_in_schema=False)
+
+
+@login.get("/login")
+def show_login(then: str = "/") -> HTMLResponse:
+    """Show the form for a token."""
+    links = ServiceLinks("", None)
+    return HTMLResponse(page("login.html", links, title="Almanac", here="", then=local(then)))
+
+
+@login.post("/login")
+def log_in(request: Request, token: Text, then: Text = "/") -> RedirectResponse:
+    """Keep a browser's token in a cookie that only requests of our own pages carry."""
+    response = RedirectResponse(local(then), HTTPStatus.SEE_OTHER)
+    response.set_cookie(
+        COOKIE,
+        quote(token.strip(), safe=""),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+def local(address: str) -> str:
+    """Return an address if it is one of ours, else that of the first page."""
+    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if ours and address.isprintable() else "/"
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the pages to the service."""
+    folders = environment().loader.searchpath  # type: ignore[union-attr]
+    if str(TEMPLATES) not in folders:
+        folders.append(str(TEMPLATES))
+    app.include_router(pages)
+    app.include_router(login)
+    app.mount("/assets", StaticFiles(directory=STATIC))

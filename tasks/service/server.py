@@ -1,0 +1,134 @@
+"""Builds the guarded application and runs it by uvicorn, on loopback unless it is protected."""
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemas.errors import AlmanacError, UsageError
+from schemas.settings import Settings
+from tasks.service.api import make_app
+from tasks.service.explorer import add_pages
+from tasks.service.guard import LOOPBACK, Guard, Limits
+from tasks.service.mcp_server import make_mcp_server, mount_mcp
+from tasks.service.metrics import Metrics
+from tasks.service.shelf import ServedHome, Shelf
+from tasks.service.tokens import Reader, Tokens
+from warehouse.home import Home
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+EVERYBODY = Reader(name="everybody", scopes=("read", "feedback"))
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How homes are served.
+
+    `threads` answer questions of a home at the same time, and `waiting` more may wait. `hosts` are
+    names beside loopback and the address under which the service is reached.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    hosts: tuple[str, ...] = ()
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    threads: int = 1
+    waiting: int = 64
+    limits: Limits = field(default_factory=Limits)
+
+
+def open_shelf(homes: Mapping[str, tuple[Home, Settings]], serving: Serving) -> Shelf:
+    """Return the homes by name, not opened yet."""
+    return Shelf(
+        {
+            name: ServedHome(home, settings, threads=serving.threads, waiting=serving.waiting)
+            for name, (home, settings) in homes.items()
+        }
+    )
+
+
+def make_service(shelf: Shelf, tokens: Tokens, serving: Serving) -> "ASGIApp":
+    """Return the application that is served; raise UsageError if it must not be so open."""
+    known = tokens.all()
+    check_exposure(serving, has_tokens=bool(known))
+    metrics = Metrics()
+    app = make_app(shelf, metrics)
+    add_pages(app)
+    mount_mcp(app, make_mcp_server(shelf))
+    hosts = LOOPBACK | {serving.host.casefold()} | {name.casefold() for name in serving.hosts}
+    return Guard(app, metrics, hosts, tokens if known else None, EVERYBODY, serving.limits)
+
+
+def check_exposure(serving: Serving, *, has_tokens: bool) -> None:
+    """Raise UsageError if others could read the almanac, or the tokens, on their way."""
+    if (serving.tls_cert is None) != (serving.tls_key is None):
+        raise UsageError("Give both --tls-cert and --tls-key.")
+    if _is_loopback(serving.host) and not serving.behind_proxy:
+        return
+    if not has_tokens:
+        raise UsageError(
+            f"{serving.host} can be reached by others, so everybody needs a token: make one with "
+            "`almanac tokens add NAME`."
+        )
+    if serving.tls_cert is None and not serving.behind_proxy:
+        raise UsageError(
+            f"{serving.host} can be reached by others, who could read tokens on their way: give "
+            "--tls-cert and --tls-key, or --behind-proxy if a proxy in front adds TLS."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> None:
+    """Serve until the process is told to end; requests under way are answered first."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=serving.behind_proxy,
+        ssl_certfile=serving.tls_cert,
+        ssl_keyfile=serving.tls_key,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+        h11_max_incomplete_event_size=64 << 10,
+        limit_concurrency=1_000,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen(serving: Serving) -> socket.socket:
+    """Return a socket that listens; port 0 takes a free one. Raises AlmanacError if it cannot."""
+    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
+    try:
+        return socket.create_server((serving.host, serving.port), family=family)
+    except OSError as error:
+        raise AlmanacError(
+            f"{serving.host}, port {serving.port} cannot be listened on ({error.strerror or error})"
+            ". Give another with --port; 0 takes a free one."
+        ) from None
+
+
+def serve_stdio(shelf: Shelf) -> None:
+    """Serve MCP on standard input and output until the client ends it."""
+    home_list = list(shelf.homes.values())
+    try:
+        for home in home_list:
+            home.start()
+        make_mcp_server(shelf).run("stdio")
+    finally:
+        for home in home_list:
+            home.close()

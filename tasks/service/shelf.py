@@ -1,0 +1,300 @@
+"""A home that is served: its editions held open, and the threads that answer questions.
+
+A new edition is opened and warmed beside the old one, which readers keep until they are done.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from schemas.answers import Answer
+from schemas.errors import AlmanacError, BusyError, NotFoundError, UsageError
+from schemas.settings import Settings
+from tasks.ask.asker import Asker
+from tasks.ask.keep_answers import record_answers
+from tasks.ask.route import AskOptions, Turn, Watcher
+from tasks.retrieval.search_edition import open_searcher, search_opened
+from tasks.text.question import checked_question
+from warehouse.disk_errors import warned_of_refusals
+from warehouse.editions import DUCKDB_FILE, Edition
+from warehouse.home import Home
+
+LOOK_SECONDS = 1.0  # between looks for a new edition
+OPEN_ASKERS = 4  # of a thread: editions and options in use
+READER_SETS = 8  # label sets whose editions are held open
+Labels = tuple[str, ...]
+
+log = logging.getLogger(__name__)
+
+
+class FullError(BusyError):
+    """As many questions wait as may; the caller should come back in a few seconds."""
+
+
+class OpenEdition:
+    """An edition that is held open: a database that threads read by cursors, and a search."""
+
+    def __init__(self, edition: Edition, settings: Settings) -> None:
+        """Pin the edition and open its database; raises DamageError if it is damaged."""
+        self.edition, self.settings = edition, settings
+        self._closing = ExitStack()
+        self._closing.enter_context(edition.pinned())
+        edition.check(DUCKDB_FILE)
+        self._con = self._closing.enter_context(edition.connect())
+        self._searching = threading.Lock()
+        self._users, self._retired, self._lock = 0, False, threading.Lock()
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection of a thread's own; close it after use."""
+        return self._con.cursor()
+
+    def search(self, words: str, limit: int) -> list[dict[str, Any]]:
+        """Return the passages and notes that match, as `almanac search` does; one at a time."""
+        with self._searching:
+            return search_opened(self.edition, self._searcher, words, limit=limit)
+
+    @cached_property
+    def _searcher(self) -> Any:
+        return open_searcher(self.edition, self.settings.engine)
+
+    @contextmanager
+    def used(self) -> Iterator["OpenEdition"]:
+        """Keep it open while the body runs, although it may be retired meanwhile."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._users -= 1
+            self._close_if_idle()
+
+    def retire(self) -> None:
+        """Close it as soon as nobody uses it."""
+        self._retired = True
+        self._close_if_idle()
+
+    def _close_if_idle(self) -> None:
+        with self._lock:
+            if self._retired and not self._users:
+                self._closing.close()
+
+
+class Askers:
+    """Threads that answer questions, each with askers of its own, and a queue with an end."""
+
+    def __init__(self, home: Path, settings: Settings, threads: int, waiting: int) -> None:
+        """Start no thread yet; at most `waiting` questions wait for one of the `threads`."""
+        self._home, self._settings = home, settings
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="asker")
+        self._recorder = ThreadPoolExecutor(1)  # of its own: a disk may take long to confirm
+        self._places = threading.BoundedSemaphore(threads + waiting)
+        self._own = threading.local()
+        self._opened: list[OrderedDict[tuple[str, AskOptions], tuple[Asker, ExitStack]]] = []
+
+    def answer(
+        self,
+        opened: OpenEdition,
+        question: str,
+        options: AskOptions,
+        choices: Sequence[str] = (),
+        history: Sequence[Turn] = (),
+        watcher: Watcher | None = None,
+        *,
+        kept: bool = True,
+    ) -> "Future[Answer]":
+        """Return the answer to come; it is recorded among the live records if it is to be `kept`.
+
+        Raises FullError if too many questions wait, and UsageError for a question that is none.
+        """
+        question = checked_question(question)
+        if not self._places.acquire(blocking=False):
+            raise FullError("Many questions are waiting. Ask again in a few seconds.")
+
+        using = opened.used()
+        using.__enter__()
+
+        def work() -> Answer:
+            asker = self._asker_of(opened, options)
+            answer = asker.answer(question, choices, history, watcher)
+            if kept:
+                self._recorder.submit(self._record, answer)
+            return answer
+
+        def done(_: object) -> None:
+            using.__exit__(None, None, None)
+            self._places.release()
+
+        try:
+            future = self._threads.submit(work)
+        except RuntimeError:
+            done(None)
+            raise FullError("The service is ending.") from None
+        future.add_done_callback(done)
+        return future
+
+    def settle(self) -> None:
+        """Wait until the answers that were given are recorded, so that they can be judged."""
+        self._recorder.submit(lambda: None).result()
+
+    def _record(self, answer: Answer) -> None:
+        with warned_of_refusals(self._home, "the answer was not recorded.", log.warning):
+            record_answers(Home(self._home), answer)
+
+    def _asker_of(self, opened: OpenEdition, options: AskOptions) -> Asker:
+        """Return this thread's asker on an edition; the one unused for longest makes room."""
+        askers = getattr(self._own, "askers", None)
+        if askers is None:
+            askers = self._own.askers = OrderedDict()
+            self._opened.append(askers)
+        key = (opened.edition.id, options)
+        if key not in askers:
+            while len(askers) >= OPEN_ASKERS:
+                _, (_, closing) = askers.popitem(last=False)
+                closing.close()
+            home = Home(self._home)
+            home.ledger.required = False
+            with ExitStack() as opening:
+                pinned = opening.enter_context(opened.edition.pinned())
+                asker = opening.enter_context(Asker(home, pinned, opened.settings, options))
+                askers[key] = asker, opening.pop_all()
+        askers.move_to_end(key)
+        asker, _ = askers[key]
+        return asker
+
+    def close(self) -> None:
+        """Wait for the questions that are being answered, drop the others, and close the askers."""
+        self._threads.shutdown(cancel_futures=True)
+        self._recorder.shutdown()
+        for askers in self._opened:
+            for _, closing in askers.values():
+                closing.close()
+
+
+class ServedHome:
+    """A home whose current edition is held open for each set of labels that somebody has."""
+
+    def __init__(self, home: Home, settings: Settings, *, threads: int, waiting: int) -> None:
+        """Remember the home; nothing is opened before `start`."""
+        self.home, self.settings = home, settings
+        self.askers = Askers(home.path, settings, threads, waiting)
+        self._threads = threads
+        self._open: OrderedDict[Labels, OpenEdition] = OrderedDict()
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self.edition = ""  # the id of the one that is served to readers without labels
+        self._watch = threading.Thread(target=self._look_for_editions, daemon=True)
+
+    def start(self) -> None:
+        """Open and warm the current edition, and begin to look for newer ones.
+
+        Raises UsageError if there is no edition.
+        """
+        self.edition = self.home.require_edition().id
+        with self.reading(()) as opened:
+            self._warm(opened)
+        self._watch.start()
+
+    def close(self) -> None:
+        """Close everything."""
+        self._ending.set()
+        if self._watch.is_alive():
+            self._watch.join()
+        self.askers.close()
+        while self._open:
+            self._open.popitem()[1].retire()
+
+    @contextmanager
+    def reading(self, labels: Labels) -> Iterator[OpenEdition]:
+        """Keep the current edition for readers with these labels open while the body runs."""
+        with self._lock:  # also held while an edition is opened, so that it is opened once
+            opened = self._open.get(labels)
+            if opened is None:
+                opened = self._open[labels] = self._opened_for(labels)
+            self._open.move_to_end(labels)
+            if len(self._open) > READER_SETS:
+                self._open.popitem(last=False)[1].retire()
+            using = opened.used()
+            using.__enter__()
+        try:
+            yield opened
+        finally:
+            using.__exit__(None, None, None)
+
+    def _opened_for(self, labels: Labels) -> OpenEdition:
+        return OpenEdition(edition_of(self.home, labels), self.settings)
+
+    def _look_for_editions(self) -> None:
+        """Change to a new edition when it is published, once it is warm."""
+        while not self._ending.wait(LOOK_SECONDS):
+            try:
+                newest = self.home.editions.pointer()["edition"]
+                if newest and newest != self.edition:
+                    self._change()
+                    self.edition = newest
+            except Exception:  # a home that is being repaired must not end the service
+                log.exception("The newest edition could not be opened; the last one is served on.")
+
+    def _change(self) -> None:
+        for labels in list(self._open):
+            new = self._opened_for(labels)
+            self._warm(new)
+            with self._lock:
+                old, self._open[labels] = self._open[labels], new
+            old.retire()
+
+    def _warm(self, opened: OpenEdition) -> None:
+        """Search and ask once in each thread, so that models are loaded before somebody waits."""
+        with opened.cursor() as con:
+            named = con.execute("select name from entities order by mentions desc, name limit 1")
+            row = named.fetchone()
+        if row is None:
+            return
+        opened.search(row[0], 1)
+        # Several at once, so that every thread gets one.
+        futures = [
+            self.askers.answer(opened, f"What is {row[0]}?", AskOptions(), kept=False)
+            for _ in range(self._threads)
+        ]
+        for future in futures:
+            with suppress(AlmanacError):
+                future.result()
+
+
+def edition_of(home: Home, labels: Labels) -> Edition:
+    """Return the current edition as readers with these labels may see it.
+
+    Raises UsageError rather than show what is hidden from them.
+    """
+    edition = home.require_edition()
+    if edition.sensitive_documents():
+        raise UsageError(
+            "The edition holds sensitive documents, which a service does not show. Serve a home "
+            "without them."
+        )
+    return edition
+
+
+class Shelf:
+    """The homes that are served, by name; the first is the one that is meant without a name."""
+
+    def __init__(self, homes: dict[str, ServedHome]) -> None:
+        """Take the homes, of which there is at least one."""
+        self.homes = homes
+        self.first = next(iter(homes.values()))
+
+    def home(self, name: str | None) -> ServedHome:
+        """Return the home of this name, or the first; raise NotFoundError if there is none."""
+        if name is None:
+            return self.first
+        if name not in self.homes:
+            raise NotFoundError(f"There is no home {name!r}. The homes: {', '.join(self.homes)}.")
+        return self.homes[name]

@@ -1,0 +1,209 @@
+"""`almanac serve`: a real process, asked over HTTP."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from schemas.settings import load_settings
+from tasks.refresh import refresh
+from tasks.service.tokens import TOKENS_FILE, Tokens
+from tests.served import serving
+from warehouse.home import Home
+
+
+@pytest.fixture(scope="module")
+def served_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(small_home, tmp_path_factory.mktemp("served") / "home"))
+
+
+@pytest.fixture(scope="module")
+def tokens(served_home: Path) -> dict[str, str]:
+    stored = Tokens(served_home / TOKENS_FILE)
+    return {
+        "read": stored.add("ann", ["read"]),
+        "write": stored.add("bob", ["read", "feedback", "write"]),
+    }
+
+
+@pytest.fixture(scope="module")
+def service(served_home: Path, tokens: dict[str, str]) -> Iterator[httpx.Client]:
+    with serving(served_home) as client:
+        client.headers["Authorization"] = f"Bearer {tokens['write']}"
+        yield client
+
+
+def test_a_question_is_answered_with_its_place(service: httpx.Client) -> None:
+    answer = service.post("/v1/ask", json={"question": "Where was Ada Lovelace born?"}).json()
+
+    assert answer["answer"] == "London"
+    assert answer["evidence"][0]["uri"] == "ada.md"
+
+
+def test_a_stream_has_sources_then_text_then_footnotes(service: httpx.Client) -> None:
+    asked = {"question": "Where was Ada Lovelace born?"}
+    text = service.post("/v1/ask/stream", json=asked).text
+
+    events = [line[7:] for line in text.splitlines() if line.startswith("event: ")]
+    assert events == ["sources", "text", "footnotes", "answer"]
+
+
+def test_a_thing_has_its_facts_with_their_places(service: httpx.Client) -> None:
+    page = service.get("/v1/entities/Ada Lovelace").json()
+
+    assert page["name"] == "Ada Lovelace"
+    assert {fact["uri"] for fact in page["facts"]} == {"ada.md"}
+
+
+def test_a_document_tells_what_was_understood_where(service: httpx.Client) -> None:
+    [entry] = service.get("/v1/documents", params={"uri": "ada.md"}).json()["items"]
+    document = service.get(f"/v1/documents/{entry['document_id']}").json()
+
+    span = next(span for span in document["spans"] if span["tail"] == "London")
+    assert "London" in document["text"][span["span_start"] : span["span_end"]]
+
+
+def test_a_fact_leads_to_the_words_that_state_it(service: httpx.Client) -> None:
+    [fact] = service.get("/v1/facts", params={"limit": 1}).json()["items"]
+
+    [place, *_] = service.get(f"/v1/facts/{fact['triple_id']}").json()["places"]
+    assert place["document_id"] == fact["document_id"]
+
+
+def test_pages_of_rows_join_without_gaps(service: httpx.Client) -> None:
+    whole = service.get("/v1/facts", params={"limit": 200}).json()
+    first = service.get("/v1/facts", params={"limit": 3}).json()
+    rest = service.get("/v1/facts", params={"limit": 200, "after": first["next"]}).json()
+
+    assert first["items"] + rest["items"] == whole["items"]
+    assert whole["next"] is None
+
+
+def test_a_search_finds_passages(service: httpx.Client) -> None:
+    found = service.get("/v1/search", params={"q": "analytical engine"}).json()
+
+    assert found[0]["title"] == "Analytical Engine"
+
+
+def test_sql_reads_and_does_nothing_else(service: httpx.Client) -> None:
+    count = "select count(*) as n from entities where name = 'Ada Lovelace'"
+    assert service.post("/v1/sql", json={"query": count}).json()["rows"] == [[1]]
+
+    refused = service.post("/v1/sql", json={"query": "drop table entities"})
+    assert refused.status_code == 400
+    assert "Refused" in refused.json()["detail"]
+
+
+def test_an_unchanged_edition_is_not_sent_again(service: httpx.Client) -> None:
+    tag = service.get("/v1/facts").headers["etag"]
+
+    again = service.get("/v1/facts", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_what_is_not_there_is_a_problem(service: httpx.Client) -> None:
+    missing = service.get("/v1/entities/Nobody Atall")
+
+    assert missing.status_code == 404
+    assert missing.headers["content-type"] == "application/problem+json"
+    assert missing.json()["title"] == "Not Found"
+
+
+def test_a_verdict_on_a_fact_is_what_audit_reads(service: httpx.Client, served_home: Path) -> None:
+    from tasks.audit import verdicts_in_force
+
+    [fact] = service.get("/v1/facts", params={"limit": 1}).json()["items"]
+    verdict = {"fact_id": fact["triple_id"], "verdict": "useful"}
+    assert service.post("/v1/feedback", json=verdict).json() == {"kept": True, "rejected": False}
+
+    kept = verdicts_in_force(Home(served_home))
+    assert kept[fact["triple_id"]]["verdict"] == "useful"
+
+
+def test_a_verdict_on_an_answer_is_kept_beside_it(service: httpx.Client, served_home: Path) -> None:
+    asked = service.post("/v1/ask", json={"question": "Who designed the Analytical Engine?"})
+    question_id = asked.json()["question_id"]
+    service.post("/v1/feedback", json={"question_id": question_id, "verdict": "right"})
+
+    from schemas.operations import AnswerRecord
+    from warehouse.live import latest
+
+    rows = latest(Home(served_home).live, AnswerRecord).to_pylist()
+    [row] = [row for row in rows if row["question_id"] == question_id]
+    assert row["feedback"] == "1"
+
+
+def test_a_correction_is_in_force(service: httpx.Client) -> None:
+    [fact] = service.get("/v1/facts", params={"limit": 1}).json()["items"]
+    rejection = {"action": "reject", "subject": fact["triple_id"], "reason": "a joke"}
+    made = service.post("/v1/corrections", json=rejection).json()
+
+    in_force = service.get("/v1/corrections").json()
+    assert made["override_id"] in {row["override_id"] for row in in_force}
+
+
+def test_who_may_read_may_not_correct(service: httpx.Client, tokens: dict[str, str]) -> None:
+    reads = {"Authorization": f"Bearer {tokens['read']}"}
+
+    assert service.get("/v1/facts", headers=reads).status_code == 200
+    verdict = {"fact_id": "1", "verdict": "useful"}
+    assert service.post("/v1/feedback", json=verdict, headers=reads).status_code == 403
+    assert service.get("/v1/corrections", headers=reads).status_code == 403
+
+
+def test_a_removed_token_is_refused_at_once(service: httpx.Client, served_home: Path) -> None:
+    stored = Tokens(served_home / TOKENS_FILE)
+    theirs = {"Authorization": f"Bearer {stored.add('eve', ['read'])}"}
+    assert service.get("/v1/facts", headers=theirs).status_code == 200
+
+    stored.remove("eve")
+    assert service.get("/v1/facts", headers=theirs).status_code == 401
+
+
+def test_a_browser_logs_in_asks_and_judges(service: httpx.Client, tokens: dict[str, str]) -> None:
+    with httpx.Client(base_url=service.base_url, follow_redirects=True, timeout=60) as browser:
+        browser.headers["Accept"] = "text/html"
+        assert "Who is there?" in browser.get("/e/Charles Babbage").text
+        form = {"token": tokens["write"], "then": "/e/Charles Babbage"}
+        page = browser.post("/login", data=form)
+        assert "<h1>Charles Babbage</h1>" in page.text
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+
+        answer = browser.post("/ask", data={"question": "Who designed the Analytical Engine?"})
+        assert "Charles Babbage" in answer.text
+        [fact] = service.get("/v1/facts", params={"limit": 1}).json()["items"]
+        judged = {"fact_id": fact["triple_id"], "verdict": "useful", "back": "//evil.example"}
+        assert browser.post("/verdict", data=judged).url.path == "/"
+
+
+def test_a_page_names_its_twin_for_programs(service: httpx.Client) -> None:
+    page = service.get("/e/Ada Lovelace")
+
+    twin = page.headers["link"].partition(">")[0].removeprefix("<")
+    assert service.get(twin).json()["name"] == "Ada Lovelace"
+
+
+def test_the_service_tells_its_figures(service: httpx.Client) -> None:
+    assert service.get("/health").json()["status"] == "ok"
+    assert "almanac_request_seconds_count" in service.get("/metrics").text
+
+
+def test_a_new_edition_is_served_without_a_restart(
+    service: httpx.Client, served_home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bell.md").write_text("# Ann Bell\n\nAnn Bell was born in Leeds in 1850.\n")
+    refresh(Home(served_home), [str(tmp_path)], load_settings(served_home))
+
+    assert _becomes(service, "/v1/entities/Ann Bell", 200)
+
+
+def _becomes(service: httpx.Client, path: str, status: int) -> bool:
+    """Ask until a page has this status, for at most 20 seconds."""
+    import time
+
+    ends = time.monotonic() + 20
+    while service.get(path).status_code != status and time.monotonic() < ends:
+        time.sleep(0.1)
+    return service.get(path).status_code == status
