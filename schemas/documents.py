@@ -41,6 +41,11 @@ class Document(Row):
         "further fields of its front matter, and the list `tags`; null if nothing, or if it was "
         "read by a version without metadata.",
     )
+    labels: list[str] | None = Field(
+        None,
+        description="Its own labels and those of its source: who lacks one of them does not see "
+        "it (`--labels`). Null in editions of versions without labels.",
+    )
 
 
 class Passage(Row):

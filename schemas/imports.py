@@ -25,6 +25,9 @@ class GraphImport(Row):
     language: str = Field(description="Language of its names.")
     triples: int = Field(description="Triples read, before duplicates are dropped.")
     rejected: int = Field(description="Lines that were refused.")
+    labels: list[str] | None = Field(
+        None, description="The labels that the graph has from now on; null if it keeps its own."
+    )
     run_id: str = Field(description="The run that wrote it.")
     imported_at: datetime = Field(description="When (UTC).")
 

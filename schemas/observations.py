@@ -52,6 +52,9 @@ class Scan(Row):
     sensitivity: str | None = Field(
         None, description="normal, or sensitive if the refresh marked it so."
     )
+    labels: list[str] | None = Field(
+        None, description="The labels that the source has from now on; null if it keeps its own."
+    )
     scanned_at: datetime = Field(description="When it ended (UTC).")
 
 
@@ -85,7 +88,9 @@ class Read(Row):
     sha256: str = Field(description="SHA-256 of the bytes read; empty if none were.")
     content_id: str | None = Field(None, description="Its text in `contents`, if it was ingested.")
     metadata: str | None = Field(
-        None, description="What the input says of itself, as in `documents`; null in old rows."
+        None,
+        description="What the input says of itself, as in `documents`, with the list `labels` of "
+        "its front matter; null in old rows.",
     )
     outcome: Literal["ingested", "refused", "removed"] = Field(description="What became of it.")
     reason: str | None = Field(None, description="Reason code of a refusal or removal.")

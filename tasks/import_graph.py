@@ -19,6 +19,7 @@ import pyarrow as pa
 from schemas.errors import AlmanacError, UsageError
 from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
 from schemas.knowledge import CORPUS
+from schemas.labels import given_labels
 from schemas.operations import Rejection
 from schemas.row import Row
 from schemas.settings import Settings
@@ -49,13 +50,15 @@ def import_graph(
     format: str = "auto",
     mapping: Path | None = None,
     languages: Sequence[str] = (),
+    labels: Sequence[str] = (),
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> RunReport:
     """Read a file into the journal as the graph `name` and publish an edition with it.
 
-    It replaces an earlier graph of that name. Raises UsageError for wrong arguments and
-    AlmanacError for a file that is not as declared; in both cases nothing has changed.
+    It replaces an earlier graph of that name, whose labels it keeps unless others are given.
+    Raises ValueError for what cannot be a label, UsageError for other wrong arguments and
+    AlmanacError for a file that is not as declared; nothing has changed then.
     """
     check_name(name)
     readings, language = plan(source, format, mapping, languages)
@@ -69,6 +72,7 @@ def import_graph(
             source=str(source),
             readings=readings,
             language=language or next(iter(languages), None),
+            labels=given_labels(labels),
         )
         run_stages(work, STAGES, run_stage)
     return run
@@ -127,6 +131,7 @@ class _Import(Work):
     source: str = ""
     readings: Sequence[Reading] = ()
     language: str | None = None
+    labels: list[str] | None = None
 
     def __post_init__(self) -> None:
         self._id = uuid4().hex
@@ -152,6 +157,7 @@ class _Import(Work):
             language=self.language or self._likely_language or "en",
             triples=self._counts["triples"],
             rejected=self._counts["refused"],
+            labels=self.labels,
             run_id=self.run.run_id,
             imported_at=datetime.now(UTC),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from schemas.labels import given_labels
 from schemas.observations import Content, Extraction, Override, Read, Scan, SplitPassage
 from schemas.settings import Settings
 from tasks.extract.batches import engine_for_sensitive, identity
@@ -41,6 +42,7 @@ class Refresh(Work):
 
     sources: Sequence[str] = ()
     sensitive: bool = False
+    labels: list[str] | None = None
     each: Each | None = None
     last_pending: Pending | None = None
 
@@ -61,7 +63,14 @@ def read_sources(work: Refresh) -> None:
     ontology = work.settings.engine.ontology
     check_gazetteer(work.home.journal, ontology.gazetteer if ontology else ())
     ingestions = [
-        Ingestion(work.home, source, work.run.run_id, work.settings, sensitive=work.sensitive)
+        Ingestion(
+            work.home,
+            source,
+            work.run.run_id,
+            work.settings,
+            sensitive=work.sensitive,
+            labels=work.labels,
+        )
         for source in work.sources
     ]
     for ingestion in ingestions:
@@ -113,6 +122,7 @@ def refresh(
     settings: Settings,
     *,
     sensitive: bool = False,
+    labels: Sequence[str] = (),
     patience: float = 0.0,
     report: Report = silent,
     each: Each | None = None,
@@ -120,10 +130,12 @@ def refresh(
 ) -> RunReport:
     """Bring the almanac up to date with its sources and publish a new edition if it differs.
 
-    `each` decides where batches of
-    passages are processed, `run_stage` how a stage is run; a stage that failed can be run again.
-    Raises AlmanacError with a plain message; finished work is kept.
+    The sources get the `labels` and lose those that they had; without any they keep theirs, and
+    `none` takes them away. `each` decides where batches of passages are processed, `run_stage` how
+    a stage is run; a stage that failed can be run again. Raises ValueError for what cannot be a
+    label, and AlmanacError with a plain message; finished work is kept.
     """
+    given = given_labels(labels)
     with publishing_run(home, "refresh_knowledge", settings, patience) as run:
         work = Refresh(
             home,
@@ -132,6 +144,7 @@ def refresh(
             report,
             sources=sources,
             sensitive=sensitive,
+            labels=given,
             each=each,
         )
         run_stages(work, STAGES, run_stage)

@@ -7,6 +7,7 @@ tables. The result is a pure function of the journal up to a position.
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -68,8 +69,33 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.PathPolicy: ("path_policy_facts", "graph"),
     schemas.Verdict: ("verdict_facts", "fact_kind, fact_id"),
 }
+_READER = pa.schema([(name, pa.list_(pa.string())) for name in ("labels", "graphs")])
 # SQL needs only the import times of imported graphs.
 DERIVED = tuple(r for r in observations.JOURNAL if r not in IMPORTED or r is GraphImport)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who an edition is for: it has what needs no other label than `labels`; None: everything.
+
+    `graphs` are the imported graphs that he may read. Labels of sources are those of now, whatever
+    the position of the journal is.
+    """
+
+    labels: frozenset[str] | None = None
+    graphs: frozenset[str] = frozenset()
+
+    @property
+    def reads_everything(self) -> bool:
+        """Whether nothing is hidden from him."""
+        return self.labels is None
+
+    def may_read(self, graph: str) -> bool:
+        """Return whether he may read an imported graph."""
+        return self.reads_everything or graph in self.graphs
+
+
+EVERYBODY = Reader()
 
 
 class Derivation:
@@ -81,12 +107,18 @@ class Derivation:
         position: int,
         scratch: Scratch,
         rows: Iterable[type[Row]] = DERIVED,
+        reader: Reader = EVERYBODY,
     ) -> None:
         """Open tables of the journal up to a position, in a new scratch database."""
-        self.position = position
+        self.position, self.reader = position, reader
         self._opened = ExitStack()
         self.con = self._opened.enter_context(scratch.database())
         register(journal, rows, self.con, position)
+        if not reader.reads_everything:
+            register(journal, [observations.Scan], self.con, journal.position)
+        held = None if reader.labels is None else sorted(reader.labels)
+        columns = {"labels": [held], "graphs": [sorted(reader.graphs)]}
+        self.hand_over("reader", pa.table(columns, schema=_READER))
 
     def settings(self, **values: Any) -> None:
         """Hand over the settings of the build as the only row of `build_settings`."""

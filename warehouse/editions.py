@@ -39,6 +39,7 @@ _LOST_POINTER = (
     f"Remove it and choose the current edition with `almanac editions publish ID`; {_LISTED}"
 )
 _SEALED = re.compile(r"\d+-.+")  # names of their folders
+_FOR_READERS = "for-readers"  # the folder of what is made for readers with some labels
 _LOST_MANIFEST = "Go back with `almanac editions rollback`, or refresh to build a new edition."
 
 
@@ -238,6 +239,17 @@ class Editions:
             raise UsageError(f"{found} {edition_id!r}. {_LISTED}")
         return self._read(matches[0])
 
+    def for_readers(self, edition: Edition) -> "Editions":
+        """Return the editions made from one for readers who do not see all of it."""
+        return Editions(self.folder / _FOR_READERS / edition.id)
+
+    def find(self, edition_id: str) -> Edition | None:
+        """Return the edition with exactly this id; None if there is none, or no manifest."""
+        try:
+            return self._read(edition_id)
+        except (DamageError, FileNotFoundError):
+            return None
+
     def all(self) -> list[Edition]:
         """Return all editions whose manifest is intact, oldest first."""
         editions = []
@@ -383,13 +395,17 @@ class Editions:
         return removed
 
     def _remove(self, edition: Edition) -> bool:
-        with (edition.path / "manifest.json").open("rb") as manifest:
-            try:
-                fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
+        beside = self.for_readers(edition)
+        with contextlib.ExitStack() as locks:
+            for one in (edition, *beside.all()):
+                manifest = locks.enter_context((one.path / "manifest.json").open("rb"))
+                try:
+                    fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return False
             # Renamed first, so that a reader finds the edition whole or not at all.
             doomed = self.folder / f".building-pruned-{edition.id}"
             edition.path.rename(doomed)
             shutil.rmtree(doomed)
+            shutil.rmtree(beside.folder, ignore_errors=True)
         return True

@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import field_validator
 
-from flows.jobs import MODEL, PublishingJob, Runner, Shortcut, operand, switch
+from flows.jobs import MODEL, PublishingJob, Runner, Shortcut, operand, option, switch
+from schemas.labels import given_labels
 
 
 class RefreshKnowledge(PublishingJob):
@@ -24,6 +25,21 @@ class RefreshKnowledge(PublishingJob):
 
     sources: list[str] = operand("SOURCE", "Files, folders, globs or URLs.")
     sensitive: bool = switch("Mark these documents as sensitive.")
+
+    labels: list[str] = option(
+        "LABEL",
+        "Label the sources for good, in the place of earlier labels; may be repeated; `none` takes "
+        "them away (those that they have).",
+        [],
+        name="--label",
+    )
+
+    @field_validator("labels")
+    @classmethod
+    def _are_labels(cls, labels: list[str]) -> list[str]:
+        """Refuse what cannot be a label."""
+        given_labels(labels)
+        return labels
 
     @field_validator("sources")
     @classmethod
@@ -50,6 +66,7 @@ class RefreshKnowledge(PublishingJob):
             self.sources,
             settings,
             sensitive=self.sensitive,
+            labels=self.labels,
             report=runner.report,
             each=runner.each,
             run_stage=runner.run_stage,

@@ -36,6 +36,7 @@ from tasks.text.word_index import open_table
 from tasks.version import DERIVATION_VERSION
 from warehouse import durable
 from warehouse.asserted import create_asserted_view
+from warehouse.derivation import EVERYBODY, Reader
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 from warehouse.scratch import Scratch
@@ -114,10 +115,11 @@ class GraphFolders:
         """Stop the background thread."""
         self.stop()
 
-    def rows(self, journal: Journal, position: int) -> Iterator[Rows]:
+    def rows(self, journal: Journal, position: int, reader: Reader = EVERYBODY) -> Iterator[Rows]:
         """Write the arrays of the graphs imported up to a position; yield their tables' rows."""
         one_each = pa.array(single_valued())
-        for row in current_imports(journal, position):
+        imports = current_imports(journal, position)
+        for row in (row for row in imports if reader.may_read(row["graph"])):
             self._number += 1
             source = (row["import_id"], DERIVATION_VERSION)
             earlier = self._earlier.get(source)

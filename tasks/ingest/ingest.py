@@ -48,7 +48,14 @@ class Ingestion:
     """One source being brought up to date within one run."""
 
     def __init__(
-        self, home: Home, source: str, run_id: str, settings: Settings, *, sensitive: bool
+        self,
+        home: Home,
+        source: str,
+        run_id: str,
+        settings: Settings,
+        *,
+        sensitive: bool,
+        labels: list[str] | None = None,
     ) -> None:
         """List the source and compare it with the journal."""
         self.settings = settings
@@ -57,7 +64,7 @@ class Ingestion:
         self.source = self.listing.source
         self.known = _known(home, self.source)
         sensitivity = "sensitive" if sensitive else "normal"
-        self.observed = Observations(home, run_id, self.listing, sensitivity)
+        self.observed = Observations(home, run_id, self.listing, sensitivity, labels)
         self.counts: Counter[str] = Counter(files=len(self.listing.items))
         self.refusals: Counter[Reason] = Counter()
         self.examples: dict[Reason, Refusal] = {}

@@ -27,9 +27,17 @@ def metadata_json(text: ReadText) -> str | None:
 class Observations:
     """The rows of one scan of one source, until they are journalled."""
 
-    def __init__(self, home: Home, run_id: str, listing: Listing, sensitivity: str) -> None:
-        """Start collecting the rows of a scan."""
+    def __init__(
+        self,
+        home: Home,
+        run_id: str,
+        listing: Listing,
+        sensitivity: str,
+        labels: list[str] | None = None,
+    ) -> None:
+        """Start collecting the rows of a scan, which gives the source labels unless it is None."""
         self.home, self.run_id, self.listing, self.sensitivity = home, run_id, listing, sensitivity
+        self.labels = labels
         self.scan_id = uuid4().hex
         self._rows: dict[type[Row], list[dict[str, Any]]] = {}
         self._chars = 0
@@ -132,6 +140,7 @@ class Observations:
             "items": len(self.listing.items),
             "error": self.listing.error,
             "sensitivity": self.sensitivity,
+            "labels": self.labels,
             "scanned_at": datetime.now(UTC),
         }
         self._add(Scan, row)

@@ -37,9 +37,11 @@ from tasks.version import DERIVATION_VERSION, code_version
 from warehouse.derivation import Derivation, build_database
 from warehouse.editions import Building, Edition
 from warehouse.home import Home
+from warehouse.labels import source_marks
 from warehouse.manifest import describe_tables, same_content
 
 if TYPE_CHECKING:
+    from tasks.graphs.build import GraphFolders
     from tasks.publish.resolve.entities import Resolution
 
 SOURCES: tuple[type[Row], ...] = (
@@ -120,7 +122,7 @@ def build(
     with home.editions.building(fingerprint, parent) as building:
         derivation = Derivation(home.journal, position, home.scratch)
         corrections = _corrections_hash(home, position)
-        decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
+        decisions = derive(derivation, home, recipe, building, encode, report, corrections)
         reject(derivation.table("self_loops"))
         with GraphFolders(building, home.scratch) as graphs:
             derivation.write(building.folder, graphs.rows(home.journal, position))
@@ -132,12 +134,7 @@ def build(
                     home.editions.note_result(known, fingerprint)
                     return candidate if known is candidate else None
             report("build", 3, 4)
-            with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
-                database = executor.submit(build_database, building.folder)
-                graphs.add_corpus()
-                index(building.folder)
-                graphs.finish()
-                database.result()
+            index_all(building.folder, graphs, index)
         report("build", 4, 4)
         _keep(home, building, decisions)
         facts = {
@@ -151,7 +148,17 @@ def build(
         return home.editions.seal(building, facts)
 
 
-def _derive(
+def index_all(folder: Path, graphs: "GraphFolders", index: Callable[[Path], None]) -> None:
+    """Build what an edition is read by from its tables: database, graph of the corpus, index."""
+    with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
+        database = executor.submit(build_database, folder)
+        graphs.add_corpus()
+        index(folder)
+        graphs.finish()
+        database.result()
+
+
+def derive(
     derivation: Derivation,
     home: Home,
     recipe: Recipe,
@@ -160,7 +167,11 @@ def _derive(
     report: Report,
     corrections: str,
 ) -> "Decisions":
-    """Run the SQL steps, and between them the decisions that SQL cannot make."""
+    """Run the SQL steps, and between them the decisions that SQL cannot make.
+
+    What earlier editions decided, and what changed since the last one, may tell of hidden texts:
+    an edition for one reader has nothing of either.
+    """
     from tasks.publish.apply_ontology import check_fit, with_stated_kinds
     from tasks.publish.bylines import without_bylines
     from tasks.publish.capitalised_words import capitalised_words
@@ -168,7 +179,8 @@ def _derive(
     from tasks.publish.resolve.entities import resolve
     from tasks.publish.themes import find_themes
 
-    parent = building.parent
+    open_to_all = derivation.reader.reads_everything
+    parent = building.parent if open_to_all else None
     derivation.settings(
         edition=building.edition_id,
         parent=parent.id if parent else None,
@@ -190,7 +202,7 @@ def _derive(
     derivation.step("inputs")
     derivation.hand_over("near_duplicates", _near_duplicates(derivation))
     derivation.step("verdicts")
-    derivation.hand_over("recalibrations", recalibrations(derivation.table("verdict_facts")))
+    derivation.hand_over("recalibrations", recalibrations(derivation.table("judged_facts")))
     derivation.step("documents")
     listed = sorted(recipe.ontology.relations) if recipe.ontology else []
     derivation.hand_over(
@@ -202,7 +214,7 @@ def _derive(
     resolution = resolve(
         derivation.table("local_names"),
         derivation.table("local_aliases"),
-        home.journal.table(EntityAnchor),
+        _decided(home, EntityAnchor, open_to_all),
         derivation.table("overrides"),
         encode,
         derivation.table("moved_documents"),
@@ -218,7 +230,7 @@ def _derive(
     derivation.hand_over("new_redirects", resolution.redirects)
     derivation.hand_over("single_valued", _single_valued(recipe.ontology))
     derivation.step("relations")
-    known = home.journal.table(RelationName)
+    known = _decided(home, RelationName, open_to_all)
     names = name_relations(
         derivation.table("stated_relations"),
         known,
@@ -234,6 +246,10 @@ def _derive(
         derivation.step(step)
     derivation.hand_over("theme_facts", find_themes(derivation))
     return Decisions(resolution, new_names(names, known, building.edition_id))
+
+
+def _decided(home: Home, row: type[Row], open_to_all: bool) -> pa.Table:
+    return home.journal.table(row) if open_to_all else row.arrow_schema().empty_table()
 
 
 def _single_valued(ontology: Ontology | None) -> pa.Table:
@@ -268,7 +284,8 @@ def _keep(home: Home, building: Building, decisions: Decisions) -> None:
 def _fingerprint(home: Home, recipe: Recipe, position: int) -> str:
     """Return the hash of everything that the edition depends on."""
     parts = [part.sha256 for row in SOURCES for part in home.journal.parts(row, upto=position)]
-    return hashlib.sha256(orjson.dumps([sorted(parts), recipe.facts()])).hexdigest()
+    marks = source_marks(home.journal, position)
+    return hashlib.sha256(orjson.dumps([sorted(parts), marks, recipe.facts()])).hexdigest()
 
 
 def _corrections_hash(home: Home, position: int) -> str:

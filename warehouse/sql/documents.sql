@@ -13,7 +13,7 @@ firsts as (select * from ranked where place = 1)
 select f.document_id, f.source, f.uri, c.title, c.language, c.text, f.sha256,
        coalesce(nullif(f.version, ''), left(f.sha256, 12)) as version,
        o.sensitivity, f.first_read_at as read_at, n.document_id as near_duplicate_of,
-       coalesce(o.duplicates, []) as duplicates, c.words, c.page_starts, f.metadata, c.content_id
+       coalesce(o.duplicates, []) as duplicates, c.words, c.page_starts, f.metadata, f.labels, c.content_id
 from firsts f
 join current_contents c using (content_id)
 join others o using (content_id)

@@ -4,7 +4,7 @@ select * from (
     select * from j_verbalizations
     qualify row_number() over (partition by expert, graph order by commit desc) = 1
 )
-where action = 'make';
+where action = 'make' and is_readable(graph);
 
 create table training_text_facts as
 from j_verbalized_texts
@@ -44,4 +44,4 @@ from (
     select * from j_expert_events
     qualify row_number() over (partition by expert order by commit desc) = 1
 ) e
-where action <> 'remove';
+where action <> 'remove' and is_readable(graph);

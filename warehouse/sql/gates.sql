@@ -4,7 +4,7 @@ select * from (
     select * from j_gate_calibrations
     qualify row_number() over (partition by task order by commit desc) = 1
 )
-where action = 'calibrate';
+where action = 'calibrate' and reads_everything();  -- its questions are not the reader's
 
 create table gate_seed_facts as
 from j_calibration_seeds where calibration_id in (select calibration_id from current_gates);

@@ -1,7 +1,7 @@
 """Collect the metadata of files: under common names, of bounded size, and without secrets."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from typing import Any
@@ -28,6 +28,7 @@ _NAMES = {
     "publisher": "publisher dc:publisher dcterms:publisher og:site_name",
     "license": "license licence rights copyright dc:rights dcterms:license",
 }
+LABELS = ("label", "labels")
 _COMMON = {name: common for common, names in _NAMES.items() for name in names.split()}
 KNOWN = frozenset(_COMMON)
 _TITLES = frozenset(["title", "headline", "subject", "og:title", "dc:title", "dcterms:title"])
@@ -72,6 +73,22 @@ def described(fields: Iterable[tuple[str, Any]], *, only_known: bool = False) ->
     if tags:
         metadata["tags"] = list(dict.fromkeys(tags[:_MOST_PARTS]))
     return {name: value for name, value in sorted(metadata.items()) if value}
+
+
+def of_front_matter(fields: Mapping[str, Any]) -> Metadata:
+    """Return front matter as the metadata of a document, with a list under `labels`.
+
+    Its fields `label` and `labels` decide who sees it; elsewhere, as in records, they are tags.
+    """
+    labels = [
+        part.strip()
+        for name in LABELS
+        for words in _words(fields.get(name))
+        for part in _LISTED.split(words)
+    ]
+    metadata = described((name, value) for name, value in fields.items() if name not in LABELS)
+    own = sorted({" ".join(label.split()).casefold() for label in labels if label})
+    return metadata | ({"labels": own} if own else {})
 
 
 def _flat(fields: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

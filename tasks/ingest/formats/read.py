@@ -23,7 +23,7 @@ from tasks.ingest.formats.inputs import (
     Removal,
 )
 from tasks.ingest.formats.markdown import html_tables_as_markdown
-from tasks.ingest.formats.metadata import described
+from tasks.ingest.formats.metadata import of_front_matter
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
@@ -195,7 +195,7 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title=title or title_of_name(uri),
         text=text,
         page_starts=parsed.page_starts,
-        metadata=parsed.metadata or described(read_front_matter(text).items()),
+        metadata=parsed.metadata or of_front_matter(read_front_matter(text)),
     )
 
 

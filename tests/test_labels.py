@@ -1,0 +1,87 @@
+"""Who sees what: labels of sources, documents and graphs, and the editions made from them."""
+
+from pathlib import Path
+
+import pytest
+
+from schemas.documents import Document
+from schemas.errors import UsageError
+from schemas.labels import given_labels
+from schemas.settings import Settings, load_settings
+from tasks.publish.for_reader import edition_for
+from tasks.refresh import refresh
+from tests.documents import write_texts
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+OPEN = {"ada.md": "# Ada\n\nAda Lovelace was born in London in 1815.\n"}
+BOARD = {"board.md": "---\nlabels: [Board]\n---\n# Board\n\nAda Lovelace owns Zyxwia Ltd.\n"}
+HR = {"pay.md": "# Pay\n\nGrace Qwertin was born in Paris. Ada Lovelace knows Grace Qwertin.\n"}
+
+
+def uris(edition: Edition) -> list[str]:
+    return sorted(edition.table(Document)["uri"].to_pylist())
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home with an open document, one with a label of its own, and one of a labelled source."""
+    folder = tmp_path_factory.mktemp("labelled")
+    home, settings = new_home(folder / "home")
+    refresh(home, [str(write_texts(folder / "open", OPEN | BOARD))], settings)
+    refresh(home, [str(write_texts(folder / "hr", HR))], settings, labels=["hr"])
+    return home
+
+
+def new_home(folder: Path) -> tuple[Home, Settings]:
+    folder.mkdir()
+    text = 'workers = 1\n\n[engine]\nencoder = "none"\n'
+    (folder / "settings.toml").write_text(text, encoding="utf-8")
+    return Home(folder), load_settings(folder)
+
+
+@pytest.mark.parametrize(
+    ("labels", "seen"),
+    [
+        (None, ["ada.md", "board.md", "pay.md"]),
+        (["hr", "board"], ["ada.md", "board.md", "pay.md"]),
+        (["hr"], ["ada.md", "pay.md"]),
+        (["board"], ["ada.md", "board.md"]),
+        ([], ["ada.md"]),
+    ],
+)
+def test_a_reader_sees_documents_of_which_he_holds_all_labels(labelled, labels, seen):
+    assert uris(edition_for(labelled, labelled.require_edition(), labels)) == seen
+
+
+def test_an_edition_of_which_nothing_is_hidden_is_not_copied(labelled):
+    edition = labelled.require_edition()
+    assert edition_for(labelled, edition, ["board", "hr"]) is edition
+    assert edition_for(labelled, edition, ["hr"]).path != edition.path
+
+
+def test_an_unknown_label_is_refused_with_those_that_there_are(labelled):
+    with pytest.raises(UsageError, match="no label 'it' here. The labels: board, hr"):
+        edition_for(labelled, labelled.require_edition(), ["it"])
+
+
+def test_the_second_call_builds_nothing(labelled, monkeypatch):
+    first = edition_for(labelled, labelled.require_edition(), ["hr"])
+    monkeypatch.setattr("tasks.publish.for_reader._build", None)
+    again = edition_for(labelled, labelled.require_edition(), ["hr"])
+    assert (again.id, again.path) == (first.id, first.path)
+    assert not again.damaged()
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [([], None), (["none"], []), (["HR", "hr ", "Top  secret"], ["hr", "top secret"])],
+)
+def test_labels_are_lower_case_and_none_takes_them_away(texts, labels):
+    assert given_labels(texts) == labels
+
+
+@pytest.mark.parametrize("texts", [[""], ["a,b"], ["none", "hr"], ["sensitive"], ["x" * 61]])
+def test_what_cannot_be_a_label_is_refused(texts):
+    with pytest.raises(ValueError, match="label"):
+        given_labels(texts)
