@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -76,16 +77,11 @@ def edition_of(home: Home, edition_id: str | None, as_of: date | None = None) ->
     return edition
 
 
-def edition_to_share(home: Home, edition_id: str | None, sensitive: bool) -> Edition:
-    """Return an edition of which a copy leaves the home; refuse what is sensitive unless wanted."""
-    edition = edition_of(home, edition_id)
-    kept_back = 0 if sensitive else edition.sensitive_documents()
-    if kept_back:
-        raise UsageError(
-            f"{kept_back} of the edition's documents are sensitive, and what is written would show "
-            "them. If whoever opens it may read them, add --set sensitive=true."
-        )
-    return edition
+def edition_to_share(home: Home, edition_id: str | None, labels: Sequence[str]) -> Edition:
+    """Return what readers with these labels see of an edition, for a copy that leaves the home."""
+    from tasks.publish.for_reader import edition_for
+
+    return edition_for(home, edition_of(home, edition_id), labels)
 
 
 def _edition_as_of(home: Home, day: date) -> Edition:

@@ -90,6 +90,13 @@ def finer(description: str, default: Any = False, **limits: Any) -> Any:
 QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
 FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
 EDITION = option("ID", "An older edition, by its id (the current one).", None)
+LABELS = option(
+    "LABEL",
+    "Also write documents with this label, `sensitive` for those of sensitive sources; may be "
+    "repeated (documents without labels).",
+    [],
+    name="--label",
+)
 
 
 @dataclass(frozen=True)

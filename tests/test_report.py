@@ -217,23 +217,28 @@ def test_the_first_page_tells_what_has_changed_and_where(small_report: Path) -> 
     assert "England | capital | London" in first
 
 
-def test_an_edition_with_sensitive_documents_is_written_only_on_demand(
+def test_readers_see_labelled_and_sensitive_documents_only_with_their_labels(
     almanac: Any, tmp_path: Path
 ) -> None:
-    (tmp_path / "london.md").write_text("# London\n\nLondon is a city.\n", encoding="utf-8")
-    home, out = str(tmp_path / "home"), str(tmp_path / "out")
-    almanac(
-        home, "refresh", str(tmp_path / "london.md"), "--sensitive", "--set", "engine.encoder=none"
-    )
-    code, _, errors = almanac(home, "report", "--out", out)
-    assert (code, Path(out).exists()) == (2, False)
-    assert "1 of the edition's documents are sensitive" in errors
-    assert almanac(home, "report", "--out", out, "--set", "sensitive=true")[0] == 0
-    exported = str(tmp_path / "exported.jsonl")
-    assert almanac(home, "export", "--format", "jsonl", "--out", exported)[0] == 2
-    assert (
-        almanac(home, "export", "--format", "jsonl", "--out", exported, "--set", "sensitive=true")[
-            0
-        ]
-        == 0
-    )
+    texts = {"open": "Ada lives in York.", "pay": "Bo earns 50 pounds.", "plan": "Cy buys Zyxwia."}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{text}\n", encoding="utf-8")
+    home = str(tmp_path / "home")
+    plain = ("--set", "engine.encoder=none")
+    almanac(home, "refresh", str(tmp_path / "open.md"), *plain)
+    almanac(home, "refresh", str(tmp_path / "pay.md"), "--label", "hr", *plain)
+    almanac(home, "refresh", str(tmp_path / "plan.md"), "--sensitive", *plain)
+
+    def shown(command: str, *labels: str) -> set[str]:
+        out = tmp_path / "-".join((command, *labels))
+        chosen = [word for label in labels for word in ("--label", label)]
+        form = ["--format", "jsonl"] if command == "export" else []
+        assert almanac(home, command, *form, "--out", str(out), *chosen)[0] == 0
+        written = "".join(file.read_text(encoding="utf-8") for file in out.rglob("*.*[slmn]"))
+        return {word for word in ("York", "pounds", "Zyxwia") if word in written}
+
+    for command in ("report", "export"):
+        assert shown(command) == {"York"}
+        assert shown(command, "hr") == {"York", "pounds"}
+        assert shown(command, "hr", "sensitive") == {"York", "pounds", "Zyxwia"}
+    assert almanac(home, "report", "--out", str(tmp_path / "no"), "--label", "it")[0] == 2

@@ -66,6 +66,11 @@ class Edition:
         return datetime.fromisoformat(self.manifest["built_at"])
 
     @property
+    def is_whole(self) -> bool:
+        """Whether nothing is hidden in it, as in those for readers with some labels."""
+        return "labels" not in self.manifest
+
+    @property
     def database(self) -> Path:
         """The DuckDB file with tables, views and indexes."""
         return self.path / DUCKDB_FILE
@@ -95,12 +100,6 @@ class Edition:
     def rows(self, row: type[Row]) -> int:
         """Return a table's row count."""
         return int(self.manifest["tables"].get(row.table, {}).get("rows", 0))
-
-    def sensitive_documents(self) -> int:
-        """Return how many documents are from sensitive sources."""
-        with self.connect() as con:
-            query = "select count(*) from documents where sensitivity <> 'normal'"
-            return int(con.sql(query).fetchall()[0][0])
 
     def damaged(self) -> list[str]:
         """Return the files that differ from the manifest."""

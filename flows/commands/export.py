@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Command, Runner, finer, option
+from flows.jobs import EDITION, LABELS, Command, Runner, option
 from flows.terminal import Shown
 
 
@@ -21,7 +21,7 @@ class Export(Command):
         "NAME", "This graph alone; `corpus` is your texts (all graphs).", None
     )
     edition: str | None = EDITION
-    sensitive: bool = finer("Write documents of sensitive sources, too.")
+    labels: list[str] = LABELS
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the export and return its size."""
@@ -29,7 +29,7 @@ class Export(Command):
         from tasks.export.export import export
 
         spill = self.place.spill
-        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
+        with edition_to_share(self.place, self.edition, self.labels).pinned() as edition:
             return export(edition, self.format, self.out, graph=self.graph, spill=spill)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:

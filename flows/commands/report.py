@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Job, Runner, finer, option
+from flows.jobs import EDITION, LABELS, Job, Runner, option
 from flows.terminal import Shown
 
 
@@ -19,14 +19,14 @@ class Report(Job):
 
     out: Path = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
     edition: str | None = EDITION
-    sensitive: bool = finer("Show documents of sensitive sources, too.")
+    labels: list[str] = LABELS
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the pages; return the address of the first, their number and their bytes."""
         from flows.home import edition_to_share
         from tasks.report.write import write_report
 
-        with edition_to_share(self.place, self.edition, self.sensitive).pinned() as edition:
+        with edition_to_share(self.place, self.edition, self.labels).pinned() as edition:
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,

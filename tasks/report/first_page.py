@@ -101,6 +101,7 @@ def first_page(con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, lin
         here="index",
         counts=rows(_COUNTS)[0],
         questions=rows(_QUESTIONS, SUGGESTIONS),
+        whole=edition.is_whole,  # what is told of the home is for those who see all of it
         read_at=_read_at(home, edition),
         held=_held(home, edition),
         changes=rows(_CHANGES, CHANGES),

@@ -67,8 +67,13 @@ class Table:
 def record_page(
     name: str, con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
 ) -> str:
-    """Return the page with one of the names in `RECORDS`; `con` is a connection to the edition."""
-    tables = [table for table in RECORDS[name](con, home, edition, links) if table.rows]
+    """Return the page with one of the names in `RECORDS`; `con` is a connection to the edition.
+
+    Runs and evaluations concern the whole home: where an edition hides something, they are empty.
+    """
+    hidden = name in ("runs", "evaluations") and not edition.is_whole
+    found = () if hidden else RECORDS[name](con, home, edition, links)
+    tables = [table for table in found if table.rows]
     return page("tables.html", links, title=PAGES[name], here=name, tables=tables)
 
 
@@ -149,7 +154,7 @@ def _rejections(
 
     A reader who does not see the whole home sees examples from his documents alone.
     """
-    whole = _is_whole(home, edition)
+    whole = edition.is_whole
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     documents = {row["document_id"] for row in _rows(con, "select document_id from documents")}
@@ -252,7 +257,7 @@ def _editions(
         ],
         f"At most {MOST_ROWS} lines; the table changes has all.",
     )
-    editions = reversed(home.editions.all()) if _is_whole(home, edition) else [edition]
+    editions = reversed(home.editions.all()) if edition.is_whole else [edition]
     yield Table(
         "Editions, the last first",
         ("Edition", "Built (UTC)", "State", "Documents", "Things", "Facts", "Changes"),
@@ -278,11 +283,6 @@ def _changed(row: dict[str, Any], links: Links) -> Any:
     if row["document_id"] and row["span_start"] is not None:
         return _link(row["text"], links.place(row["document_id"], row["span_start"]))
     return _link(row["text"], links.document(row["document_id"]) if row["document_id"] else "")
-
-
-def _is_whole(home: Home, edition: Edition) -> bool:
-    """Return whether an edition is the home's own, of which nothing is hidden from its reader."""
-    return edition.path.parent == home.editions.folder
 
 
 def _link(words: str, address: str) -> Any:

@@ -16,16 +16,18 @@ from typing import Any
 import duckdb
 
 from schemas.answers import Answer
-from schemas.errors import AlmanacError, BusyError, NotFoundError, UsageError
+from schemas.errors import AlmanacError, BusyError, NotFoundError
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
 from tasks.ask.route import AskOptions, Turn, Watcher
+from tasks.publish.for_reader import edition_for
 from tasks.retrieval.search_edition import open_searcher, search_opened
 from tasks.text.question import checked_question
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
+from warehouse.labels import known_labels
 
 LOOK_SECONDS = 1.0  # between looks for a new edition
 OPEN_ASKERS = 4  # of a thread: editions and options in use
@@ -270,17 +272,12 @@ class ServedHome:
 
 
 def edition_of(home: Home, labels: Labels) -> Edition:
-    """Return the current edition as readers with these labels may see it.
+    """Return the current edition as readers with these labels see it.
 
-    Raises UsageError rather than show what is hidden from them.
+    A label that nothing in the home has any more is passed over.
     """
     edition = home.require_edition()
-    if edition.sensitive_documents():
-        raise UsageError(
-            "The edition holds sensitive documents, which a service does not show. Serve a home "
-            "without them."
-        )
-    return edition
+    return edition_for(home, edition, known_labels(home, edition).intersection(labels))
 
 
 class Shelf:
