@@ -120,8 +120,8 @@ def asked_names(question: Question) -> Sequence[str]:
     first, *_ = text.split(maxsplit=1) or [""]
     kept = []
     for name in names:
-        if name.split()[0] == first and is_word(first.lower()):
+        if name.split()[:1] == [first] and is_word(first.lower()):
             name = name.removeprefix(first).strip()
-        if name and name.lower() not in FUNCTION_WORDS:
+        if name.strip() and name.lower() not in FUNCTION_WORDS:
             kept.append(name)
     return kept
