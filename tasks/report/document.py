@@ -184,7 +184,9 @@ def _blocks(
         if block and not (clause and inside and goes_on):
             yield block
             block = []
-        block.append(Piece(text[left:right], left if left in begins else None, covering))
+        piece = text[left:right]
+        shown = covering if piece.strip() else []  # a link must have words
+        block.append(Piece(piece, left if left in begins else None, shown))
         inside = clause
     if block:
         yield block
