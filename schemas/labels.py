@@ -1,6 +1,9 @@
 """Labels of sources, documents and graphs: a reader sees what has no label but those he holds."""
 
 from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 SENSITIVE = "sensitive"  # the label, in effect, of every document of a source that is marked so
 NO_LABELS = "none"  # takes a source's labels away
@@ -30,3 +33,11 @@ def given_labels(texts: Iterable[str]) -> list[str] | None:
     if SENSITIVE in labels:
         raise ValueError(f"`{SENSITIVE}` is no label to give; use --sensitive")
     return [] if labels == [NO_LABELS] else labels
+
+
+def _checked(texts: list[str]) -> list[str]:
+    given_labels(texts)
+    return texts
+
+
+GivenLabels = Annotated[list[str], AfterValidator(_checked)]  # the labels that a command gives

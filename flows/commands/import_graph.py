@@ -4,10 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pydantic import field_validator
-
 from flows.jobs import PublishingJob, Runner, operand, option
-from schemas.labels import given_labels
+from schemas.labels import GivenLabels
 
 
 class ImportGraph(PublishingJob):
@@ -28,20 +26,13 @@ class ImportGraph(PublishingJob):
         "CODE", "Keep names in this language only; may be repeated (all).", [], name="--language"
     )
 
-    labels: list[str] = option(
+    labels: GivenLabels = option(
         "LABEL",
         "Label the graph for good, in the place of earlier labels; may be repeated; `none` takes "
         "them away (those that it has).",
         [],
         name="--label",
     )
-
-    @field_validator("labels")
-    @classmethod
-    def _are_labels(cls, labels: list[str]) -> list[str]:
-        """Refuse what cannot be a label."""
-        given_labels(labels)
-        return labels
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Import and return the run."""

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import field_validator
 
 from flows.jobs import MODEL, PublishingJob, Runner, Shortcut, operand, option, switch
-from schemas.labels import given_labels
+from schemas.labels import GivenLabels
 
 
 class RefreshKnowledge(PublishingJob):
@@ -26,20 +26,13 @@ class RefreshKnowledge(PublishingJob):
     sources: list[str] = operand("SOURCE", "Files, folders, globs or URLs.")
     sensitive: bool = switch("Mark these documents as sensitive.")
 
-    labels: list[str] = option(
+    labels: GivenLabels = option(
         "LABEL",
         "Label the sources for good, in the place of earlier labels; may be repeated; `none` takes "
         "them away (those that they have).",
         [],
         name="--label",
     )
-
-    @field_validator("labels")
-    @classmethod
-    def _are_labels(cls, labels: list[str]) -> list[str]:
-        """Refuse what cannot be a label."""
-        given_labels(labels)
-        return labels
 
     @field_validator("sources")
     @classmethod

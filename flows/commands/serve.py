@@ -110,8 +110,8 @@ class Serve(Configured):
         scheme = "https" if self.tls_cert else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
         address = f"{scheme}://{host}:{port}"
-        told = {"address": address, "pid": os.getpid()}
-        terminal.show(json.dumps(told) if call.json else address)
+        ready = {"address": address, "pid": os.getpid()}
+        terminal.show(json.dumps(ready) if call.json else address)
 
 
 COMMAND = Serve

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import schemas
 from tasks.audit import report as audit_report
 from tasks.report.links import Links
+from tasks.report.records import PLACED_CHANGES
 from tasks.report.templates import page
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
@@ -39,18 +40,8 @@ qualify row_number() over (partition by document_id order by confidence desc, qu
 order by entities.documents desc, confidence desc, question
 limit ?
 """
-_CHANGES = """
-with placed as (
-    select triple_id as fact_id, document_id, span_start from triples
-    union all select description_id, document_id, span_start from descriptions
-    union all select aspect_id, document_id, span_start from aspects
-)
-select c.kind, c.fact_kind, c.fact_id, c.text, c.cause, d.document_id, d.title, p.span_start,
-       e.entity_id
-from changes c
-left join placed p on c.kind <> 'gone' and p.fact_id = c.fact_id
-left join documents d on d.document_id = coalesce(p.document_id, c.document_id, c.fact_id)
-left join entities e on c.kind <> 'gone' and c.fact_kind = 'entity' and e.entity_id = c.fact_id
+_CHANGES = f"""
+{PLACED_CHANGES}
 where c.fact_kind <> 'relation'
 order by list_position(['document', 'triple', 'description', 'aspect', 'entity'], c.fact_kind),
          c.kind, c.text

@@ -34,20 +34,21 @@ where words > 0
 order by coalesce(facts, 0) / words, words desc, document_id
 limit ?
 """
-_CHANGES = """
+# What changed, with the place that each line leads to.
+PLACED_CHANGES = """
 with placed as (
     select triple_id as fact_id, document_id, span_start from triples
     union all select description_id, document_id, span_start from descriptions
     union all select aspect_id, document_id, span_start from aspects
 )
-select c.kind, c.fact_kind, c.text, c.cause, d.document_id, p.span_start, e.entity_id
+select c.kind, c.fact_kind, c.fact_id, c.text, c.cause, d.document_id, d.title, p.span_start,
+       e.entity_id
 from changes c
 left join placed p on c.kind <> 'gone' and p.fact_id = c.fact_id
 left join documents d on d.document_id = coalesce(p.document_id, c.document_id, c.fact_id)
 left join entities e on c.kind <> 'gone' and c.fact_kind = 'entity' and e.entity_id = c.fact_id
-order by c.fact_kind, c.kind, c.text
-limit ?
 """
+_CHANGES = f"{PLACED_CHANGES} order by c.fact_kind, c.kind, c.text limit ?"
 _POLICIES = "select graph, reached, reached_at_random, questions from path_policies order by graph"
 _EXPERTS = "select expert, status, texts, perplexity, share_right from experts order by expert"
 _THRESHOLDS = "select task, budget, value from thresholds order by task, budget"

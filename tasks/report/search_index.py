@@ -77,6 +77,7 @@ def write_search(con: duckdb.DuckDBPyConnection, folder: Path, links: Links) -> 
 def _write_shards(con: duckdb.DuckDBPyConnection, folder: Path, links: Links) -> list[str]:
     """Write a file for each beginning; return the beginnings, whose places number the files."""
     values = {"longest": LONGEST_BEGINNING}
+    # Both queries are constants of this module.
     con.execute(f"create temp table things as {THINGS}")
     con.execute(f"create temp table words as {WORDS}", values)
     counted = con.execute("select beginning, count(*) from words group by beginning").fetchall()

@@ -58,7 +58,7 @@ def write_report(home: Home, edition: Edition, folder: Path) -> Written:
         (folder / name).mkdir(parents=True, exist_ok=True)
     shutil.copytree(STATIC, folder / "assets", dirs_exist_ok=True)
     with edition.connect() as con:
-        con.execute(f"set memory_limit = '{MEMORY}'")
+        con.execute("set memory_limit = $1", [MEMORY])
         _write_entities(edition, folder, links)
         _write_documents(edition, folder, links)
         write_lists(edition, folder, links)
