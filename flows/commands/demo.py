@@ -82,12 +82,12 @@ class Demo(Command):
                 terminal.say(f"Without `almanac {shlex.join(words)}`: {missing}")
                 continue
             results[words[0]] = self._do(words, plainly)
-        asked = [(question, AskOptions()) for question in _questions(examples)]
-        asked.append((GRAPH_QUESTION, AskOptions(graph=GRAPH)))
+        questions = [(question, AskOptions()) for question in _questions(examples)]
+        questions.append((GRAPH_QUESTION, AskOptions(graph=GRAPH)))
         if "train-experts" in results:
-            asked.append((EXPERT_QUESTION, AskOptions(expert=GRAPH)))
+            questions.append((EXPERT_QUESTION, AskOptions(expert=GRAPH)))
         answers = []
-        for question, options in asked:
+        for question, options in questions:
             answers.append(ask(self.place, question, options))
             if not call.json:
                 given = [f"--graph {GRAPH}"] if options.graph else []

@@ -53,8 +53,8 @@ class AskedNames:
         if led not in self._led:
             found = [name.text for name in self._source.names_in(led)]
             self._led[led] = Names(found, led, self._source)
-        said = f"{text.subject} {part.evidence.text}"
-        return self._asked.are_in(said) or self._led[led].are_in(said)
+        words = f"{text.subject} {part.evidence.text}"
+        return self._asked.are_in(words) or self._led[led].are_in(words)
 
 
 @dataclass

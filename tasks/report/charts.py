@@ -15,8 +15,8 @@ DASHES = ("", "6 3", "2 3", "9 3 2 3", "12 4", "1 4")
 
 def bars(title: str, values: Sequence[tuple[str, float, str]], most: float = 1.0) -> str:
     """Return a chart of values from 0 to `most`, each with its label and how it is written."""
-    said = "; ".join(f"{label}: {written}" for label, _, written in values)
-    svg = _picture(title, said)
+    values_in_words = "; ".join(f"{label}: {written}" for label, _, written in values)
+    svg = _picture(title, values_in_words)
     for place, (label, value, written) in enumerate(values):
         top = place * ROW + 4
         end = width_of(written, LABEL_SIZE)

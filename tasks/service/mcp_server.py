@@ -131,8 +131,10 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the almanac; `earlier` are the turns of the conversation."""
         with _opened(shelf, ctx) as (home, opened):
-            asked = messages.AskRequest(question=question, history=earlier or [])
-            future = home.askers.answer(opened, asked.question, asked.options, (), asked.turns)
+            request = messages.AskRequest(question=question, history=earlier or [])
+            future = home.askers.answer(
+                opened, request.question, request.options, (), request.turns
+            )
             answer = await asyncio.wrap_future(future)
             evidence = [_brief(one.model_dump(mode="json")) for one in answer.evidence]
             result = AnswerResult(
