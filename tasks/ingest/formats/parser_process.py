@@ -117,8 +117,10 @@ def _parser_of(kind: Kind) -> Parser:
         opendocument,
         pdf,
         records,
+        slides,
         webpage,
         wiki_dump,
+        word,
     )
 
     if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
@@ -128,8 +130,8 @@ def _parser_of(kind: Kind) -> Parser:
     parsers: dict[Kind, Parser] = {
         Kind.WEB: webpage.parse_webpage,
         Kind.PDF: pdf.parse_pdf,
-        Kind.WORD: office.parse_word,
-        Kind.SLIDES: office.parse_slides,
+        Kind.WORD: word.parse_word,
+        Kind.SLIDES: slides.parse_slides,
         Kind.WORKBOOK: office.parse_workbook,
         Kind.BOOK: epub.parse_book,
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
