@@ -7,8 +7,8 @@ and values, and those of Office 2016 (`cx`), in which series share the data of t
 from collections.abc import Iterator
 from typing import Any
 
-from tasks.ingest.formats.formulas import local_name
 from tasks.ingest.formats.markdown import Cell, one_line, table
+from tasks.ingest.formats.xml_elements import local_name
 
 _LABELS = ("cat", "xVal", "strDim")
 _NUMBERS = ("val", "yVal", "numDim", "bubbleSize")

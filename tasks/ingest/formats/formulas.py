@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from tasks.ingest.formats.xml_elements import local_name
+
 _UNSEEN = {"annotation", "annotation-xml", "mphantom", "phant", "del", "moveFrom", "none"}
 _ROLES = {  # of the parts of MathML's elements, by their names in OMML
     "mfrac": ("num", "den"), "mroot": ("e", "deg"), "msup": ("e", "sup"), "mover": ("e", "sup"),
@@ -25,11 +27,6 @@ _ACCENTS = {
 }  # fmt: skip
 _APPLIED = re.compile(r"\u2061(?=\w)")  # a function to its argument
 _INVISIBLE = {0x2061: None, 0x2062: None, 0x2063: ",", 0x2064: None, 0x2212: "-"}
-
-
-def local_name(element: Any) -> str:
-    """Return the name of an element without namespace and prefix; empty for a comment."""
-    return re.split("[}:]", element.tag)[-1] if isinstance(element.tag, str) else ""
 
 
 def linear(formula: Any) -> str:

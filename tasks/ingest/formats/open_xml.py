@@ -1,24 +1,21 @@
-"""Packages of Open XML (ECMA-376, Transitional and Strict): parts, relations, properties, elements.
+"""Packages of Open XML (ECMA-376, Transitional and Strict): parts, relations, properties.
 
 Elements, attributes and kinds of relations are known by their local names, which the two editions
 share. What a part names that is not there is an empty part.
 """
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
-from tasks.ingest.formats.formulas import local_name
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.parsed_text import ParserLimits
 from tasks.ingest.formats.unpacking import open_package, parse_entry
+from tasks.ingest.formats.xml_elements import local_name
 
-Settings = dict[str, str]
-OFF = frozenset({"0", "false", "off", "none", "noStrike"})
 _PROPERTIES = {
     "creator": "author", "created": "date", "modified": "modified", "keywords": "tags",
     "category": "tags", "language": "language", "description": "description",
@@ -29,8 +26,6 @@ _UNSEEN = frozenset(
     {"del", "moveFrom", "rt", "instrText", "delText", "delInstrText", "rPr", "pPr", "sdtPr"}
     | {"tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "spPr", "bodyPr", "lstStyle", "nvPr"}
 )
-_NUMBER = re.compile(r"-?\d{1,9}")
-_VALUES = ("fill", "val", "ascii", "typeface", "dropCap")  # of properties, in this order
 
 
 class OpenXml:
@@ -114,40 +109,3 @@ def within(element: Any, *names: str) -> Iterator[Any]:
             yield child
         else:
             yield from within(child, *names)
-
-
-def settings_of(element: Any, name: str) -> Settings:
-    """Return the settings in the child of a name: its attributes, and the values of its elements.
-
-    A setting without a value is "1".
-    """
-    settings: Settings = {}
-    for properties in element.iterchildren(f"{{*}}{name}"):
-        settings |= {key.rpartition("}")[2]: value for key, value in properties.attrib.items()}
-        for child in properties:
-            if (key := local_name(child)) == "numPr":
-                settings |= settings_of(properties, key)
-            else:
-                settings[key] = _value(child)
-    return settings
-
-
-def is_on(settings: Settings, *names: str) -> bool:
-    """Tell whether one of some settings is there and not switched off."""
-    return any(settings.get(name, "0") not in OFF for name in names)
-
-
-def attribute(element: Any, name: str) -> str:
-    """Return an attribute that has no namespace or that of its element; empty if there is none."""
-    return element.get(name) or element.get(f"{element.tag.partition('}')[0]}}}{name}") or ""
-
-
-def number(words: str) -> int:
-    """Return the whole number that a setting opens with, 0 if it does not; units are dropped."""
-    digits = _NUMBER.match(words)
-    return int(digits[0]) if digits else 0
-
-
-def _value(element: Any) -> str:
-    values = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-    return next((values[name] for name in _VALUES if name in values), "1")

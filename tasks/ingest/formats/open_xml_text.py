@@ -8,22 +8,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from tasks.ingest.formats.drawings import chart_table, diagram_list
-from tasks.ingest.formats.formulas import linear, local_name
+from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.hidden_markup import hides
 from tasks.ingest.formats.markdown import Cell, table
-from tasks.ingest.formats.open_xml import (
-    OFF,
-    OpenXml,
-    Settings,
-    attribute,
-    children,
-    is_on,
-    number,
-    settings_of,
-    within,
-)
+from tasks.ingest.formats.open_xml import OpenXml, children, within
 from tasks.ingest.formats.raised import Run, joined
 from tasks.ingest.formats.symbol_fonts import in_unicode
+from tasks.ingest.formats.xml_elements import (
+    OFF,
+    Settings,
+    attribute,
+    is_on,
+    local_name,
+    number,
+    settings_of,
+)
 
 _PLAIN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _NOTES = {"footnoteReference": "", "endnoteReference": "e"}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.hidden_markup import hides, is_white
 from tasks.ingest.formats.markdown import Cell, one_line, table
 
@@ -124,7 +125,19 @@ def _drop(element: Any) -> None:
         element.drop_tree()
 
 
+def _write_formulas(page: Any) -> None:
+    """Put a line of text in place of each formula, also of one that is shown as an image."""
+    for formula in list(page.iter("math", "m:math", "mml:math")):
+        around, words = formula.getparent(), linear(formula)
+        is_block = formula.get("display") == "block"
+        formula.tag, formula.text, formula[:] = "div" if is_block else "span", words, []
+        image = around.getnext()
+        if image is not None and image.tag == "img" and _spaced(around) == words:
+            around.attrib.pop("style", None)
+
+
 def _drop_unseen(page: Any) -> None:
+    _write_formulas(page)
     unseen = _unseen_names(page)
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):

@@ -5,9 +5,10 @@ from typing import Any, BinaryIO
 
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.office import join_blocks, opening_heading
-from tasks.ingest.formats.open_xml import OFF, OpenXml, children, number
+from tasks.ingest.formats.open_xml import OpenXml, children
 from tasks.ingest.formats.open_xml_text import TextReader
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
+from tasks.ingest.formats.xml_elements import OFF, number
 
 
 def parse_slides(file: BinaryIO, limits: ParserLimits) -> Parsed:

@@ -6,17 +6,17 @@ from typing import BinaryIO
 
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
-from tasks.ingest.formats.open_xml import (
-    OpenXml,
+from tasks.ingest.formats.open_xml import OpenXml, within
+from tasks.ingest.formats.open_xml_text import TextReader
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
+from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.xml_elements import (
     Settings,
     attribute,
     number,
     settings_of,
-    within,
+    with_bases,
 )
-from tasks.ingest.formats.open_xml_text import TextReader
-from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
-from tasks.ingest.formats.raised import Run, joined
 
 _BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
 _HEADING = re.compile(r"heading ([1-9])")
@@ -43,30 +43,19 @@ def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
 
 def _styles(package: OpenXml) -> dict[str | None, Settings]:
-    """Return the settings of each style with those of the styles that it is based on.
-
-    The empty identifier is that of the style of paragraphs that name none.
-    """
+    """Return the settings of each style; that of paragraphs without a style has an empty name."""
     own: dict[str, Settings] = {}
     default = ""
     for style in package.part(package.related(package.main, "styles")).iterchildren("{*}style"):
         identifier = attribute(style, "styleId")
-        about = {
-            name: attribute(part, "val")
-            for name in ("name", "basedOn")
-            for part in style.iterchildren(f"{{*}}{name}")
-        }
-        own[identifier] = about | settings_of(style, "pPr") | settings_of(style, "rPr")
+        stated = settings_of(style, "pPr") | settings_of(style, "rPr")
+        for name, element in (("name", "name"), ("base", "basedOn")):
+            for part in style.iterchildren(f"{{*}}{element}"):
+                stated[name] = attribute(part, "val")
+        own[identifier] = stated
         if attribute(style, "type") == "paragraph" and attribute(style, "default") in ("1", "true"):
             default = identifier
-    styles: dict[str | None, Settings] = {}
-    for identifier in own:
-        chain: list[str] = []
-        base = identifier
-        while base in own and base not in chain:
-            chain.append(base)
-            base = own[base].get("basedOn", "")
-        styles[identifier] = {k: v for base in reversed(chain) for k, v in own[base].items()}
+    styles = with_bases(own)
     return styles | {"": styles.get(default, {})}
 
 
