@@ -84,19 +84,23 @@ def open_package(file: BinaryIO, limits: ParserLimits, format_name: str) -> zipf
 
 
 def parse_entry(package: zipfile.ZipFile, name: str) -> Any:
-    """Parse an entry as XML; return an empty element if there is no such entry.
+    """Parse an entry as XML (`parse_xml`); return an empty element if there is no such entry."""
+    data = package.read(name) if name in package.namelist() else b"<none/>"
+    return parse_xml(data, name)
+
+
+def parse_xml(data: bytes, name: str) -> Any:
+    """Parse XML into an element of lxml, without comments and processing instructions.
 
     Raises `RefusalError` for broken XML, and for declared entities, so that none can expand.
     """
     from lxml import etree
 
-    if name not in package.namelist():
-        return etree.Element("none")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(package.read(name), parser)
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         deep = "depth" in str(error)
         sentence = f"{name} is {'nested too deeply' if deep else f'broken XML ({error})'}."
