@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from tasks.ingest.formats.cleaning import encoding_of, not_decodable
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -111,8 +111,7 @@ def _is(name: str, text_column: str) -> bool:
 
 def _rows(lines: _Lines, separator: str) -> Iterator[list[str] | RefusalError]:
     """Yield the rows, and what is wrong with those of one line that cannot be read."""
-    dialect = {"delimiter": separator, "skipinitialspace": True, "strict": True}
-    reader = csv.reader(lines, **dialect)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     while True:
         first = lines.number + 1
         try:
@@ -126,15 +125,16 @@ def _rows(lines: _Lines, separator: str) -> Iterator[list[str] | RefusalError]:
             if lines.number > first:
                 sentence = f"A quote in line {first} is not closed, so what follows is not read."
                 raise RefusalError(Reason.BAD_FORMAT, sentence) from error
-            yield _repaired(lines.last, dialect)
+            yield _repaired(lines.last, separator)
 
 
-def _repaired(line: str, dialect: dict[str, Any]) -> list[str] | RefusalError:
+def _repaired(line: str, separator: str) -> list[str] | RefusalError:
     """Return the cells of a line with spaces after quotes or, between tabs, with plain quotes."""
-    plain = {"quoting": csv.QUOTE_NONE} if dialect["delimiter"] == "\t" else {}
-    for words, more in ((_CLOSED.sub('"', line), {}), (line, plain)):
-        with suppress(csv.Error):
-            return next(csv.reader([words], **dialect, **more))
+    with suppress(csv.Error):
+        closed = [_CLOSED.sub('"', line)]
+        return next(csv.reader(closed, delimiter=separator, skipinitialspace=True, strict=True))
+    if separator == "\t":
+        return next(csv.reader([line], delimiter=separator, quoting=csv.QUOTE_NONE))
     return RefusalError(Reason.BAD_FORMAT, "A quote within it is not doubled, or not closed.")
 
 

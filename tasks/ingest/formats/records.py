@@ -231,7 +231,7 @@ def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
     if encoding not in ("utf-8", "utf-8-sig"):
-        stream = codecs.EncodedFile(stream, "utf-8", encoding)  # type: ignore[assignment]
+        stream = codecs.EncodedFile(stream, "utf-8", encoding)
     longest = 6 * limits.max_text_chars  # a character escaped as \uXXXX takes six bytes
     while line := stream.readline(longest):
         if len(line) >= longest:
