@@ -27,10 +27,20 @@ OFFICE = [
     ("23-many-styles.docx", ["Plant 0 was", "Plant 3999 was"], []),
     ("79-drop-cap.docx", ["Lunby was founded by"], []),
 ]  # fmt: skip
+RECORDS = [
+    ("37-extra-cells.csv", ["The Selka bridge was designed by Ida Morn"], ["Orvel dam"]),
+    ("39-unclosed-quote.csv", [], ["Orvel", "Selka"]),
+    ("40-sep-line.csv", ["The Orvel dam was built by Tarn Works."], ["sep="]),
+    ("42-space-before-quote.csv", ["The Orvel dam, near Lunby, was built by Tarn Works."], ['"']),
+    ("43-lines.json", ["built by Tarn Works.", "designed by Ida Morn."], ["text"]),
+    ("44-nan.jsonl", ["built by Tarn Works.", "designed by Ida Morn."], ["NaN"]),
+]
 
 
-@pytest.mark.parametrize(("name", "held", "absent"), OFFICE)
-def test_office(almanac_data: Path, name: str, held: list[str], absent: list[str]) -> None:
+@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *RECORDS])
+def test_the_right_words_are_read(
+    almanac_data: Path, name: str, held: list[str], absent: list[str]
+) -> None:
     outcomes = read_all(almanac_data / "faults" / name)
     words = "\n".join(outcome.text for outcome in outcomes if isinstance(outcome, ReadText))
     assert all(part in words for part in held), words
