@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from flows import terminal
-from flows.jobs import EDITION, Call, Configured, operand, option
+from flows.jobs import EDITION, READER, Call, Configured, operand, option
+from schemas.labels import HeldLabels, held_labels
 
 if TYPE_CHECKING:
     from warehouse.sql_process import SqlProcess
@@ -34,6 +35,7 @@ class Sql(Configured):
         "where they are full-width or follow blanks and unseen characters.",
         "table",
     )
+    labels: HeldLabels = READER
     edition: str | None = EDITION
 
     def run(self, call: Call) -> int:
@@ -54,9 +56,11 @@ class Sql(Configured):
         from warehouse.sql_session import live_parts, run_sql
 
         query = sys.stdin.read() if self.query == "-" else self.query
-        home, edition = self.place, edition_of(self.place, self.edition)
+        home, labels = self.place, held_labels(self.labels)
+        edition = edition_of(home, self.edition, labels=labels)
         settings = self.settings or reading_settings_of(home)
-        live = live_parts(home.live, query)
+        # What others asked has no labels.
+        live = live_parts(home.live, query) if labels is None else {}
         with edition.pinned():
             edition.check(DUCKDB_FILE)
             return run_sql(edition.database, live, query, settings.sql, process)

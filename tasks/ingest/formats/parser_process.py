@@ -112,6 +112,7 @@ def _parsed(kind: Kind, file: Any, limits: ParserLimits, seconds: float) -> Pars
 
 def _parser_of(kind: Kind) -> Parser:
     from tasks.ingest.formats import (
+        delimited,
         epub,
         office,
         opendocument,
@@ -135,7 +136,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,
         Kind.LINES: records.parse_lines,
-        Kind.CSV: records.parse_csv,
+        Kind.CSV: delimited.parse_csv,
         Kind.PARQUET: records.parse_parquet,
         Kind.WIKI: wiki_dump.parse_wiki,
         Kind.WIKITEXT: wiki_dump.parse_wikitext,
