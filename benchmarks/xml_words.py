@@ -17,7 +17,7 @@ DATA = re.compile(r"(word|ppt)/(charts/chart(Ex)?\d*|diagrams/data\d*)\.xml")
 NOT_SEEN = (
     "del", "moveFrom", "Fallback", "rt", "tracked-changes", "annotation", "notes", "ruby-text",
     "table-of-content", "hidden-text", "hidden-paragraph", "forms", "delText", "bibliography",
-    "page-number", "page-count", "note-citation", "externalData",
+    "page-number", "page-count", "note-citation", "externalData", "title", "desc",
 )  # fmt: skip
 FRACTION = re.compile(r"-?\d+\.\d{15,}")
 CONTENTS = re.compile(r"(TOC|Contents|toc)\s?\d", re.IGNORECASE)

@@ -156,8 +156,8 @@ class _Reader:
         content = self._content(element)
         if local_name(content) == "math":
             yield linear(content)
-        else:
-            yield from self.blocks(content)
+        for body in content.iterchildren(f"{_OFFICE}body"):
+            yield from self.blocks(body)
 
     def _formula(self, frame: Any) -> str:
         """Return the formula in a frame as text; an empty string if it holds something else."""
