@@ -24,6 +24,7 @@ class Kind(StrEnum):
     PARQUET = "parquet"
     WIKI = "wiki"
     WIKITEXT = "wikitext"
+    PICTURE = "picture"
 
 
 # Files of many records are streamed, so the limit on file size does not hold for them.
@@ -34,6 +35,8 @@ SUFFIXES = {
     "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
+    "png": Kind.PICTURE, "jpg": Kind.PICTURE, "jpeg": Kind.PICTURE, "tif": Kind.PICTURE,
+    "tiff": Kind.PICTURE,
     "docx": Kind.WORD, "pptx": Kind.SLIDES, "xlsx": Kind.WORKBOOK, "epub": Kind.BOOK,
     "odt": Kind.OPENDOCUMENT, "ods": Kind.OPENDOCUMENT, "odp": Kind.OPENDOCUMENT,
     "json": Kind.JSON, "jsonl": Kind.LINES, "ndjson": Kind.LINES,
