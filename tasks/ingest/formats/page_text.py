@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.hidden_markup import is_white
 from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.style_sheets import StyleSheets
@@ -142,7 +143,26 @@ def _drop(element: Any) -> None:
         element.drop_tree()
 
 
+def _write_formulas(page: Any) -> None:
+    """Put a line of text in place of each formula, also of one that is drawn beside it."""
+    for formula in list(page.iter("math", "m:math", "mml:math")):
+        around, words = formula.getparent(), linear(formula)
+        is_block = formula.get("display") == "block"
+        formula.tag, formula.text, formula[:] = "div" if is_block else "span", words, []
+        drawn = (around.getprevious(), around.getnext())
+        if _spaced(around) == words and any(map(_is_drawing, drawn)):
+            around.attrib.clear()
+            around.tag = around.tag if around.tag in _BLOCKS else "span"
+
+
+def _is_drawing(element: Any) -> bool:
+    return element is not None and (
+        element.tag in ("img", "svg") or element.get("aria-hidden") == "true"
+    )
+
+
 def _drop_unseen(page: Any) -> None:
+    _write_formulas(page)
     sheets = StyleSheets(page)
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
@@ -151,7 +171,7 @@ def _drop_unseen(page: Any) -> None:
             element.tag in _UNSEEN_TAGS
             or (element.get("aria-hidden") or "").lower() == "true"
             or _is_white(element)
-            or (sheets.hide(element) and element.find(".//math") is None)  # drawn for readers
+            or sheets.hide(element)
             or not _ROLES.isdisjoint(_roles(element))
         ):
             _drop(element)
