@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import sys
+import unicodedata
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -19,7 +20,8 @@ ROWS_SHOWN = 500
 CELL_CHARS = 200
 ANY_WIDTH = 1_000_000  # of a table that no terminal bounds
 PLAN = ("explain_key", "explain_value")  # the columns of a query's plan
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols that are seen as blanks
 
 
 class Sql(Configured):
@@ -29,7 +31,8 @@ class Sql(Configured):
     format: Literal["table", "json", "csv"] = option(
         None,
         "Format of the result. CSV puts a ' before texts that a spreadsheet would "
-        "evaluate as a formula: those that begin with = + - @, a tab or a line break.",
+        "evaluate as a formula: those that begin with = + - @, a tab or a line break, also "
+        "where they are full-width or follow blanks and unseen characters.",
         "table",
     )
     labels: HeldLabels = READER
@@ -94,10 +97,18 @@ def _write_csv(result: "SqlResult", out: TextIO) -> None:
 def no_formula(value: Any) -> str:
     """Return a cell that no spreadsheet evaluates: a text that could be a formula begins with '.
 
-    Numbers stay numbers, even negative ones.
+    Numbers stay numbers, even negative ones. Blanks and unseen characters before a sign are passed
+    over, as some spreadsheets do; full-width signs count as signs.
     """
     text = _as_text(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
+    seen = next((sign for sign in text if _is_seen(sign)), "")
+    starts = text[:1], unicodedata.normalize("NFKC", seen)[:1]
+    is_formula = isinstance(value, str) and any(start in FORMULA_STARTS for start in starts)
+    return f"'{text}" if is_formula else text
+
+
+def _is_seen(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LNPS" and sign not in FILLERS
 
 
 def _write_table(result: "SqlResult", out: TextIO) -> None:
