@@ -27,6 +27,17 @@ OFFICE = [
     ("23-many-styles.docx", ["Plant 0 was", "Plant 3999 was"], []),
     ("79-drop-cap.docx", ["Lunby was founded by"], []),
 ]  # fmt: skip
+PAGES = [
+    ("17-struck.md", ["The mayor of Lunby is Ann Orr."], ["harbour"]),
+    ("46-control-character.html", ["Ida Morn paid."], ["\ufffd"]),
+    ("48-print-style.html", ["The Orvel dam was built by Tarn Works"], []),
+    ("50-narrow-screen.html", ["The Orvel dam was built by Tarn Works"], []),
+    ("51-short-first-line.html", ["The Orvel dam was built", "The Selka bridge was"], []),
+    ("53-shift-jis.html", ["①番目の㈱東京社"], []),
+    ("55-big5.html", ["香港嘅人口"], []),
+    ("67-wiki-links.md", ["by Berg Works in 1931. Eva Lund founded Berg Works."], ["[["]),
+    ("69-break-in-cell.md", ["| Thea dam | Aas Works |"], ["<br"]),
+]
 RECORDS = [
     ("37-extra-cells.csv", ["The Selka bridge was designed by Ida Morn"], ["Orvel dam"]),
     ("39-unclosed-quote.csv", [], ["Orvel", "Selka"]),
@@ -35,9 +46,19 @@ RECORDS = [
     ("43-lines.json", ["built by Tarn Works.", "designed by Ida Morn."], ["text"]),
     ("44-nan.jsonl", ["built by Tarn Works.", "designed by Ida Morn."], ["NaN"]),
 ]
+PDF = [
+    ("30-white-and-off-page.pdf", ["Tarn Works."], ["Ghost", "White", "Off page"]),
+    ("56-japanese-without-tounicode.pdf", ["コンパラブルな"], []),
+    ("58-korean.pdf", ["서울은 대한민국의 수도이다."], []),
+    ("59-spaces.pdf", ["The Orvel dam was built by"], []),
+    ("61-overprinted.pdf", ["in 1931.\nIda Morn opened the museum."], []),
+    ("63-overprinted-chinese.pdf", ["股票代码：300218。"], ["。股"]),
+    ("64-one-broken-page.pdf", ["The Orvel dam was built by Tarn Works."], []),
+    ("65-ligatures.pdf", ["The first"], []),
+]
 
 
-@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *RECORDS])
+@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *PAGES, *RECORDS, *PDF])
 def test_the_right_words_are_read(
     almanac_data: Path, name: str, held: list[str], absent: list[str]
 ) -> None:

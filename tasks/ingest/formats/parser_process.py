@@ -117,6 +117,7 @@ def _parser_of(kind: Kind) -> Parser:
         office,
         opendocument,
         pdf,
+        picture,
         records,
         slides,
         webpage,
@@ -142,6 +143,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.PARQUET: records.parse_parquet,
         Kind.WIKI: wiki_dump.parse_wiki,
         Kind.WIKITEXT: wiki_dump.parse_wikitext,
+        Kind.PICTURE: picture.parse_picture,
     }
     return parsers[kind]
 
