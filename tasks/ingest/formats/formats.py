@@ -24,6 +24,7 @@ class Kind(StrEnum):
     PARQUET = "parquet"
     WIKI = "wiki"
     WIKITEXT = "wikitext"
+    PICTURE = "picture"
 
 
 # Files of many records are streamed, so the limit on file size does not hold for them.
@@ -34,8 +35,13 @@ SUFFIXES = {
     "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
-    "docx": Kind.WORD, "pptx": Kind.SLIDES, "xlsx": Kind.WORKBOOK, "epub": Kind.BOOK,
-    "odt": Kind.OPENDOCUMENT, "ods": Kind.OPENDOCUMENT, "odp": Kind.OPENDOCUMENT,
+    **dict.fromkeys(("png", "jpg", "jpeg", "tif", "tiff"), Kind.PICTURE),
+    **dict.fromkeys(("docx", "docm", "dotx", "dotm"), Kind.WORD),
+    **dict.fromkeys(("pptx", "pptm", "potx", "potm", "ppsx", "ppsm"), Kind.SLIDES),
+    **dict.fromkeys(("xlsx", "xlsm", "xltx", "xltm"), Kind.WORKBOOK),
+    **dict.fromkeys(("odt", "ott", "ods", "ots", "odp", "otp"), Kind.OPENDOCUMENT),
+    **dict.fromkeys(("fodt", "fods", "fodp"), Kind.OPENDOCUMENT),
+    "epub": Kind.BOOK,
     "json": Kind.JSON, "jsonl": Kind.LINES, "ndjson": Kind.LINES,
     "csv": Kind.CSV, "tsv": Kind.CSV, "tab": Kind.CSV,
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
