@@ -1,11 +1,16 @@
 """What a text denies, supposes, reports as hearsay or plans is neither a fact nor an answer."""
 
+from pathlib import Path
+
 import pytest
 
 from tasks.extract.rules import RulesEngine
+from tasks.ingest.formats import ReadText
 from tasks.reader.asserted import Asserted
+from tasks.text.languages import language_of
 from tasks.text.question import analyse
 from tasks.text.standing import doubts
+from tests.documents import read_all
 from warehouse.asserted import ASSERTED
 
 # A sentence, a question that its words seem to answer, and what is no answer.
@@ -82,3 +87,16 @@ def test_a_doubt_ends_with_the_part_that_it_governs() -> None:
     sentence = "Otto, who never sailed, lived in Rome; it is false that he died there."
     parts = [sentence[doubt.start : doubt.end] for doubt in doubts(sentence)]
     assert parts == ["who never sailed", " it is false ", "that he died there."]
+
+
+def test_notes_that_deny_give_no_plain_triple(almanac_data: Path) -> None:
+    read = read_all(almanac_data / "faults" / "70-denied")
+    texts = [outcome for outcome in read if isinstance(outcome, ReadText)]
+    rows = [
+        {"passage_id": str(number), "title": "", "subject": "", "headings": ""}
+        | {"text": text.text, "language": language_of(text.text)}
+        for number, text in enumerate(texts)
+    ]
+    triples = [t for extracted in RulesEngine().extract(rows) for t in extracted.triples]
+    assert len(rows) > 3
+    assert not [t for t in triples if ASSERTED.items() <= t.items()]
