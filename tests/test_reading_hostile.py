@@ -192,6 +192,11 @@ FILES: Files = {
         "a.parquet", lambda: parquet_of(pa.table({"text": ["word " * 2_000] * 30_000})),
         Reason.TOO_EXPANDING,
     ),
+    "parquet bomb of a dictionary": (
+        "a.parquet",
+        lambda: parquet_of(pa.table({"text": pa.array([GOOD * 50] * 30_000).dictionary_encode()})),
+        Reason.TOO_EXPANDING,
+    ),
     "entity bomb": ("a.xml", LAUGHS, Reason.BAD_FORMAT),
     "entity of a file": ("a.xml", OUTSIDE_ENTITY, Reason.BAD_FORMAT),
     "deep xml": ("a.xml", DEEP_XML, Reason.TOO_DEEP),
