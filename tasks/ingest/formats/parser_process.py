@@ -114,7 +114,6 @@ def _parser_of(kind: Kind) -> Parser:
     from tasks.ingest.formats import (
         delimited,
         epub,
-        office,
         opendocument,
         pdf,
         records,
@@ -122,6 +121,7 @@ def _parser_of(kind: Kind) -> Parser:
         webpage,
         wiki_dump,
         word,
+        workbook,
     )
 
     if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
@@ -133,7 +133,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.PDF: pdf.parse_pdf,
         Kind.WORD: word.parse_word,
         Kind.SLIDES: slides.parse_slides,
-        Kind.WORKBOOK: office.parse_workbook,
+        Kind.WORKBOOK: workbook.parse_workbook,
         Kind.BOOK: epub.parse_book,
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,

@@ -50,7 +50,7 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
 
     Never raises for bad input, but AlmanacError where no input can be read. A refusal under the
     item's own uri means that the item was not read to its end, so records that were not yielded may
-    still exist. A record's uri is `file#record`; in a change feed it is the uri that the feed gives.
+    still exist. A record's uri is `file#record`; in a change feed it is that which the feed gives.
     """
     sha256 = ""
     try:
