@@ -12,7 +12,7 @@ from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.names import sensible_title, title_of_name
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
@@ -84,9 +84,11 @@ def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
     elements = entry("meta.xml").iterfind(f"{_OFFICE}meta/*")
     properties = [(local_name(element), element.text or "") for element in elements]
     stated = sensible_title(dict(properties).get("title", ""))
+    is_sheets = body.find(f"{_OFFICE}spreadsheet") is not None  # the name of a sheet is no title
+    opening = title_of_name(limits.name) if is_sheets else opening_heading(text)
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or stated or opening_heading(text),
+        title=reader.title or stated or opening,
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
@@ -232,8 +234,8 @@ class _Reader:
                     bottom, right = number_of_row + height - 1, column + width - 1
                     if (width, height) != (1, 1):
                         merged.append((number_of_row, column, bottom, right))
-                    repeated = range(column, column + min(_times(cell), _MOST_REPEATS))
-                    cells |= dict.fromkeys(repeated, words)
+                    for place in range(column, column + min(_times(cell), _MOST_REPEATS)):
+                        cells[place] = words._replace()  # each is a cell of its own
                 column += _times(cell)
             repeats = _times(row, "rows")
             for place in range(min(repeats, _MOST_REPEATS) if cells else 0):
@@ -242,9 +244,9 @@ class _Reader:
         for span in merged:
             spread(grid, *span)
         hidden = {column for column, is_hidden in enumerate(_hidden_columns(element)) if is_hidden}
-        blocks = [*filter(None, sheet_blocks(without(grid, set(), hidden)))]
+        blocks = [*sheet_blocks(without(grid, set(), hidden))]
         blocks += [words for frame in element.iter(f"{_DRAW}frame") for words in self.blocks(frame)]
-        if blocks:
+        if any(blocks):
             yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
             yield from blocks
 

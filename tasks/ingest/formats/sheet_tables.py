@@ -151,7 +151,7 @@ def _stands_apart(first: Row, rest: list[Row]) -> bool:
     It differs as a text above numbers, in its look, or as one word above names of several.
     """
     for column, cell in first.items():
-        below = [row[column] for row in rest if column in row]
+        below = [row[column] for row in rest if column in row and not _is_spanned(row)]
         looks = {other.look for other in below}
         lengths = {len(other.words.split()) > 1 for other in below}
         one_word = len(cell.words.split()) == 1
@@ -166,21 +166,19 @@ def _stands_apart(first: Row, rest: list[Row]) -> bool:
 
 def _markdown(rows: list[Row], has_header: bool) -> str:
     """Return rows as a table; labels in bold, or that end in a colon, make a list of values."""
-    if rows and has_header:
-        rows = _with_one_header(rows)
     columns = _columns(rows)
     labelled = len(columns) == 2 and all(map(_is_labelled, rows))
+    if has_header and not labelled:
+        rows = _with_one_header(rows)
     return table(
-        [Cell(next(iter(row.values())).words)]
-        if _is_single(row)
-        else [
-            Cell(
-                row[c].words if c in row else "",
-                labelled and c == columns[0] or has_header and not n,
-            )
-            for c in columns
-        ]
-        for n, row in enumerate(rows)
+        (
+            [
+                Cell(row[column].words if column in row else "", labelled and not place)
+                for place, column in enumerate(columns[:1] if _is_spanned(row) else columns)
+            ]
+            for row in rows
+        ),
+        is_headed=has_header and not labelled,
     )
 
 
@@ -210,6 +208,11 @@ def _with_one_header(rows: list[Row]) -> list[Row]:
 def _is_single(row: Row) -> bool:
     first = next(iter(row.values()))
     return all(cell is first for cell in row.values())
+
+
+def _is_spanned(row: Row) -> bool:
+    """Tell whether one cell spans a row."""
+    return len(row) > 1 and _is_single(row)
 
 
 def _columns(rows: list[Row]) -> list[int]:
