@@ -47,7 +47,9 @@ SUFFIXES = {
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
     "xml": Kind.WIKI, "mediawiki": Kind.WIKITEXT,
 }  # fmt: skip
-_UNREAD = frozenset({"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt"})
+_UNREAD = frozenset(
+    {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "xlsb", "ppt", "pps", "odg"}
+)
 _FIRST_BYTES = (
     (b"%PDF-", Kind.PDF),
     (b"PAR1", Kind.PARQUET),

@@ -16,6 +16,7 @@ from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.symbol_fonts import in_unicode
 from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
 from tasks.ingest.formats.xml_elements import (
     Settings,
@@ -191,10 +192,10 @@ class _Reader:
                 yield self._run(_BREAKS[child.tag], settings)
             elif child.tag == f"{_TEXT}note":
                 yield self._run(f"[^{child.get(f'{_TEXT}id')}]", settings)
-            elif child.tag.startswith(_TEXT) and not self._is_unseen(child):
-                yield from self._runs(child, settings)
-            else:
+            elif child.tag.startswith(_DRAW):
                 yield self._run(self._formula(child), settings)
+            elif not self._is_unseen(child):
+                yield from self._runs(child, settings)
             yield self._run(child.tail, settings)
 
     def _run(self, words: str | None, settings: Settings) -> Run:
@@ -205,7 +206,8 @@ class _Reader:
             return Run("")
         position = settings.get("text-position", "").partition(" ")[0]
         height = _HEIGHTS.get(position, number(position))
-        return Run(words or "", height, settings.get("font-weight") == "bold")
+        words = in_unicode(words or "", settings.get("font-name", ""))
+        return Run(words, height, settings.get("font-weight") == "bold")
 
     def _beside(self, element: Any) -> Iterator[str]:
         """Yield the contents of a paragraph's footnotes and boxes."""
