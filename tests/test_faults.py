@@ -49,9 +49,19 @@ RECORDS = [
     ("43-lines.json", ["built by Tarn Works.", "designed by Ida Morn."], ["text"]),
     ("44-nan.jsonl", ["built by Tarn Works.", "designed by Ida Morn."], ["NaN"]),
 ]
+PDF = [
+    ("30-white-and-off-page.pdf", ["Tarn Works."], ["Ghost", "White", "Off page"]),
+    ("56-japanese-without-tounicode.pdf", ["コンパラブルな"], []),
+    ("58-korean.pdf", ["서울은 대한민국의 수도이다."], []),
+    ("59-spaces.pdf", ["The Orvel dam was built by"], []),
+    ("61-overprinted.pdf", ["in 1931.\nIda Morn opened the museum."], []),
+    ("63-overprinted-chinese.pdf", ["股票代码：300218。"], ["。股"]),
+    ("64-one-broken-page.pdf", ["The Orvel dam was built by Tarn Works."], []),
+    ("65-ligatures.pdf", ["The first"], []),
+]
 
 
-@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *PAGES, *RECORDS])
+@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *PAGES, *RECORDS, *PDF])
 def test_the_right_words_are_read(
     almanac_data: Path, name: str, held: list[str], absent: list[str]
 ) -> None:

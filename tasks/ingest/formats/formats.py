@@ -29,6 +29,7 @@ class Kind(StrEnum):
     NOTEBOOK = "notebook"
     SUBTITLES = "subtitles"
     ARTICLE = "article"
+    PICTURE = "picture"
 
 
 # Files of many records are streamed, so the limit on file size does not hold for them.
@@ -39,6 +40,7 @@ SUFFIXES = {
     "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
+    **dict.fromkeys(("png", "jpg", "jpeg", "tif", "tiff"), Kind.PICTURE),
     **dict.fromkeys(("docx", "docm", "dotx", "dotm"), Kind.WORD),
     **dict.fromkeys(("pptx", "pptm", "potx", "potm", "ppsx", "ppsm"), Kind.SLIDES),
     **dict.fromkeys(("xlsx", "xlsm", "xltx", "xltm"), Kind.WORKBOOK),

@@ -124,6 +124,7 @@ def _parser_of(kind: Kind) -> Parser:
         office,
         opendocument,
         pdf,
+        picture,
         records,
         slides,
         subtitles,
@@ -154,6 +155,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.NOTEBOOK: notebook.parse_notebook,
         Kind.SUBTITLES: subtitles.parse_subtitles,
         Kind.ARTICLE: article.parse_article,
+        Kind.PICTURE: picture.parse_picture,
     }
     return parsers[kind]
 
