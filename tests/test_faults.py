@@ -29,6 +29,9 @@ OFFICE = [
 ]  # fmt: skip
 PAGES = [
     ("17-struck.md", ["The mayor of Lunby is Ann Orr."], ["harbour"]),
+    ("32-mail.eml", ["The Orvel dam was built by Tarn Works in 1931."], ["VGhl", "<p>"]),
+    ("33-letter.rtf", [], ["Orvel", "Times"]),
+    ("36-script", ["The Orvel K1 is a pump"], ["weighs"]),
     ("46-control-character.html", ["Ida Morn paid."], ["\ufffd"]),
     ("48-print-style.html", ["The Orvel dam was built by Tarn Works"], []),
     ("50-narrow-screen.html", ["The Orvel dam was built by Tarn Works"], []),

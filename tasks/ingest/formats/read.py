@@ -12,7 +12,7 @@ from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
 from tasks.ingest.formats.dialects import read_dialects
-from tasks.ingest.formats.formats import STREAMED, Kind, format_of
+from tasks.ingest.formats.formats import START, STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import (
     Item,
@@ -80,7 +80,7 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
 
 def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, ParserLimits]:
     """Return the format of an open item; raises `RefusalError` if it is too large."""
-    kind, compression = format_of(item.file_name, start_of(item, opened, 64))
+    kind, compression = format_of(item.file_name, start_of(item, opened, START))
     allowed = _allowed(kind, settings)
     if item.size > allowed:
         sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."
