@@ -36,6 +36,20 @@ SHEETS = [
     ("27-formats.xlsx", ["25.5%", "01234", "€12.50", "30:15"], ["0.255", "#N/A", "day"]),
     ("28-hidden-row-and-column.xlsx", ["| Orvel | Ann Orr |"], ["Ghost", "Salary", "50000"]),
 ]  # fmt: skip
+PAGES = [
+    ("17-struck.md", ["The mayor of Lunby is Ann Orr."], ["harbour"]),
+    ("32-mail.eml", ["The Orvel dam was built by Tarn Works in 1931."], ["VGhl", "<p>"]),
+    ("33-letter.rtf", [], ["Orvel", "Times"]),
+    ("36-script", ["The Orvel K1 is a pump"], ["weighs"]),
+    ("46-control-character.html", ["Ida Morn paid."], ["\ufffd"]),
+    ("48-print-style.html", ["The Orvel dam was built by Tarn Works"], []),
+    ("50-narrow-screen.html", ["The Orvel dam was built by Tarn Works"], []),
+    ("51-short-first-line.html", ["The Orvel dam was built", "The Selka bridge was"], []),
+    ("53-shift-jis.html", ["①番目の㈱東京社"], []),
+    ("55-big5.html", ["香港嘅人口"], []),
+    ("67-wiki-links.md", ["by Berg Works in 1931. Eva Lund founded Berg Works."], ["[["]),
+    ("69-break-in-cell.md", ["| Thea dam | Aas Works |"], ["<br"]),
+]
 RECORDS = [
     ("37-extra-cells.csv", ["The Selka bridge was designed by Ida Morn"], ["Orvel dam"]),
     ("39-unclosed-quote.csv", [], ["Orvel", "Selka"]),
@@ -44,9 +58,19 @@ RECORDS = [
     ("43-lines.json", ["built by Tarn Works.", "designed by Ida Morn."], ["text"]),
     ("44-nan.jsonl", ["built by Tarn Works.", "designed by Ida Morn."], ["NaN"]),
 ]
+PDF = [
+    ("30-white-and-off-page.pdf", ["Tarn Works."], ["Ghost", "White", "Off page"]),
+    ("56-japanese-without-tounicode.pdf", ["コンパラブルな"], []),
+    ("58-korean.pdf", ["서울은 대한민국의 수도이다."], []),
+    ("59-spaces.pdf", ["The Orvel dam was built by"], []),
+    ("61-overprinted.pdf", ["in 1931.\nIda Morn opened the museum."], []),
+    ("63-overprinted-chinese.pdf", ["股票代码：300218。"], ["。股"]),
+    ("64-one-broken-page.pdf", ["The Orvel dam was built by Tarn Works."], []),
+    ("65-ligatures.pdf", ["The first"], []),
+]
 
 
-@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *SHEETS, *RECORDS])
+@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *SHEETS, *PAGES, *RECORDS, *PDF])
 def test_the_right_words_are_read(
     almanac_data: Path, name: str, held: list[str], absent: list[str]
 ) -> None:

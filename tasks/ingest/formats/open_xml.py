@@ -34,7 +34,7 @@ class OpenXml:
     def __init__(self, file: BinaryIO, limits: ParserLimits, kind: str, format_name: str) -> None:
         """Open a package whose main part has the root `kind`; any other raises `RefusalError`."""
         self._package = open_package(file, limits, format_name)
-        self._entries = {path.lower(): path for path in self._package.namelist()}
+        self._entries = {_path("", path).lower(): path for path in self._package.namelist()}
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self.main = self.related("", "officeDocument")
         if local_name(self.part(self.main)) != kind:

@@ -24,6 +24,7 @@ from tasks.ingest.formats.sheet_tables import (
     spread,
     without,
 )
+from tasks.ingest.formats.symbol_fonts import in_unicode
 from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
 from tasks.ingest.formats.xml_elements import (
     Settings,
@@ -35,7 +36,7 @@ from tasks.ingest.formats.xml_elements import (
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
 _TEXT, _TABLE, _DRAW = _NAMESPACE("text"), _NAMESPACE("table"), _NAMESPACE("drawing")
-_STYLE, _CHART = _NAMESPACE("style"), _NAMESPACE("chart")
+_STYLE = _NAMESPACE("style")
 _SHOW, _OFFICE = _NAMESPACE("presentation"), _NAMESPACE("office")
 _PARAGRAPH, _HEADING = f"{_TEXT}p", f"{_TEXT}h"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -50,7 +51,12 @@ _UNSEEN = {
 _NOT_DISPLAYED = {"display": ("none", "false"), "visibility": ("hidden", "collapse", "filter")}
 _STRUCK = ("text-line-through-style", "text-line-through-type")
 _HEIGHTS = {"super": 9, "sub": -9}
-_SETTINGS = ("text-properties", "drawing-page-properties", "table-properties")
+_SETTINGS = (
+    "paragraph-properties",
+    "text-properties",
+    "drawing-page-properties",
+    "table-properties",
+)
 _PROPERTIES = {
     "initial-creator": "dc:creator", "creator": "dc:creator", "creation-date": "dc:date",
     "language": "dc:language", "keyword": "dc:subject", "description": "dc:description",
@@ -119,6 +125,7 @@ class _Reader:
                     settings |= settings_of(style, properties)
                 own[style.get(f"{_STYLE}name", "")] = settings
         self._styles = with_bases(own)
+        self._is_on_white = True
 
     def blocks(self, element: Any) -> Iterator[str]:
         """Yield the blocks within an element, and footnotes after their paragraph."""
@@ -132,14 +139,23 @@ class _Reader:
                 yield from self._list(child, 0)
             elif child.tag == f"{_TABLE}table":
                 is_sheet = element.tag == f"{_OFFICE}spreadsheet"
-                yield from self._sheet(child) if is_sheet else self._table(child)
+                blocks = self._sheet(child) if is_sheet else self._table(child)
+                yield from self._coloured(blocks)
             elif child.tag == f"{_DRAW}object":
                 yield from self._embedded(child)
             elif child.get(f"{_SHOW}class") == "title":
                 title = one_line(" ".join(self.blocks(child)))
                 yield f"## {title}" if title else ""
+            elif child.tag == f"{_DRAW}page":
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self.blocks(child)
+
+    def _coloured(self, blocks: Iterator[str]) -> Iterator[str]:
+        """Yield blocks of a table, a box or a slide, whose ground may have any colour."""
+        outside, self._is_on_white = self._is_on_white, False
+        yield from blocks
+        self._is_on_white = outside
 
     def _content(self, element: Any) -> Any:
         """Return the root of an embedded object, which is an entry or stands in the element."""
@@ -147,15 +163,17 @@ class _Reader:
         return self._entry(f"{path}/content.xml") if path else next(iter(element), element)
 
     def _embedded(self, element: Any) -> Iterator[str]:
-        """Yield an embedded formula, document, or chart, of which the data are a table."""
+        """Yield an embedded document, the title and the data of a chart, or a formula."""
         content = self._content(element)
         if local_name(content) == "math":
             yield linear(content)
         for body in content.iterchildren(f"{_OFFICE}body"):
-            for title in body.iterfind(f".//{_CHART}title/{_PARAGRAPH}"):
-                yield self._words(title)
-            chart = body.find(f".//{_CHART}chart")
-            yield from self.blocks(body if chart is None else chart)
+            yield from self.blocks(body)
+
+    def _formula(self, frame: Any) -> str:
+        """Return the formula in a frame as text; an empty string if it holds something else."""
+        contents = map(self._content, frame.iterchildren(f"{_DRAW}object"))
+        return next((linear(content) for content in contents if local_name(content) == "math"), "")
 
     def _paragraph(self, element: Any) -> str:
         runs = [*self._runs(element, {})]
@@ -178,19 +196,28 @@ class _Reader:
     def _runs(self, element: Any, around: Settings) -> Iterator[Run]:
         """Yield the runs of a paragraph, with a reference in place of each footnote."""
         settings = around | self._styles.get(element.get(f"{_TEXT}style-name"), {})
-        yield _run(element.text, settings)
+        yield self._run(element.text, settings)
         for child in element:
             if child.tag in _BREAKS:
-                yield _run(_BREAKS[child.tag], settings)
+                yield self._run(_BREAKS[child.tag], settings)
             elif child.tag == f"{_TEXT}note":
-                yield _run(f"[^{child.get(f'{_TEXT}id')}]", settings)
-            elif child.tag.startswith(_TEXT) and not self._is_unseen(child):
+                yield self._run(f"[^{child.get(f'{_TEXT}id')}]", settings)
+            elif child.tag.startswith(_DRAW):
+                yield self._run(self._formula(child), settings)
+            elif not self._is_unseen(child):
                 yield from self._runs(child, settings)
-            else:
-                for formula in child.iterchildren(f"{_DRAW}object"):
-                    if local_name(content := self._content(formula)) == "math":
-                        yield _run(linear(content), settings)
-            yield _run(child.tail, settings)
+            yield self._run(child.tail, settings)
+
+    def _run(self, words: str | None, settings: Settings) -> Run:
+        """Return words as their settings show them: not at all if they are struck or hidden."""
+        is_white = self._is_on_white and settings.get("color", "").lower() == "#ffffff"
+        is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
+        if is_struck or _is_hidden(settings) or (is_white and "background-color" not in settings):
+            return Run("")
+        position = settings.get("text-position", "").partition(" ")[0]
+        height = _HEIGHTS.get(position, number(position))
+        words = in_unicode(words or "", settings.get("font-name", ""))
+        return Run(words, height, settings.get("font-weight") == "bold")
 
     def _beside(self, element: Any) -> Iterator[str]:
         """Yield the contents of a paragraph's footnotes and boxes."""
@@ -200,8 +227,8 @@ class _Reader:
             if child.tag == f"{_TEXT}note":
                 words = one_line(" ".join(map(self._words, child.iter(_PARAGRAPH))))
                 yield f"[^{child.get(f'{_TEXT}id')}]: {words}"
-            elif child.tag.startswith(_DRAW):
-                yield from self.blocks(child)
+            elif child.tag.startswith(_DRAW) and not self._formula(child):
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self._beside(child)
 
@@ -262,7 +289,8 @@ class _Reader:
 
     def _table(self, element: Any) -> Iterator[str]:
         """Yield a table; one of a single row or column is a box, and its cells are read as text."""
-        rows = [_cells(row, _hidden_columns(element)) for row in _rows(element)]
+        hidden = _hidden_columns(element)
+        rows = [_cells(row, hidden) for row in _rows(element)]
         cells = [cell for row in rows for cell in row]
         is_box = len(rows) == 1 or all(len(row) < 2 for row in rows)
         nested = any(True for cell in cells for _ in cell.iter(f"{_TABLE}table"))
@@ -292,16 +320,6 @@ def _is_off(element: Any) -> bool:
 
 def _is_hidden(settings: Settings) -> bool:
     return any(settings.get(name) in values for name, values in _NOT_DISPLAYED.items())
-
-
-def _run(words: str | None, settings: Settings) -> Run:
-    """Return words as their settings show them: not at all if they are struck or hidden."""
-    is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
-    if _is_hidden(settings) or is_struck:
-        return Run("")
-    position = settings.get("text-position", "").partition(" ")[0]
-    height = _HEIGHTS.get(position, number(position))
-    return Run(words or "", height, settings.get("font-weight") == "bold")
 
 
 def _hidden_columns(table: Any) -> list[bool]:

@@ -12,7 +12,8 @@ from schemas.settings import ReadSettings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
-from tasks.ingest.formats.formats import STREAMED, Kind, format_of
+from tasks.ingest.formats.dialects import read_dialects
+from tasks.ingest.formats.formats import START, STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import (
     Item,
@@ -85,7 +86,7 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
 
 def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, ParserLimits]:
     """Return the format of an open item; raises `RefusalError` if it is too large."""
-    kind, compression = format_of(item.file_name, start_of(item, opened, 64))
+    kind, compression = format_of(item.file_name, start_of(item, opened, START))
     allowed = _allowed(kind, settings)
     if item.size > allowed:
         sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."
@@ -145,7 +146,7 @@ def _parsed(
         "(max_text_chars in settings.toml)."
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
-    text = drop_hidden_markup(clean(decode(data, limits.charset)))
+    text = read_dialects(drop_hidden_markup(clean(decode(data, limits.charset))))
     body = front_matter_end(text)
     if has_html_body(text, body):
         yield from _with_page(text, body, limits, settings)
