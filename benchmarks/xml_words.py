@@ -17,7 +17,7 @@ DATA = re.compile(r"(word|ppt)/(charts/chart(Ex)?\d*|diagrams/data\d*)\.xml")
 NOT_SEEN = (
     "del", "moveFrom", "Fallback", "rt", "tracked-changes", "annotation", "notes", "ruby-text",
     "table-of-content", "hidden-text", "hidden-paragraph", "forms", "delText", "bibliography",
-    "page-number", "page-count", "note-citation", "externalData", "title", "desc",
+    "page-number", "page-count", "note-citation", "externalData",
 )  # fmt: skip
 FRACTION = re.compile(r"-?\d+\.\d{15,}")
 CONTENTS = re.compile(r"(TOC|Contents|toc)\s?\d", re.IGNORECASE)
@@ -82,7 +82,9 @@ def _seen(root: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_unseen(element: Any) -> bool:
-    if etree.QName(element).localname in NOT_SEEN or element.get("type") == "slidenum":
+    is_name = "svg-compatible" in element.tag  # of a picture
+    name = etree.QName(element).localname
+    if is_name or name in NOT_SEEN or element.get("type") == "slidenum":
         return True
     if element.find("{*}sdtPr/{*}showingPlcHdr") is not None:
         return True

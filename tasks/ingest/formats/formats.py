@@ -56,6 +56,7 @@ SUFFIXES = {
 }  # fmt: skip
 _UNREAD = frozenset(
     {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "rtf", "svg", "svgz"}
+    | {"xlsb", "pps", "odg"}
 )
 _CODE = re.compile(
     r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|el|erl|ex|exs|f90"

@@ -168,7 +168,7 @@ class TextReader:
             self._fields.pop()
 
     def _is_unseen(self, settings: Settings) -> bool:
-        if is_on(settings, "vanish", "strike", "dstrike"):
+        if is_on(settings, "vanish", "strike", "dstrike", "noFill"):
             return True
         is_white = self.is_on_white and settings.get("color") in _NO_SHADE[-2:]
         return is_white and all(settings.get(n) in _NO_SHADE for n in ("shd", "highlight"))
