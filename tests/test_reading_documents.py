@@ -414,6 +414,27 @@ def test_opendocument_spreadsheet_repeats_cells_but_not_without_end(tmp_path: Pa
     assert read_one(tmp_path).text == text
 
 
+def test_opendocument_sheet_of_two_tables(tmp_path: Path) -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    row = "<table:table-row>{}</table:table-row>".format
+    number = " office:value-type='float'"
+    rows = [
+        row(cell(" table:number-columns-spanned='2'", "Towns") + "<table:covered-table-cell/>"),
+        row(cell("", "Town") + cell("", "People")),
+        row(cell("", "Osel") + cell(number, "7")),
+        "<table:table-row table:number-rows-repeated='2'/>",
+        row(cell("", "Ship") + cell("", "Tons")),
+        row(cell("", "Selka") + cell(" office:value-type='percentage'", "25.5%")),
+        row(cell("", "Gorm") + cell(number, "#N/A")),
+    ]
+    sheet = f"<table:table table:name='One'>{''.join(rows)}</table:table>"
+    write_opendocument(tmp_path / "a.ods", f"<office:spreadsheet>{sheet}</office:spreadsheet>")
+    assert read_one(tmp_path).text == (
+        "## One\n\nTowns\n\n| Town | People |\n| --- | --- |\n| Osel | 7 |\n\n"
+        "| Ship | Tons |\n| --- | --- |\n| Selka | 25.5% |\n| Gorm |  |"
+    )
+
+
 def test_opendocument_presentation(tmp_path: Path) -> None:
     write_opendocument(
         tmp_path / "a.odp",

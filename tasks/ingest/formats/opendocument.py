@@ -12,10 +12,18 @@ from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.names import sensible_title, title_of_name
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.sheet_tables import (
+    Grid,
+    SheetCell,
+    is_error,
+    sheet_blocks,
+    spread,
+    without,
+)
 from tasks.ingest.formats.symbol_fonts import in_unicode
 from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
 from tasks.ingest.formats.xml_elements import (
@@ -82,9 +90,11 @@ def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
     elements = entry("meta.xml").iterfind(f"{_OFFICE}meta/*")
     properties = [(local_name(element), element.text or "") for element in elements]
     stated = sensible_title(dict(properties).get("title", ""))
+    is_sheets = body.find(f"{_OFFICE}spreadsheet") is not None  # the name of a sheet is no title
+    opening = title_of_name(limits.name) if is_sheets else opening_heading(text)
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or stated or opening_heading(text),
+        title=reader.title or stated or opening,
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
@@ -128,9 +138,9 @@ class _Reader:
             elif child.tag == f"{_TEXT}list":
                 yield from self._list(child, 0)
             elif child.tag == f"{_TABLE}table":
-                yield from self._coloured(
-                    self._table(child, named=element.tag == f"{_OFFICE}spreadsheet")
-                )
+                is_sheet = element.tag == f"{_OFFICE}spreadsheet"
+                blocks = self._sheet(child) if is_sheet else self._table(child)
+                yield from self._coloured(blocks)
             elif child.tag == f"{_DRAW}object":
                 yield from self._embedded(child)
             elif child.get(f"{_SHOW}class") == "title":
@@ -236,20 +246,55 @@ class _Reader:
                 elif child.tag == _HEADING:  # a numbered one
                     yield self._paragraph(child)
 
-    def _table(self, element: Any, *, named: bool) -> Iterator[str]:
+    def _sheet(self, element: Any) -> Iterator[str]:
+        """Yield a sheet's name, its titles, tables and notes, and what is drawn on it."""
+        grid: Grid = {}
+        merged = []
+        number_of_row = 0
+        for row in _rows(element):
+            cells: dict[int, SheetCell] = {}
+            column = 0
+            for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                words = self._shown(cell)
+                if words and cell.tag == f"{_TABLE}table-cell":
+                    width, height = _span(cell, "columns"), _span(cell, "rows")
+                    bottom, right = number_of_row + height - 1, column + width - 1
+                    if (width, height) != (1, 1):
+                        merged.append((number_of_row, column, bottom, right))
+                    for place in range(column, column + min(_times(cell), _MOST_REPEATS)):
+                        cells[place] = words._replace()  # each is a cell of its own
+                column += _times(cell)
+            repeats = _times(row, "rows")
+            for place in range(min(repeats, _MOST_REPEATS) if cells else 0):
+                grid[number_of_row + place] = dict(cells)
+            number_of_row += repeats
+        for span in merged:
+            spread(grid, *span)
+        hidden = {column for column, is_hidden in enumerate(_hidden_columns(element)) if is_hidden}
+        blocks = [*sheet_blocks(without(grid, set(), hidden))]
+        blocks += [words for frame in element.iter(f"{_DRAW}frame") for words in self.blocks(frame)]
+        if any(blocks):
+            yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
+            yield from blocks
+
+    def _shown(self, cell: Any) -> SheetCell | None:
+        """Return what a cell of a sheet shows; None if that is nothing, or an error."""
+        words = self._cell(cell).words.strip()
+        is_text = cell.get(f"{_OFFICE}value-type", "string") == "string"
+        style = self._styles.get(cell.get(f"{_TABLE}style-name"), {})
+        is_bold = style.get("font-weight") == "bold"
+        struck = any(style.get(name, "none") != "none" for name in _STRUCK)
+        seen = words and not struck and not is_error(words)
+        return SheetCell(words, is_text, is_bold, is_bold) if seen else None
+
+    def _table(self, element: Any) -> Iterator[str]:
         """Yield a table; one of a single row or column is a box, and its cells are read as text."""
-        hidden = [
-            is_hidden
-            for column in element.iter(f"{_TABLE}table-column")
-            for is_hidden in [_is_off(column)] * _times(column)
-        ]
+        hidden = _hidden_columns(element)
         rows = [_cells(row, hidden) for row in _rows(element)]
         cells = [cell for row in rows for cell in row]
-        if named and rows:
-            yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
         is_box = len(rows) == 1 or all(len(row) < 2 for row in rows)
         nested = any(True for cell in cells for _ in cell.iter(f"{_TABLE}table"))
-        if nested or (is_box and not named):
+        if nested or is_box:
             for cell in cells:
                 yield from self.blocks(cell)
         else:
@@ -257,11 +302,8 @@ class _Reader:
 
     def _cell(self, cell: Any) -> Cell:
         parts = (part for part in cell.iter(_PARAGRAPH, _HEADING) if not self._is_unseen(part))
-        columns, rows = (
-            cell.get(f"{_TABLE}number-{way}s-spanned", "") for way in ("column", "row")
-        )
         words = " ".join(map(self._words, parts))
-        return Cell(words, columns=number(columns) or 1, rows=number(rows) or 1)
+        return Cell(words, columns=_span(cell, "columns"), rows=_span(cell, "rows"))
 
     def _is_unseen(self, element: Any) -> bool:
         if element.tag in _UNSEEN or _is_off(element):
@@ -278,6 +320,11 @@ def _is_off(element: Any) -> bool:
 
 def _is_hidden(settings: Settings) -> bool:
     return any(settings.get(name) in values for name, values in _NOT_DISPLAYED.items())
+
+
+def _hidden_columns(table: Any) -> list[bool]:
+    columns = table.iter(f"{_TABLE}table-column")
+    return [is_off for column in columns for is_off in [_is_off(column)] * _times(column)]
 
 
 def _rows(element: Any) -> Iterator[Any]:
@@ -307,6 +354,10 @@ def _cells(row: Any, hidden: list[bool]) -> list[Any]:
     return cells
 
 
-def _times(element: Any) -> int:
-    times = number(element.get(f"{_TABLE}number-columns-repeated", ""))
+def _span(cell: Any, way: str) -> int:
+    return number(cell.get(f"{_TABLE}number-{way}-spanned", "")) or 1
+
+
+def _times(element: Any, way: str = "columns") -> int:
+    times = number(element.get(f"{_TABLE}number-{way}-repeated", ""))
     return min(max(times, 1), _MOST_COLUMNS)

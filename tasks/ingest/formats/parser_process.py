@@ -121,7 +121,6 @@ def _parser_of(kind: Kind) -> Parser:
         epub,
         mail,
         notebook,
-        office,
         opendocument,
         pdf,
         picture,
@@ -131,6 +130,7 @@ def _parser_of(kind: Kind) -> Parser:
         webpage,
         wiki_dump,
         word,
+        workbook,
     )
 
     if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
@@ -142,7 +142,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.PDF: pdf.parse_pdf,
         Kind.WORD: word.parse_word,
         Kind.SLIDES: slides.parse_slides,
-        Kind.WORKBOOK: office.parse_workbook,
+        Kind.WORKBOOK: workbook.parse_workbook,
         Kind.BOOK: epub.parse_book,
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,

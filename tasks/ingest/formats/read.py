@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from schemas.errors import AlmanacError
 from schemas.settings import ReadSettings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
@@ -48,9 +49,9 @@ _OPENS = re.compile(
 def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     """Yield a text or refusal for each input in an item, and the removals of a change feed.
 
-    Never raises for bad input. A refusal under the item's own uri means that the item was not read
-    to its end, so records that were not yielded may still exist. A record's uri is `file#record`;
-    in a change feed it is the uri that the feed gives.
+    Never raises for bad input, but AlmanacError where no input can be read. A refusal under the
+    item's own uri means that the item was not read to its end, so records that were not yielded may
+    still exist. A record's uri is `file#record`; in a change feed it is that which the feed gives.
     """
     sha256 = ""
     try:
@@ -76,6 +77,11 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     except OSError as error:
         text = f"It could not be opened or read: {error.strerror or type(error).__name__}."
         yield Refusal(item.uri, Reason.UNREADABLE, text)
+    except AlmanacError:
+        raise
+    except Exception as error:  # whatever a document makes a library raise must not end a run
+        text = f"Its reader failed ({type(error).__name__})."
+        yield Refusal(item.uri, Reason.BAD_FORMAT, text, sha256)
 
 
 def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, ParserLimits]:
