@@ -6,10 +6,13 @@ from threading import Lock
 
 from schemas.answers import Evidence
 from schemas.documents import Passage
+from schemas.knowledge import CORPUS
 from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
 from tasks.ask.context import Item, joined
 from tasks.ask.documents import DocumentFacts, Documents
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.stated_values import StatedValues
+from tasks.models.encoders.load import load_encoder
 from tasks.reader.asked_names import is_about_somebody_unnamed
 from tasks.reader.passage_reader import PassageReader
 from tasks.retrieval.search import Hit
@@ -39,7 +42,11 @@ class TextRoute(AnswerRoute):
         with self._lock:
             if self._reader is None or (is_about_somebody_unnamed(question) and not state.history):
                 return RouteResult("text")
-            answer = self._reader.answer(question, self._min_score)
+            known = self._stated_values.answer(question) if self._stated_values else None
+            if known and known.answers and (known.probability or 0) >= self._min_score:
+                answer = known
+            else:
+                answer = self._reader.answer(question, self._min_score)
         tried = (Attempt("passages"),)
         return RouteResult(
             "text", answer.answers, answer.evidence, tried, probability=answer.probability
@@ -103,6 +110,12 @@ class TextRoute(AnswerRoute):
     def _reader(self) -> PassageReader | None:
         has_passages = self._edition.rows(Passage) > 0
         return PassageReader(self._edition, self._engine) if has_passages else None
+
+    @cached_property
+    def _stated_values(self) -> StatedValues | None:
+        graph, searcher = self._resources.graphs.get(CORPUS), self._resources.searcher
+        encoders = load_encoder(self._engine.encoder), load_encoder(self._engine.chinese_encoder)
+        return StatedValues(graph, searcher, *encoders) if graph and searcher else None
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:

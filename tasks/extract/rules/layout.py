@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from tasks.extract.rules.lexicon import GOING_ON
@@ -84,6 +84,12 @@ CLAUSE = re.compile(
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _SEPARATORS = " \t/,;、，；"
+# The label of what the values below it are of.
+_NAMING = re.compile(
+    r"(?:.+ )?(?:name|title)|product|model|item|project|.*(?:名称?|名字|型号|标题)|产品|车型|项目",
+    re.IGNORECASE,
+)
+_FEWEST_NAMED = 3  # labelled values in a row of which the first names what the others are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ def lay_out(row: dict[str, Any]) -> Layout:
     """Return the layout of a passage; without stored blocks its text is divided into blocks."""
     blocks = stored_blocks(row)
     text = row["text"]
-    pairs = _with_owners(text, [record for block in blocks for record in _of_pair(text, block)])
+    pairs = _with_owners(text, _named(text, blocks))
     labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
     stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
     records = tuple(sorted(stated, key=lambda record: record.start))
@@ -220,6 +226,21 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
         label = words_of(block.lead).text.strip()
         if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
+
+
+def _named(text: str, blocks: list[Block]) -> list[Record]:
+    """Return the labelled values; below "Name: K2" or the like, those in a row with it are of K2."""
+    pairs: list[Record] = []
+    for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
+        row = [pair for block in run for pair in _of_pair(text, block)] if is_pair else []
+        subject = ""
+        for pair in row:
+            if _NAMING.fullmatch(pair.label) and _is_subject(pair.value):
+                subject = pair.value
+            elif subject and len(row) >= _FEWEST_NAMED:
+                pair = replace(pair, subject=subject)
+            pairs.append(pair)
+    return pairs
 
 
 def _with_owners(text: str, pairs: list[Record]) -> list[Record]:

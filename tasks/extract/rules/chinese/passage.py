@@ -149,15 +149,25 @@ class PassageReading:
         """Add the triple of a table cell or a labelled value in the passage's `text`."""
         self.sentence = self.clause = None
         row = {**attribute.triple(), "polarity": None, "modality": None}
-        self._append("record", row, (attribute.start, attribute.end), text)
+        span = (attribute.start, attribute.end)
+        self._append("record", row, span, text, attribute.confidence)
 
-    def _append(self, pattern: str, row: Mention, span: tuple[int, int], text: str) -> None:
+    def _append(
+        self,
+        pattern: str,
+        row: Mention,
+        span: tuple[int, int],
+        text: str,
+        confidence: float | None = None,
+    ) -> None:
+        """Add a triple; its confidence is estimated from its features if it is not given."""
         row |= evidence_columns(span, 0.0)
         title, sentence, clause = self.title.text, self.sentence, self.clause
         values = triple_features(pattern, row, text, title, sentence, clause)
         self.patterns.append(pattern)
         self.features.append(values)
-        _append(self.extracted.triples, row, span, probability(values, WEIGHTS))
+        estimated = probability(values, WEIGHTS) if confidence is None else confidence
+        _append(self.extracted.triples, row, span, estimated)
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
         """Add an alias, except a single character (京): it is too short for search, or cut off."""
