@@ -80,6 +80,7 @@ _PAGE = re.compile(
     r"|[^\n]{0,100} {3}\[Page \d{1,5}\]|[-–—] ?\d{1,5} ?[-–—]",
     re.IGNORECASE,
 )
+_ITEM_MARK = re.compile(r"\A\s*[-*+•]\s+")
 _RULED = re.compile(r"[|+\-=: ]+")
 _BAR = re.compile(r"(?<!\\)\|(?:[ \t]|\Z)")
 _GAP = re.compile(r"\t+| {3,}")
@@ -121,8 +122,13 @@ def _paired(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
 
 def _is_labelled_line(text: str, block: Block) -> bool:
     words = text[block.start : block.end]
-    is_line = block.kind is BlockKind.PROSE and not _ENDS_SENTENCE.search(words)
-    return is_line and _labelled(words) is not None
+    return block.kind is BlockKind.PROSE and value_of_line(words) is not None
+
+
+def value_of_line(line: str) -> str | None:
+    """Return the value in "Label: value" or an item of this form; None if it is a sentence."""
+    found = None if _ENDS_SENTENCE.search(line) else _labelled(_ITEM_MARK.sub("", line).strip())
+    return found.value if found else None
 
 
 @cache
