@@ -112,13 +112,16 @@ def _parsed(kind: Kind, file: Any, limits: ParserLimits, seconds: float) -> Pars
 
 def _parser_of(kind: Kind) -> Parser:
     from tasks.ingest.formats import (
+        delimited,
         epub,
         office,
         opendocument,
         pdf,
         records,
+        slides,
         webpage,
         wiki_dump,
+        word,
     )
 
     if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
@@ -128,14 +131,14 @@ def _parser_of(kind: Kind) -> Parser:
     parsers: dict[Kind, Parser] = {
         Kind.WEB: webpage.parse_webpage,
         Kind.PDF: pdf.parse_pdf,
-        Kind.WORD: office.parse_word,
-        Kind.SLIDES: office.parse_slides,
+        Kind.WORD: word.parse_word,
+        Kind.SLIDES: slides.parse_slides,
         Kind.WORKBOOK: office.parse_workbook,
         Kind.BOOK: epub.parse_book,
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,
         Kind.LINES: records.parse_lines,
-        Kind.CSV: records.parse_csv,
+        Kind.CSV: delimited.parse_csv,
         Kind.PARQUET: records.parse_parquet,
         Kind.WIKI: wiki_dump.parse_wiki,
         Kind.WIKITEXT: wiki_dump.parse_wikitext,

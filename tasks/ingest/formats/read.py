@@ -11,6 +11,7 @@ from schemas.settings import ReadSettings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
+from tasks.ingest.formats.dialects import read_dialects
 from tasks.ingest.formats.formats import STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import (
@@ -139,7 +140,7 @@ def _parsed(
         "(max_text_chars in settings.toml)."
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
-    text = drop_hidden_markup(clean(decode(data, limits.charset)))
+    text = read_dialects(drop_hidden_markup(clean(decode(data, limits.charset))))
     body = front_matter_end(text)
     if has_html_body(text, body):
         yield from _with_page(text, body, limits, settings)
