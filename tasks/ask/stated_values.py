@@ -6,7 +6,7 @@ records are put into words, must see an answer there, too: the same one if vecto
 relation, which do not tell the designer from the owner.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 
 from schemas.answers import Evidence
@@ -14,7 +14,7 @@ from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import Encoder
 from tasks.models.span_reader.reader import HOPELESS, trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
-from tasks.programs.knowledge_bases.protocol import EntityRef, Fact
+from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.planner.endings import find_ending
 from tasks.programs.planner.wordings import PROBABILITIES, Meant, Wordings
 from tasks.programs.planner.writer import written_names
@@ -39,10 +39,14 @@ class StatedValues:
         searcher: Searcher,
         english: Encoder | None,
         chinese: Encoder | None,
+        documents: Collection[str] | None = None,
     ) -> None:
-        """Take the graph of the corpus, and the search over its passages and names."""
+        """Take the graph of the corpus, and the search over its passages and names.
+
+        If `documents` are given, by their ids, records of others are left out.
+        """
         self._graph, self._searcher = graph, searcher
-        self._encoders = english, chinese
+        self._encoders, self._documents = (english, chinese), documents
 
     def records(self, question: Question) -> list[Named]:
         """Return the records of what a question names, the best supported first."""
@@ -50,13 +54,13 @@ class StatedValues:
             (name, fact)
             for name, entity in self._named(question)
             for fact in self._graph.get_entity_triples(entity)[:MOST_FACTS]
-            if _is_record(fact)
+            if fact.place and _is_record(fact, fact.place) and self._may_read(fact.place)
         ]
 
     def answer(self, question: Question, records: list[Named]) -> ReaderAnswer:
         """Return the values of what a question asks for, the best supported first."""
         graph = Graph.of(self._graph.name, (_triple(name, fact) for name, fact in records))
-        meant = Wordings(graph, (), *self._encoders).best(question) if records else None
+        meant = Wordings(graph, (), *self._encoders, strict=True).best(question)
         if meant is None or len(meant.planned.path) > 1 or _computes(meant, graph):
             return ReaderAnswer()
         [(relation, inverse)], topic = meant.planned.path, meant.planned.topic
@@ -71,6 +75,9 @@ class StatedValues:
             return ReaderAnswer()
         evidence = [_evidence(stating[value]) for value in values]
         return ReaderAnswer(values, evidence, probability=meant.probability)
+
+    def _may_read(self, place: Place) -> bool:
+        return self._documents is None or place.document_id in self._documents
 
     def _named(self, question: Question) -> Iterator[tuple[str, EntityRef]]:
         """Yield the names in a question with the entities that they may mean."""
@@ -99,11 +106,10 @@ def is_among(records: list[Named], place: Evidence) -> bool:
     )
 
 
-def _is_record(fact: Fact) -> bool:
+def _is_record(fact: Fact, place: Place) -> bool:
     """Return whether a fact is a cell or a labelled value: its place holds the value alone."""
     tail = fact.entity.name if fact.inverse else fact.text
-    place = fact.place
-    return place is not None and place.span_end - place.span_start == len(tail)
+    return fact.kind == "triple" and place.span_end - place.span_start == len(tail)
 
 
 def _triple(name: str, fact: Fact) -> tuple[str, str, str]:

@@ -130,9 +130,12 @@ class TextRoute(AnswerRoute):
 
     @cached_property
     def _stated_values(self) -> StatedValues | None:
-        graph, searcher = self._resources.graphs.get(CORPUS), self._resources.searcher
+        resources = self._resources
+        graph, searcher = resources.graphs.get(CORPUS), resources.searcher
+        if graph is None or searcher is None:
+            return None
         encoders = load_encoder(self._engine.encoder), load_encoder(self._engine.chinese_encoder)
-        return StatedValues(graph, searcher, *encoders) if graph and searcher else None
+        return StatedValues(graph, searcher, *encoders, resources.documents)
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:
