@@ -34,9 +34,8 @@ PLACE = re.compile(
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Texts seldom tell of shorter lives; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
-# The share of judged triples from tables and labels that were useful: English ones (docs/log.md),
-# and 45 of 58 Chinese cells (`recipes/judged/facts.jsonl`), where nothing told good from bad ones.
-STATED = {"en": 0.85, "zh": 0.78}
+# The share of judged triples from tables and labels that were useful (docs/log.md).
+STATED = 0.85
 MAY_NAME = "unknown"  # the kind of a value that names an entity if its words are a known name
 
 
@@ -52,7 +51,6 @@ class Attribute:
     value: Value
     kind: str = "unknown"
     tail_kind: str = ""
-    confidence: float = STATED["en"]
 
     @classmethod
     def stated(
@@ -61,9 +59,7 @@ class Attribute:
         """Return an attribute whose value is parsed from its tail, which may name something."""
         value = parse_value(tail, language)
         tail_kind = MAY_NAME if value.value_type == "text" else ""
-        return cls(
-            head, relation, tail, *span, value, tail_kind=tail_kind, confidence=STATED[language]
-        )
+        return cls(head, relation, tail, *span, value, tail_kind=tail_kind)
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -76,7 +72,7 @@ class Attribute:
             **value_columns(self.value, named=self.tail_kind not in ("", MAY_NAME)),
             "valid_from": self.value.valid_from,
             "valid_to": self.value.valid_to,
-            **evidence_columns((self.start, self.end), self.confidence),
+            **evidence_columns((self.start, self.end), STATED),
         }
 
 

@@ -149,25 +149,15 @@ class PassageReading:
         """Add the triple of a table cell or a labelled value in the passage's `text`."""
         self.sentence = self.clause = None
         row = {**attribute.triple(), "polarity": None, "modality": None}
-        span = (attribute.start, attribute.end)
-        self._append("record", row, span, text, attribute.confidence)
+        self._append("record", row, (attribute.start, attribute.end), text)
 
-    def _append(
-        self,
-        pattern: str,
-        row: Mention,
-        span: tuple[int, int],
-        text: str,
-        confidence: float | None = None,
-    ) -> None:
-        """Add a triple; its confidence is estimated from its features if it is not given."""
+    def _append(self, pattern: str, row: Mention, span: tuple[int, int], text: str) -> None:
         row |= evidence_columns(span, 0.0)
         title, sentence, clause = self.title.text, self.sentence, self.clause
         values = triple_features(pattern, row, text, title, sentence, clause)
         self.patterns.append(pattern)
         self.features.append(values)
-        estimated = probability(values, WEIGHTS) if confidence is None else confidence
-        _append(self.extracted.triples, row, span, estimated)
+        _append(self.extracted.triples, row, span, probability(values, WEIGHTS))
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
         """Add an alias, except a single character (京): it is too short for search, or cut off."""
@@ -241,7 +231,12 @@ def triple_features(
     sentence: SegmentedSentence | None,
     clause: Clause | None,
 ) -> dict[str, float]:
-    """Return the features of a row of TripleMention that a pattern found in `text`."""
+    """Return the features of a row of TripleMention that a pattern found in `text`.
+
+    Of a record none but its rule is one: the others, fitted to sentences, do not tell its worth.
+    """
+    if pattern == "record":
+        return {"rule record": 1.0}
     tokens = sentence.tokens if sentence else []
     return {
         f"rule {pattern}": 1.0,
