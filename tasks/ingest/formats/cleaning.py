@@ -55,6 +55,7 @@ _INVISIBLE = re.compile(
     "|(?<![\u0620-\u0dff])[\u200c\u200d]"
 )
 _SPACES = re.compile("[\xa0\u2007\u202f]")
+_HYPHENS = re.compile("[\u2010\u2011]")
 
 
 def decode(data: bytes, charset: str | None = None) -> str:
@@ -127,12 +128,12 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, and without invisible characters; idempotent."""
+    r"""Return the text with `\n` newlines, NFC, plain spaces and hyphens, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _SPACES.sub(" ", text))
+    return unicodedata.normalize("NFC", _HYPHENS.sub("-", _SPACES.sub(" ", text)))
 
 
 def clean_line(text: str, longest: int = 300) -> str:
