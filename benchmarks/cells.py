@@ -3,9 +3,9 @@
     python -m benchmarks.cells [--part report] [--home FOLDER] [--shown]
 
 Small documents hold tables (Markdown, HTML, spreadsheets) and labelled lines (text, JSON lines,
-Word), in English and Chinese. Of the 25 questions of each part, five have no answer there. An answer is
-right if it is a wanted value or a sentence that has it; what shows markup, a label or a row is
-wrong. The code was changed with `develop` in view, and chosen by `choose`; `report` reports.
+Word), in English and Chinese. Of the 25 questions of each part, five have no answer there. An
+answer is right if it is a wanted value or a sentence that has it; what shows markup, a label or a
+row is wrong. The code was changed with `develop` in view, and chosen by `choose`; `report` reports.
 """
 
 import json

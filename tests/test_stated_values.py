@@ -10,14 +10,16 @@ from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-KEEPERS = "Ada Voss|Bo Lind|Cora Ahl|Dag Moen|Elin Ross|Finn Tord|Gro Haug|Ivo Sand|Jan Rye|Kia Dahl"
+KEEPERS = "Ada Voss|Bo Lind|Cora Ahl|Dag Moen|Elin Ross|Finn Tord|Gro Haug|Ivo Sand|Jan Rye|Kia Ek"
 TEXTS = {
     f"market-{week}.md": "| Stall | Goods | Keeper |\n| --- | --- | --- |\n"
     f"| Kettlewick | {week} lamps | {keeper} |\n| Ostrander | {week} ropes | Nora Brandt |\n"
-    + "\nKettlewick moved to Harrow Lane.\n" * (week == 4)
+    + "\nKettlewick moved to Harrow Lane.\n"
+    * (week == 4)
     for week, keeper in enumerate(KEEPERS.split("|"))
 } | {
-    "brandt.md": "# Nora Brandt\n\nNora Brandt was born in Sorrel Bay. She studied medicine in Harrow Lane, where the hospital of the town was built.\n",
+    "brandt.md": "# Nora Brandt\n\nNora Brandt was born in Sorrel Bay. She studied medicine in "
+    "Harrow Lane, where the hospital of the town was built.\n",
     "drill.md": "# Corvane D7\n\n- Maker: Heddle Forge\n- Voltage: 24 V\n- Country: Astria\n",
     "saw.txt": "Product: Ripley S2\n\nMaker: Dunmore Tools\n\nPrice: 310 euros\n",
     "山.md": "| 山峰 | 海拔 | 首登者 |\n| --- | --- | --- |\n"

@@ -61,7 +61,8 @@ _ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LABELLED = 2  # columns of a table of labels and their values
 _KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
-_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容)?", re.IGNORECASE)
+_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
+_SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
 _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
@@ -229,7 +230,7 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
 
 
 def _named(text: str, blocks: list[Block]) -> list[Record]:
-    """Return the labelled values; below "Name: K2" or the like, those in a row with it are of K2."""
+    """Return the labelled values; those in a row with "Name: K2", below it, are of K2."""
     pairs: list[Record] = []
     for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
         row = [pair for block in run for pair in _of_pair(text, block)] if is_pair else []
@@ -279,7 +280,8 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
-        if len(headers) == _LABELLED and _SAYS_VALUE.fullmatch(headers[1]):
+        says_labels = _SAYS_LABEL.fullmatch(headers[0]) or _SAYS_VALUE.fullmatch(headers[-1])
+        if len(headers) == _LABELLED and says_labels:
             for row in rows:
                 yield from _of_labelled_row(*row)
             continue
