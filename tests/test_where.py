@@ -81,7 +81,7 @@ def test_a_condition_means_documents(uris, condition, met):
         ("date = 2025 tags = pay", "`and`, `or` or the end is missing at 'tags = pay'"),
         ("(date = 2025", r"`\)` is missing at the end"),
         ("", "a column is missing at the end"),
-        ("title = 'x", '"\'x" cannot be read'),
+        ("title = 'x", 'a value is missing at "\'x"'),
         ("not " * 30 + "date = 1", "more than 20 parts"),
         ("date = 1 or " * 300, "longer than 2,000 characters"),
     ],

@@ -5,17 +5,15 @@
     test      = ("=" | "!=" | "<" | "<=" | ">" | ">=" | "like") value
               | "in" "(" value ("," value)* ")" | "is" ["not"] "null"
 
-Columns are those of `documents` and the fields of their metadata. It is evaluated here, row by row,
-so that nothing of it reaches SQL. What a document does not have equals nothing. Texts are compared
-without regard to case, a list by each of its members, and dates as exactly as both are given:
-2025-03-07 lies in 2025-03 and is not after it.
+Columns are those of `documents` and the fields of their metadata. Rows are tested here, so that
+nothing of a condition reaches SQL. What a document does not have equals nothing. Texts are compared
+without regard to case, lists by their members, and dates as exactly as both are given.
 """
 
 import operator
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import orjson
 import pyarrow.parquet as pq
@@ -32,8 +30,8 @@ _COLUMNS = (
 )  # fmt: skip
 _TOKEN = re.compile(
     r"""\s*(?:(?P<sign><=|>=|!=|<>|[=<>(),])|'(?P<single>(?:[^']|'')*)'|"(?P<double>[^"]*)"
-    |(?P<plain>[^\s=<>!(),'"]+))""",
-    re.VERBOSE,
+    |(?P<plain>[^\s=<>!(),'"]+)|(?P<end>\Z)|(?P<bad>.))""",
+    re.VERBOSE | re.DOTALL,
 )
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d.*)?)?)?")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -44,9 +42,7 @@ _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-Fields = Mapping[str, Any]
 Test = Callable[[Any], bool]
-Condition = Callable[[Fields], bool]
 
 
 def documents_where(edition: Edition, condition: str) -> frozenset[str]:
@@ -55,186 +51,152 @@ def documents_where(edition: Edition, condition: str) -> frozenset[str]:
     Raises UsageError, which lists the columns there are, if it does not parse or names another.
     """
     edition.check(file := f"{Document.table}.parquet")
-    path = edition.path / file
-    there = set(pq.read_schema(path).names)  # older editions lack some
-    own = [name for name in _COLUMNS if name in there]
-    columns = [name for name in ("document_id", *own, "metadata") if name in there]
-    rows = pq.read_table(path, columns=columns).to_pylist()
-    for row in rows:
-        said = orjson.loads(row.pop("metadata", None) or "{}")
-        row |= {name: value for name, value in said.items() if name not in row}
-    known = sorted({name for row in rows for name in row} - {"document_id"} | set(own))
-    meets = _Parser(condition, known).parse()
+    there = pq.read_schema(edition.path / file).names  # older editions lack some
+    own = [name for name in (*_COLUMNS, "metadata") if name in there]
+    rows = pq.read_table(edition.path / file, columns=["document_id", *own]).to_pylist()
+    rows = [orjson.loads(row.pop("metadata", None) or "{}") | row for row in rows]
+    columns = {name for row in rows for name in row}.union(own) - {"document_id", "metadata"}
+    meets = _Parser(condition, columns).parse()
     return frozenset(row["document_id"] for row in rows if meets(row))
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A sign or a word of a condition, and where it begins; `kind` is a group of _TOKEN, or end."""
+class _Token(NamedTuple):
+    """A part of a condition: the name of its group in _TOKEN, its text, and where it begins."""
 
+    kind: str
     text: str
     start: int
-    kind: str
-
-    @property
-    def quoted(self) -> bool:
-        """Whether it stands in quotes, so that it is neither a keyword nor a number."""
-        return self.kind in ("single", "double")
 
 
 class _Parser:
     """Reads a condition from left to right, one token ahead."""
 
-    def __init__(self, condition: str, columns: list[str]) -> None:
-        self._condition, self._columns = condition, columns
+    def __init__(self, condition: str, columns: Iterable[str]) -> None:
+        self._condition, self._columns = condition, sorted(columns)
         if len(condition) > LONGEST:
             raise self._error(f"it is longer than {LONGEST:,} characters")
-        self._tokens = self._split()
-        self._next = 0
+        found = ((one.lastgroup or "", one) for one in _TOKEN.finditer(condition))
+        self._tokens = iter([_Token(kind, one[kind], one.start(kind)) for kind, one in found])
+        self._token = next(self._tokens)
 
-    def parse(self) -> Condition:
-        """Return what tells whether a document meets the condition."""
-        meets = self._condition_at(0)
+    def parse(self) -> Test:
+        """Return the test of a document's values by column."""
+        meets = self._joined("or", 0)
         if self._token.kind != "end":
-            raise self._unexpected("`and`, `or` or the end")
+            raise self._missing("`and`, `or` or the end")
         return meets
 
-    def _split(self) -> list[_Token]:
-        tokens, place, text = [], 0, self._condition.rstrip()
-        while place < len(text):
-            found = _TOKEN.match(text, place)
-            if found is None:
-                raise self._error(f"{text[place:].strip()[:40]!r} cannot be read")
-            kind = found.lastgroup or "end"
-            words = found[kind].replace("''", "'") if kind == "single" else found[kind]
-            tokens.append(_Token(words, found.start(kind), kind))
-            place = found.end()
-        return [*tokens, _Token("", len(text), "end")]
-
-    @property
-    def _token(self) -> _Token:
-        return self._tokens[self._next]
-
-    def _take(self, *words: str) -> _Token | None:
-        """Return the next token, and go on, if it is one of these words; else None."""
-        token = self._token
-        if token.quoted or token.text.lower() not in words:
-            return None
-        self._next += 1
-        return token
+    def _take(self, *words: str) -> str:
+        """Return the next token, and go on, if it is one of these words; else nothing."""
+        kind, text, _ = self._token
+        if kind not in ("sign", "plain") or text.lower() not in words:
+            return ""
+        self._token = next(self._tokens)
+        return text.lower()
 
     def _require(self, word: str) -> None:
         if not self._take(word):
-            raise self._unexpected(f"`{word}`")
+            raise self._missing(f"`{word}`")
 
-    def _condition_at(self, depth: int) -> Condition:
-        alternatives = [self._all_of(depth)]
-        while self._take("or"):
-            alternatives.append(self._all_of(depth))
-        return lambda fields: any(meets(fields) for meets in alternatives)
+    def _value(self, wanted: str = "a value") -> _Token:
+        token = self._token
+        if token.kind in ("sign", "end", "bad"):
+            raise self._missing(wanted)
+        self._token = next(self._tokens)
+        return token._replace(text=token.text.replace("''", "'"))
 
-    def _all_of(self, depth: int) -> Condition:
-        parts = [self._part(depth)]
-        while self._take("and"):
-            parts.append(self._part(depth))
-        return lambda fields: all(meets(fields) for meets in parts)
+    def _joined(self, word: str, depth: int) -> Test:
+        """Return what parts joined by a word test together."""
+        part, holds = (self._part, all) if word == "and" else (self._all_of, any)
+        parts = [part(depth)]
+        while self._take(word):
+            parts.append(part(depth))
+        return lambda row: holds(meets(row) for meets in parts)
 
-    def _part(self, depth: int) -> Condition:
+    def _all_of(self, depth: int) -> Test:
+        return self._joined("and", depth)
+
+    def _part(self, depth: int) -> Test:
         if depth > DEEPEST:
             raise self._error(f"more than {DEEPEST} parts lie within each other")
         if self._take("not"):
-            denied = self._part(depth + 1)
-            return lambda fields: not denied(fields)
+            return _denied(self._part(depth + 1))
         if self._take("("):
-            inner = self._condition_at(depth + 1)
+            inner = self._joined("or", depth + 1)
             self._require(")")
             return inner
-        column = self._column()
+        column = self._value("a column").text
+        name = next((known for known in self._columns if known.lower() == column.lower()), None)
+        if name is None:
+            raise self._error(f"{column!r} is no column")
         test = self._test()
-        return lambda fields: test(fields.get(column))
-
-    def _column(self) -> str:
-        token = self._word("a column")
-        column = next((name for name in self._columns if name == token.text.lower()), None)
-        if column is None:
-            raise self._error(f"{token.text!r} is no column")
-        return column
+        return lambda row: test(row.get(name))
 
     def _test(self) -> Test:
         if self._take("is"):
-            absent = not self._take("not")
+            present = self._take("not")
             self._require("null")
-            return lambda value: (value is None or value == []) == absent
+            return _is_there if present else _denied(_is_there)
         if self._take("in"):
-            return self._is_one_of()
-        if sign := self._take("!=", "<>", "like", *_SIGNS):
-            return _compared_with(sign.text.lower(), self._word("a value"))
-        raise self._unexpected("`=`, `!=`, `<`, `<=`, `>`, `>=`, `like`, `in` or `is`")
+            self._require("(")
+            tests = [_compared("=", self._value())]
+            while self._take(","):
+                tests.append(_compared("=", self._value()))
+            self._require(")")
+            return lambda value: any(test(value) for test in tests)
+        sign = self._take("!=", "<>", "like", *_SIGNS)
+        if not sign:
+            raise self._missing("`=`, `!=`, `<`, `<=`, `>`, `>=`, `like`, `in` or `is`")
+        if sign in ("!=", "<>"):
+            return _denied(_compared("=", self._value()))
+        return _compared(sign, self._value())
 
-    def _is_one_of(self) -> Test:
-        self._require("(")
-        equals = [_compared_with("=", self._word("a value"))]
-        while self._take(","):
-            equals.append(_compared_with("=", self._word("a value")))
-        self._require(")")
-        return lambda value: any(equal(value) for equal in equals)
-
-    def _word(self, wanted: str) -> _Token:
-        token = self._token
-        if token.kind in ("sign", "end"):
-            raise self._unexpected(wanted)
-        self._next += 1
-        return token
-
-    def _unexpected(self, wanted: str) -> UsageError:
-        token = self._token
-        place = "the end" if token.kind == "end" else repr(self._condition[token.start :][:40])
-        return self._error(f"{wanted} is missing at {place}")
+    def _missing(self, wanted: str) -> UsageError:
+        rest = self._condition[self._token.start :].strip()[:40]
+        return self._error(f"{wanted} is missing at {repr(rest) if rest else 'the end'}")
 
     def _error(self, words: str) -> UsageError:
-        columns = ", ".join(self._columns)
         return UsageError(
             f"The condition {self._condition[:200]!r} cannot be used: {words}. It has the form of "
-            f"date >= 2025-01-01 and author = 'Ada Lovelace'. The columns: {columns}."
+            f"date >= 2025-01-01 and author = 'Ada Lovelace'. The columns: "
+            f"{', '.join(self._columns)}."
         )
 
 
-def _compared_with(sign: str, token: _Token) -> Test:
-    """Return the comparison of a document's value with a word of the condition."""
-    if sign in ("!=", "<>"):
-        equal = _compared_with("=", token)
-        return lambda value: not equal(value)
+def _is_there(value: Any) -> bool:
+    return value is not None and value != []
+
+
+def _denied(test: Test) -> Test:
+    return lambda value: not test(value)
+
+
+def _compared(sign: str, word: _Token) -> Test:
+    """Return the comparison of a value, or of a list's members, with a word of the condition."""
     if sign == "like":
-        escaped = re.escape(token.text).replace("%", ".*").replace("_", ".")
-        pattern = re.compile(escaped, re.IGNORECASE | re.DOTALL)
-        return _of_each(lambda value: pattern.fullmatch(_text(value)) is not None)
+        escaped = re.escape(word.text).replace("%", ".*").replace("_", ".")
+        like = re.compile(escaped, re.IGNORECASE | re.DOTALL).fullmatch
 
     def holds(value: Any) -> bool:
-        pair = _comparable(_text(value), token)
+        text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+        if sign == "like":
+            return like(text) is not None
+        pair = _comparable(text, word)
         return pair is not None and _SIGNS[sign](*pair)
 
-    return _of_each(holds)
-
-
-def _of_each(test: Test) -> Test:
-    """Return a test of a value that a list meets by one of its members, and null does not."""
     return lambda value: any(
-        test(one) for one in (value if isinstance(value, list) else [value]) if one is not None
+        holds(one) for one in (value if isinstance(value, list) else [value]) if one is not None
     )
 
 
-def _text(value: Any) -> str:
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _comparable(value: str, token: _Token) -> tuple[Any, Any] | None:
+def _comparable(value: str, word: _Token) -> tuple[Any, Any] | None:
     """Return a value and a word as dates, numbers or texts; None if they are of two kinds."""
-    words = token.text
-    if _DATE.fullmatch(value) and _DATE.fullmatch(words):
-        exactness = min(len(value), len(words))
-        return value[:exactness].replace(" ", "T"), words[:exactness].replace(" ", "T")
-    if _NUMBER.fullmatch(value) and _NUMBER.fullmatch(words):
-        return float(value), float(words)
-    if not token.quoted and (_DATE.fullmatch(words) or _NUMBER.fullmatch(words)):
+    text = word.text
+    if _DATE.fullmatch(value) and _DATE.fullmatch(text):
+        exactness = min(len(value), len(text))
+        return value[:exactness].replace(" ", "T"), text[:exactness].replace(" ", "T")
+    if _NUMBER.fullmatch(value) and _NUMBER.fullmatch(text):
+        return float(value), float(text)
+    if word.kind == "plain" and (_DATE.fullmatch(text) or _NUMBER.fullmatch(text)):
         return None
-    return value.casefold(), words.casefold()
+    return value.casefold(), text.casefold()
