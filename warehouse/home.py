@@ -33,7 +33,7 @@ class Home:
     @cached_property
     def editions(self) -> Editions:
         """The derived and published editions."""
-        return Editions(self.path / "editions")
+        return Editions(self.path / "editions", self.path / "current")
 
     def require_edition(self) -> Edition:
         """Return the current edition; raise UsageError if there is none yet."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 FILE, SETTINGS, CONFIG = "tokenizer.json", "tokenizer_config.json", "config.json"
 MOST_ADDED = 20_000  # tokens beside the vocabulary; models have some hundreds
@@ -36,7 +37,7 @@ def check_tokenizer(folder: Path) -> None:
         raise ValueError(f"{FILE} has the token {largest:,}, but the model has {tokens:,} tokens")
 
 
-def _object(path: Path) -> dict[str, object]:
+def _object(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
