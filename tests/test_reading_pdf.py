@@ -6,6 +6,8 @@ import pytest
 
 from tasks.ingest.formats.inputs import Reason, Refusal
 from tasks.ingest.formats.legible import fault_of_letters
+from tasks.text.question import analyse
+from tasks.text.words import words_outside_chinese
 from tests.documents import HELVETICA, make_pdf, read_all, read_one, read_pdf
 
 MILL = "(The mill at Norrby has two floors.) Tj "
@@ -120,3 +122,12 @@ def test_a_page_without_bounds_is_read(tmp_path: Path) -> None:
     data = make_pdf(MILL).replace(b"[0 0 612 792]", b"[0 0 1e30 1e30]")
     (tmp_path / "a.pdf").write_bytes(data)
     assert read_one(tmp_path).text == "The mill at Norrby has two floors."
+
+
+def test_letters_in_forms_for_print_are_plain_ones_and_powers_stay(tmp_path: Path) -> None:
+    printed = "The ﬁrst ofﬁce of ＡＢＣ Ｌｔｄ （２０２４年）； ⼤ｶﾞｽ, 𝐛𝐨𝐥𝐝; 5 m², ½, ①"
+    (tmp_path / "a.txt").write_text(printed)
+    plain = "The first office of ABC Ltd （2024年）； 大ガス, bold; 5 m², ½, ①"
+    assert read_one(tmp_path).text == plain
+    assert analyse(printed).text == plain
+    assert words_outside_chinese("ﬁrst Ｌｔｄ") == "first ltd"
