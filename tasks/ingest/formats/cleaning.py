@@ -128,7 +128,7 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, plain letters, and nothing invisible; idempotent."""
+    r"""Return the text with `\n` newlines, NFC, in plain letters, all visible; idempotent."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
