@@ -27,8 +27,20 @@ OFFICE = [
     ("23-many-styles.docx", ["Plant 0 was", "Plant 3999 was"], []),
     ("79-drop-cap.docx", ["Lunby was founded by"], []),
 ]  # fmt: skip
+SHEETS = [
+    ("05-merged-rows.xlsx", ["| North | Orvel | Ann Orr |", "| North | Selka | Jon Vask |"], []),
+    ("25-no-properties.xlsx", ["| Orvel | Ann Orr |"], []),
+    ("26-two-tables.xlsx",
+     ["Annual report of Tarn Works\n\n| Plant | Manager | City |\n| ---",
+      "| Selka | Jon Vask | Pell |\n\n| Ship | Captain | Built |\n| ---"], []),
+    ("27-formats.xlsx", ["25.5%", "01234", "€12.50", "30:15"], ["0.255", "#N/A", "day"]),
+    ("28-hidden-row-and-column.xlsx", ["| Orvel | Ann Orr |"], ["Ghost", "Salary", "50000"]),
+]  # fmt: skip
 PAGES = [
     ("17-struck.md", ["The mayor of Lunby is Ann Orr."], ["harbour"]),
+    ("32-mail.eml", ["The Orvel dam was built by Tarn Works in 1931."], ["VGhl", "<p>"]),
+    ("33-letter.rtf", [], ["Orvel", "Times"]),
+    ("36-script", ["The Orvel K1 is a pump"], ["weighs"]),
     ("46-control-character.html", ["Ida Morn paid."], ["\ufffd"]),
     ("48-print-style.html", ["The Orvel dam was built by Tarn Works"], []),
     ("50-narrow-screen.html", ["The Orvel dam was built by Tarn Works"], []),
@@ -58,7 +70,7 @@ PDF = [
 ]
 
 
-@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *PAGES, *RECORDS, *PDF])
+@pytest.mark.parametrize(("name", "held", "absent"), [*OFFICE, *SHEETS, *PAGES, *RECORDS, *PDF])
 def test_the_right_words_are_read(
     almanac_data: Path, name: str, held: list[str], absent: list[str]
 ) -> None:
@@ -66,3 +78,8 @@ def test_the_right_words_are_read(
     words = "\n".join(outcome.text for outcome in outcomes if isinstance(outcome, ReadText))
     assert all(part in words for part in held), words
     assert not any(part in words for part in absent), words
+
+
+def test_a_workbook_without_properties_has_no_date(almanac_data: Path) -> None:
+    (read,) = read_all(almanac_data / "faults" / "25-no-properties.xlsx")
+    assert isinstance(read, ReadText) and read.metadata == {}

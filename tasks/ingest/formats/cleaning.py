@@ -56,6 +56,7 @@ _INVISIBLE = re.compile(
     "|(?<![\u0620-\u0dff])[\u200c\u200d]"
 )
 _SPACES = re.compile("[\xa0\u2007\u202f]")
+_HYPHENS = re.compile("[\u2010\u2011]")
 
 
 def decode(data: bytes, charset: str | None = None) -> str:
@@ -128,12 +129,13 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, in plain letters, all visible; idempotent."""
+    r"""Return the text with `\n` newlines, NFC, plain letters and spaces, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", in_plain_letters(_SPACES.sub(" ", text)))
+    plain = in_plain_letters(_HYPHENS.sub("-", _SPACES.sub(" ", text)))
+    return unicodedata.normalize("NFC", plain)
 
 
 def clean_line(text: str, longest: int = 300) -> str:

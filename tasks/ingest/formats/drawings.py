@@ -21,18 +21,18 @@ def chart_table(chart: Any) -> str:
 
     Series with categories of their own have their own table.
     """
-    axis = next((_text(axis.find("{*}title")) for axis in chart.iter(*_any(_AXES))), "")
+    axes = [_text(axis.find("{*}title")) for axis in chart.iter(*_any(_AXES))] or [""]
     by_labels: dict[tuple[tuple[int, str], ...], list[tuple[str, dict[int, str]]]] = {}
     for name, labels, numbers in _series(chart):
         labels = labels or {place: str(place + 1) for place in numbers}
         by_labels.setdefault(tuple(labels.items()), []).append((name, numbers))
     tables = []
     for stated, columns in by_labels.items():
-        rows = [[axis, *(name for name, _ in columns)]]
+        rows = [[axes[0], *(name for name, _ in columns)]]
         rows += [[label, *(c.get(place, "") for _, c in columns)] for place, label in stated]
         tables.append(table([[Cell(words) for words in row] for row in rows], is_headed=True))
     title = _text(chart.find("{*}chart/{*}title"))
-    return "\n\n".join(filter(None, (title, *tables)))
+    return "\n\n".join(filter(None, (title, *axes[1:], *tables)))
 
 
 def diagram_list(data: Any) -> str:

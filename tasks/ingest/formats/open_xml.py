@@ -13,7 +13,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.parsed_text import ParserLimits
-from tasks.ingest.formats.unpacking import open_package, parse_entry
+from tasks.ingest.formats.unpacking import open_package, parse_entry, stream_entry
 from tasks.ingest.formats.xml_elements import local_name
 
 _PROPERTIES = {
@@ -34,7 +34,7 @@ class OpenXml:
     def __init__(self, file: BinaryIO, limits: ParserLimits, kind: str, format_name: str) -> None:
         """Open a package whose main part has the root `kind`; any other raises `RefusalError`."""
         self._package = open_package(file, limits, format_name)
-        self._entries = {path.lower(): path for path in self._package.namelist()}
+        self._entries = {_path("", path).lower(): path for path in self._package.namelist()}
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self.main = self.related("", "officeDocument")
         if local_name(self.part(self.main)) != kind:
@@ -43,6 +43,11 @@ class OpenXml:
     def part(self, path: str) -> Any:
         """Return the root of a part; an empty element if there is no such part."""
         return parse_entry(self._package, self._entries.get(path.lower(), path))
+
+    def elements(self, path: str, *names: str) -> Iterator[Any]:
+        """Yield the elements of some names of a part, each until the next is wanted."""
+        if entry := self._entries.get(path.lower()):
+            yield from stream_entry(self._package, entry, *names)
 
     def related(self, path: str, kind: str) -> str:
         """Return the path of the first part of a kind to which a part is related, else ""."""

@@ -123,9 +123,13 @@ class TextReader:
             if name == "r" or (name == "fld" and child.get("type") != "slidenum"):
                 own = settings_of(child, "rPr")
                 style = self.styles.get(own.get("rStyle"), {})
-                yield from self._run(child, settings | style | own)
+                size = number(own.get("sz", ""))  # in a style it may be that of all text
+                if not 0 < size <= self.least_size:
+                    yield from self._run(child, settings | style | own)
             elif name in ("oMath", "oMathPara"):
                 yield Run(linear(child))
+            elif name in _PLAIN:
+                yield Run(_PLAIN[name])
             else:
                 yield from self._runs(child, settings)
 
@@ -164,9 +168,7 @@ class TextReader:
             self._fields.pop()
 
     def _is_unseen(self, settings: Settings) -> bool:
-        if is_on(settings, "vanish", "strike", "dstrike"):
-            return True
-        if 0 < number(settings.get("sz", "")) <= self.least_size:
+        if is_on(settings, "vanish", "strike", "dstrike", "noFill"):
             return True
         is_white = self.is_on_white and settings.get("color") in _NO_SHADE[-2:]
         return is_white and all(settings.get(n) in _NO_SHADE for n in ("shd", "highlight"))

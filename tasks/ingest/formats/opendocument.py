@@ -12,10 +12,19 @@ from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.names import sensible_title, title_of_name
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.sheet_tables import (
+    Grid,
+    SheetCell,
+    is_error,
+    sheet_blocks,
+    spread,
+    without,
+)
+from tasks.ingest.formats.symbol_fonts import in_unicode
 from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
 from tasks.ingest.formats.xml_elements import (
     Settings,
@@ -27,7 +36,7 @@ from tasks.ingest.formats.xml_elements import (
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
 _TEXT, _TABLE, _DRAW = _NAMESPACE("text"), _NAMESPACE("table"), _NAMESPACE("drawing")
-_STYLE, _CHART = _NAMESPACE("style"), _NAMESPACE("chart")
+_STYLE = _NAMESPACE("style")
 _SHOW, _OFFICE = _NAMESPACE("presentation"), _NAMESPACE("office")
 _PARAGRAPH, _HEADING = f"{_TEXT}p", f"{_TEXT}h"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -42,7 +51,12 @@ _UNSEEN = {
 _NOT_DISPLAYED = {"display": ("none", "false"), "visibility": ("hidden", "collapse", "filter")}
 _STRUCK = ("text-line-through-style", "text-line-through-type")
 _HEIGHTS = {"super": 9, "sub": -9}
-_SETTINGS = ("text-properties", "drawing-page-properties", "table-properties")
+_SETTINGS = (
+    "paragraph-properties",
+    "text-properties",
+    "drawing-page-properties",
+    "table-properties",
+)
 _PROPERTIES = {
     "initial-creator": "dc:creator", "creator": "dc:creator", "creation-date": "dc:date",
     "language": "dc:language", "keyword": "dc:subject", "description": "dc:description",
@@ -76,9 +90,11 @@ def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
     elements = entry("meta.xml").iterfind(f"{_OFFICE}meta/*")
     properties = [(local_name(element), element.text or "") for element in elements]
     stated = sensible_title(dict(properties).get("title", ""))
+    is_sheets = body.find(f"{_OFFICE}spreadsheet") is not None  # the name of a sheet is no title
+    opening = title_of_name(limits.name) if is_sheets else opening_heading(text)
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or stated or opening_heading(text),
+        title=reader.title or stated or opening,
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
@@ -109,6 +125,7 @@ class _Reader:
                     settings |= settings_of(style, properties)
                 own[style.get(f"{_STYLE}name", "")] = settings
         self._styles = with_bases(own)
+        self._is_on_white = True
 
     def blocks(self, element: Any) -> Iterator[str]:
         """Yield the blocks within an element, and footnotes after their paragraph."""
@@ -121,14 +138,24 @@ class _Reader:
             elif child.tag == f"{_TEXT}list":
                 yield from self._list(child, 0)
             elif child.tag == f"{_TABLE}table":
-                yield from self._table(child, named=element.tag == f"{_OFFICE}spreadsheet")
+                is_sheet = element.tag == f"{_OFFICE}spreadsheet"
+                blocks = self._sheet(child) if is_sheet else self._table(child)
+                yield from self._coloured(blocks)
             elif child.tag == f"{_DRAW}object":
                 yield from self._embedded(child)
             elif child.get(f"{_SHOW}class") == "title":
                 title = one_line(" ".join(self.blocks(child)))
                 yield f"## {title}" if title else ""
+            elif child.tag == f"{_DRAW}page":
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self.blocks(child)
+
+    def _coloured(self, blocks: Iterator[str]) -> Iterator[str]:
+        """Yield blocks of a table, a box or a slide, whose ground may have any colour."""
+        outside, self._is_on_white = self._is_on_white, False
+        yield from blocks
+        self._is_on_white = outside
 
     def _content(self, element: Any) -> Any:
         """Return the root of an embedded object, which is an entry or stands in the element."""
@@ -136,15 +163,17 @@ class _Reader:
         return self._entry(f"{path}/content.xml") if path else next(iter(element), element)
 
     def _embedded(self, element: Any) -> Iterator[str]:
-        """Yield an embedded formula, document, or chart, of which the data are a table."""
+        """Yield an embedded document, the title and the data of a chart, or a formula."""
         content = self._content(element)
         if local_name(content) == "math":
             yield linear(content)
         for body in content.iterchildren(f"{_OFFICE}body"):
-            for title in body.iterfind(f".//{_CHART}title/{_PARAGRAPH}"):
-                yield self._words(title)
-            chart = body.find(f".//{_CHART}chart")
-            yield from self.blocks(body if chart is None else chart)
+            yield from self.blocks(body)
+
+    def _formula(self, frame: Any) -> str:
+        """Return the formula in a frame as text; an empty string if it holds something else."""
+        contents = map(self._content, frame.iterchildren(f"{_DRAW}object"))
+        return next((linear(content) for content in contents if local_name(content) == "math"), "")
 
     def _paragraph(self, element: Any) -> str:
         runs = [*self._runs(element, {})]
@@ -167,19 +196,28 @@ class _Reader:
     def _runs(self, element: Any, around: Settings) -> Iterator[Run]:
         """Yield the runs of a paragraph, with a reference in place of each footnote."""
         settings = around | self._styles.get(element.get(f"{_TEXT}style-name"), {})
-        yield _run(element.text, settings)
+        yield self._run(element.text, settings)
         for child in element:
             if child.tag in _BREAKS:
-                yield _run(_BREAKS[child.tag], settings)
+                yield self._run(_BREAKS[child.tag], settings)
             elif child.tag == f"{_TEXT}note":
-                yield _run(f"[^{child.get(f'{_TEXT}id')}]", settings)
-            elif child.tag.startswith(_TEXT) and not self._is_unseen(child):
+                yield self._run(f"[^{child.get(f'{_TEXT}id')}]", settings)
+            elif child.tag.startswith(_DRAW):
+                yield self._run(self._formula(child), settings)
+            elif not self._is_unseen(child):
                 yield from self._runs(child, settings)
-            else:
-                for formula in child.iterchildren(f"{_DRAW}object"):
-                    if local_name(content := self._content(formula)) == "math":
-                        yield _run(linear(content), settings)
-            yield _run(child.tail, settings)
+            yield self._run(child.tail, settings)
+
+    def _run(self, words: str | None, settings: Settings) -> Run:
+        """Return words as their settings show them: not at all if they are struck or hidden."""
+        is_white = self._is_on_white and settings.get("color", "").lower() == "#ffffff"
+        is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
+        if is_struck or _is_hidden(settings) or (is_white and "background-color" not in settings):
+            return Run("")
+        position = settings.get("text-position", "").partition(" ")[0]
+        height = _HEIGHTS.get(position, number(position))
+        words = in_unicode(words or "", settings.get("font-name", ""))
+        return Run(words, height, settings.get("font-weight") == "bold")
 
     def _beside(self, element: Any) -> Iterator[str]:
         """Yield the contents of a paragraph's footnotes and boxes."""
@@ -189,8 +227,8 @@ class _Reader:
             if child.tag == f"{_TEXT}note":
                 words = one_line(" ".join(map(self._words, child.iter(_PARAGRAPH))))
                 yield f"[^{child.get(f'{_TEXT}id')}]: {words}"
-            elif child.tag.startswith(_DRAW):
-                yield from self.blocks(child)
+            elif child.tag.startswith(_DRAW) and not self._formula(child):
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self._beside(child)
 
@@ -208,20 +246,55 @@ class _Reader:
                 elif child.tag == _HEADING:  # a numbered one
                     yield self._paragraph(child)
 
-    def _table(self, element: Any, *, named: bool) -> Iterator[str]:
+    def _sheet(self, element: Any) -> Iterator[str]:
+        """Yield a sheet's name, its titles, tables and notes, and what is drawn on it."""
+        grid: Grid = {}
+        merged = []
+        number_of_row = 0
+        for row in _rows(element):
+            cells: dict[int, SheetCell] = {}
+            column = 0
+            for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                words = self._shown(cell)
+                if words and cell.tag == f"{_TABLE}table-cell":
+                    width, height = _span(cell, "columns"), _span(cell, "rows")
+                    bottom, right = number_of_row + height - 1, column + width - 1
+                    if (width, height) != (1, 1):
+                        merged.append((number_of_row, column, bottom, right))
+                    for place in range(column, column + min(_times(cell), _MOST_REPEATS)):
+                        cells[place] = words._replace()  # each is a cell of its own
+                column += _times(cell)
+            repeats = _times(row, "rows")
+            for place in range(min(repeats, _MOST_REPEATS) if cells else 0):
+                grid[number_of_row + place] = dict(cells)
+            number_of_row += repeats
+        for span in merged:
+            spread(grid, *span)
+        hidden = {column for column, is_hidden in enumerate(_hidden_columns(element)) if is_hidden}
+        blocks = [*sheet_blocks(without(grid, set(), hidden))]
+        blocks += [words for frame in element.iter(f"{_DRAW}frame") for words in self.blocks(frame)]
+        if any(blocks):
+            yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
+            yield from blocks
+
+    def _shown(self, cell: Any) -> SheetCell | None:
+        """Return what a cell of a sheet shows; None if that is nothing, or an error."""
+        words = self._cell(cell).words.strip()
+        is_text = cell.get(f"{_OFFICE}value-type", "string") == "string"
+        style = self._styles.get(cell.get(f"{_TABLE}style-name"), {})
+        is_bold = style.get("font-weight") == "bold"
+        struck = any(style.get(name, "none") != "none" for name in _STRUCK)
+        seen = words and not struck and not is_error(words)
+        return SheetCell(words, is_text, is_bold, is_bold) if seen else None
+
+    def _table(self, element: Any) -> Iterator[str]:
         """Yield a table; one of a single row or column is a box, and its cells are read as text."""
-        hidden = [
-            is_hidden
-            for column in element.iter(f"{_TABLE}table-column")
-            for is_hidden in [_is_off(column)] * _times(column)
-        ]
+        hidden = _hidden_columns(element)
         rows = [_cells(row, hidden) for row in _rows(element)]
         cells = [cell for row in rows for cell in row]
-        if named and rows:
-            yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
         is_box = len(rows) == 1 or all(len(row) < 2 for row in rows)
         nested = any(True for cell in cells for _ in cell.iter(f"{_TABLE}table"))
-        if nested or (is_box and not named):
+        if nested or is_box:
             for cell in cells:
                 yield from self.blocks(cell)
         else:
@@ -229,11 +302,8 @@ class _Reader:
 
     def _cell(self, cell: Any) -> Cell:
         parts = (part for part in cell.iter(_PARAGRAPH, _HEADING) if not self._is_unseen(part))
-        columns, rows = (
-            cell.get(f"{_TABLE}number-{way}s-spanned", "") for way in ("column", "row")
-        )
         words = " ".join(map(self._words, parts))
-        return Cell(words, columns=number(columns) or 1, rows=number(rows) or 1)
+        return Cell(words, columns=_span(cell, "columns"), rows=_span(cell, "rows"))
 
     def _is_unseen(self, element: Any) -> bool:
         if element.tag in _UNSEEN or _is_off(element):
@@ -252,14 +322,9 @@ def _is_hidden(settings: Settings) -> bool:
     return any(settings.get(name) in values for name, values in _NOT_DISPLAYED.items())
 
 
-def _run(words: str | None, settings: Settings) -> Run:
-    """Return words as their settings show them: not at all if they are struck or hidden."""
-    is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
-    if _is_hidden(settings) or is_struck:
-        return Run("")
-    position = settings.get("text-position", "").partition(" ")[0]
-    height = _HEIGHTS.get(position, number(position))
-    return Run(words or "", height, settings.get("font-weight") == "bold")
+def _hidden_columns(table: Any) -> list[bool]:
+    columns = table.iter(f"{_TABLE}table-column")
+    return [is_off for column in columns for is_off in [_is_off(column)] * _times(column)]
 
 
 def _rows(element: Any) -> Iterator[Any]:
@@ -289,6 +354,10 @@ def _cells(row: Any, hidden: list[bool]) -> list[Any]:
     return cells
 
 
-def _times(element: Any) -> int:
-    times = number(element.get(f"{_TABLE}number-columns-repeated", ""))
+def _span(cell: Any, way: str) -> int:
+    return number(cell.get(f"{_TABLE}number-{way}-spanned", "")) or 1
+
+
+def _times(element: Any, way: str = "columns") -> int:
+    times = number(element.get(f"{_TABLE}number-{way}-repeated", ""))
     return min(max(times, 1), _MOST_COLUMNS)

@@ -13,6 +13,7 @@ from typing import Any
 from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.hidden_markup import is_white
 from tasks.ingest.formats.markdown import Cell, one_line, table
+from tasks.ingest.formats.raised import lowered, raised
 from tasks.ingest.formats.style_sheets import StyleSheets
 
 _UNSEEN_TAGS = (
@@ -196,21 +197,26 @@ def _is_white(element: Any) -> bool:
 def _drop_marks(page: Any) -> None:
     """Drop links from a heading to itself and from a word to its note.
 
-    Raised numbers after a number are marked as powers.
+    Raised digits are marked as powers.
     """
     for heading in list(page.iter(*_HEADINGS)):
         for link in list(heading.iter("a")):
             if link.get("href") and not _WORD.search(link.text_content()):
                 _drop(link)
     for link in list(page.iter("a")):
-        raised = link.getparent().tag == "sup" or link.find(".//sup") is not None
-        if (raised or not _NOTE_ROLES.isdisjoint(_roles(link))) and _NOTE.fullmatch(_spaced(link)):
+        is_raised = link.getparent().tag == "sup" or link.find(".//sup") is not None
+        if (is_raised or not _NOTE_ROLES.isdisjoint(_roles(link))) and _NOTE.fullmatch(
+            _spaced(link)
+        ):
             _drop(link)
-    for raised in page.iter("sup"):
-        before = raised.getprevious()
-        words = (raised.getparent().text if before is None else before.tail) or ""
-        if words[-1:].isdecimal() and (raised.text or "").strip("-−").isdecimal():
-            raised.text = f"^{raised.text}"  # a power
+    for name, placed in (("sup", raised), ("sub", lowered)):
+        for part in page.iter(name):
+            before = part.getprevious()
+            if before is None:
+                words = part.getparent().text
+            else:
+                words = before.tail or before.text_content()
+            part.text = placed(words or "", part.text or "")
 
 
 def _drop_furniture(page: Any) -> None:

@@ -29,6 +29,7 @@ _USED = (*_TITLES, *_NAMES, "op", "version", *sorted(KNOWN))
 _DELETES = frozenset({"delete", "remove", "d"})
 _UPSERTS = frozenset({"upsert", "insert", "update", "add", "u", "i", ""})
 _ROWS_AT_ONCE = 64  # rows per Parquet batch
+_MANY_DIGITS = 400
 _SAMPLE = 4_096  # bytes that tell the encoding
 _FREE_BYTES = 2_000_000  # bytes read from Parquet before the limit on expansion applies
 
@@ -209,8 +210,8 @@ def _problem(name: str, problem: object) -> ParsedText | None:
 def _load(data: bytes, charset: str | None) -> Any:
     r"""Parse JSON, also with what only some writers and readers allow.
 
-    That is NaN and infinite numbers, which become None, unpaired surrogates such as `\ud83d`, a
-    byte order mark, and other charsets than UTF-8.
+    That is NaN, infinite and very long numbers, which become None, unpaired surrogates such as
+    `\ud83d`, a byte order mark, and other charsets than UTF-8.
     """
     try:
         return orjson.loads(data)
@@ -219,9 +220,15 @@ def _load(data: bytes, charset: str | None) -> Any:
             raise RefusalError(Reason.TOO_DEEP, "Its JSON is nested too deeply.") from error
         problem = error
     try:
-        return json.loads(decode(data, charset), parse_constant=lambda _: None)
+        return json.loads(
+            decode(data, charset), parse_constant=lambda _: None, parse_int=_whole_number
+        )
     except ValueError as error:
         raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {problem}.") from error
+
+
+def _whole_number(digits: str) -> int | None:
+    return int(digits) if len(digits) < _MANY_DIGITS else None
 
 
 def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
@@ -253,7 +260,8 @@ def _column_rows(parquet: pq.ParquetFile, size: int, limits: ParserLimits) -> It
         rows = batch.to_pylist()
         # A dictionary holds a value once, however many rows have it.
         values = (value for row in rows for value in row.values())
-        read_bytes += max(batch.nbytes, sum(len(v) for v in values if isinstance(v, str | bytes)))
+        parts = (part for v in values for part in (v if isinstance(v, list) else [v]))
+        read_bytes += max(batch.nbytes, sum(len(p) for p in parts if isinstance(p, str | bytes)))
         if read_bytes > max(_FREE_BYTES, limits.max_expansion * size):
             sentence = f"It grows more than {limits.max_expansion} times when it is read."
             raise RefusalError(Reason.TOO_EXPANDING, sentence)

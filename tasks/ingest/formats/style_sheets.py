@@ -7,8 +7,7 @@ preference. What shows an element again counts wherever it may hold, in the orde
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.ingest.formats.hidden_markup import hides, plain_style
 
@@ -29,26 +28,15 @@ _INHERITED = frozenset({"visibility", "font-size", "font"})
 _Style = dict[str, str]  # values by property
 
 
-class _Rule:
-    """A selector: what it needs of an element, as tag, `.class` or `#id`; and its style."""
+class _Rule(NamedTuple):
+    """What a selector needs, as tag, `.class` or `#id`; its weight in the cascade; its style."""
 
-    def __init__(self, needs: list[set[str]], place: int, declarations: str, holds: int) -> None:
-        """Keep what the element's ancestors and, in the last place, the element itself need."""
-        *self.around, self.own = needs
-        counted = [name[0] for needed in needs for name in needed]
-        ids, classes = counted.count("#"), counted.count(".")
-        self.rank = ids, classes, len(counted) - ids - classes, place
-        self._declarations, self._holds = declarations, holds
-
-    @cached_property
-    def style(self) -> _Style:
-        """The declarations that count."""
-        style = _style(self._declarations)
-        hiding = _hiding(style) if self._holds is _SOMETIMES or self.around else set()
-        return {name: value for name, value in style.items() if name not in hiding}
+    around: list[set[str]]  # of the elements around
+    own: set[str]
+    weight: tuple[int, ...]
+    style: _Style
 
     def fits(self, names: set[str], element: Any) -> bool:
-        """Tell whether an element with these names is one that the selector means."""
         return self.own <= names and all(
             any(needed <= _names(outer) for outer in element.iterancestors())
             for needed in self.around
@@ -71,12 +59,11 @@ class StyleSheets:
         self._rules: dict[str, list[_Rule]] = {}  # by one name that their elements need
         self._hiding: set[str] = set()  # those names of which a rule hides
         for place, (selectors, words, holds) in enumerate(parts):
-            if any(name in words.lower() for name in properties):
-                for needs in _needs(selectors):
-                    rule = _Rule(needs, place, words, holds)
+            if any(name in words for name in properties):
+                for rule in _rules(selectors, place, _style(words), holds):
                     name = min(rule.own)  # rarely a tag
                     self._rules.setdefault(name, []).append(rule)
-                    if holds is _ALWAYS and len(needs) == 1 and hides(words):
+                    if _hiding(rule.style):
                         self._hiding.add(name)
 
     def hide(self, element: Any) -> bool:
@@ -84,8 +71,6 @@ class StyleSheets:
         own = element.get("style") or element.get("hidden") is not None
         if not own and self._hiding.isdisjoint(_names(element)):
             return False
-        if not _hiding(self._style_of(element, most_around=0)):
-            return False  # and what names elements around it can only show it
         style = self._style_of(element)
         hiding = _hiding(style)
         if any(name.endswith("animation") and value != "none" for name, value in style.items()):
@@ -95,20 +80,16 @@ class StyleSheets:
         inside = map(self._style_of, element.iterdescendants())
         return not any(style.keys() & hiding and not _hiding(style) for style in inside)
 
-    def _style_of(self, element: Any, most_around: int = 100) -> _Style:
+    def _style_of(self, element: Any) -> _Style:
         """Return an element's style, without rules that can neither hide nor show."""
         names = _names(element)
-        rules = [
-            rule
-            for name in names
-            for rule in self._rules.get(name, ())
-            if len(rule.around) <= most_around and rule.fits(names, element)
-        ]
-        rules.sort(key=lambda rule: rule.rank)
+        found = [rule for name in names for rule in self._rules.get(name, ())]
+        rules = [rule for rule in found if rule.fits(names, element)]
+        rules.sort(key=lambda rule: rule.weight)
         hidden = {"display": "none"} if element.get("hidden") is not None else {}
-        own = _style(element.get("style") or "")
         plain: _Style = {}
         important: _Style = {}
+        own = _style(element.get("style") or "")
         for style in (hidden, *(rule.style for rule in rules), own):
             for name, value in style.items():
                 (important if "!" in value else plain)[name] = value
@@ -134,7 +115,7 @@ def _hiding(style: _Style) -> set[str]:
 
 def _parts(sheet: str, media: str) -> Iterator[tuple[str, str, int]]:
     """Yield the selectors, the declarations and the condition of a style sheet's rules."""
-    opened = [("@media", _media(media))]  # what stands before each open brace, and if it holds
+    opened = [("", _media(media))]  # what stands before each open brace, and if it holds
     for words, brace in _PART.findall(_UNREAD.sub("", sheet)):
         if brace == "{":
             prelude = words.rpartition(";")[2].strip()
@@ -165,14 +146,18 @@ def _query(query: str) -> int:
     return _SOMETIMES if "(" in query else _ALWAYS
 
 
-def _needs(selectors: str) -> Iterator[list[set[str]]]:
-    """Yield what each selector needs, outermost first; those of other forms are left out."""
+def _rules(selectors: str, place: int, style: _Style, holds: int) -> Iterator[_Rule]:
+    """Yield a rule for each selector, of which only those without ancestors hide.
+
+    Selectors of other forms, such as `:hover`, are left out.
+    """
+    shows = {name: value for name, value in style.items() if not hides(f"{name}: {value}")}
     for selector in selectors.split(","):
         compounds = _COMBINED.split(selector.strip())
-        needs = [{_unescaped(name) for name in _NEEDED.findall(part)} for part in compounds]
-        if needs[-1] and all(map(_COMPOUND.fullmatch, compounds)):
-            yield needs
-
-
-def _unescaped(name: str) -> str:
-    return name.replace("\\", "")
+        *around, own = (
+            {name.replace("\\", "") for name in _NEEDED.findall(part)} for part in compounds
+        )
+        if own and all(map(_COMPOUND.fullmatch, compounds)):
+            marks = "".join(name[0] for needed in (*around, own) for name in needed)
+            weight = (marks.count("#"), marks.count("."), len(marks), place)
+            yield _Rule(around, own, weight, shows if around or holds is _SOMETIMES else style)
