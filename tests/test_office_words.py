@@ -6,6 +6,7 @@ import pytest
 
 from tests.documents import read_one
 from tests.office_files import (
+    as_strict,
     flat_opendocument,
     opendocument_row,
     write_opendocument,
@@ -186,6 +187,15 @@ def test_what_is_drawn_is_read_from_its_data(
     )
     assert text in read_one(tmp_path / "a.docx").text
     assert text in read_one(tmp_path / "b.ppsx").text
+
+
+def test_strict_open_xml_is_read_as_transitional_is(tmp_path: Path) -> None:
+    drawn = '<a:graphic><c:chart r:id="chart1"/></a:graphic>'
+    body = paragraph(raised("1"), f"<w:r><w:drawing>{drawn}</w:drawing></w:r>")
+    document = as_strict(write_word(tmp_path / "a.docx", body, chart1=CHART))
+    show = as_strict(write_slide(tmp_path / "b.pptx", drawn, chart1=CHART))
+    assert read_one(document).text == f"1\n\n{CHART_AS_TABLE}"
+    assert read_one(show).text == CHART_AS_TABLE
 
 
 def shape(words: str, settings: str = "", about: str = "", place: str = "") -> str:
