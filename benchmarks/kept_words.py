@@ -2,10 +2,11 @@
 
     python -m benchmarks.kept_words --kind office FOLDER [FOLDER ...] [--part report] [--listed 20]
 
-The kinds are: office (the words in a package's own XML). A file belongs to one of three parts by
-the hash of its name: `tune` is looked at while the readers are written, `choose` decides between
-two ways, and `report` is counted alone. Without --part, all are read. Words are compared as often
-as they occur, in small letters and NFKC, whatever their order.
+The kinds are: office (the words in a package's own XML), and sheets (the texts that openpyxl finds
+in cells that are seen). A file belongs to one of three parts by the hash of its name: `tune` is
+looked at while the readers are written, `choose` decides between two ways, and `report` is counted
+alone. Without --part, all are read. Words are compared as often as they occur, in small letters and
+NFKC, whatever their order.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.command import parser_of, report, run_command
+from benchmarks.sheet_words import words_of_sheets
 from benchmarks.xml_words import words_of_package
 from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, read_item, scan
@@ -46,6 +48,10 @@ KINDS = {
     "office": Kind(
         frozenset(OFFICE),
         words_of_package,
+    ),
+    "sheets": Kind(
+        frozenset({"xlsx", "xlsm", "xltx", "xltm", "ods", "ots"}),
+        words_of_sheets,
     ),
 }
 
