@@ -11,11 +11,12 @@ from typing import Any
 from benchmarks.xml_words import words_of_package
 
 COLUMNS = 16_384
+MOST = 20_000_000  # characters; a small file may hold billions
 PATIENCE = 30  # seconds; openpyxl takes minutes over thousands of merged cells
 
 
 def words_of_sheets(path: Path) -> str | None:
-    """Return the texts of the visible cells, a line each; None where openpyxl cannot open it."""
+    """Return the texts of the visible cells, a line each; None where openpyxl cannot tell."""
     if path.suffix[1:].lower() in ("ods", "ots"):
         return words_of_package(path)
     import openpyxl
@@ -33,13 +34,15 @@ def words_of_sheets(path: Path) -> str | None:
         return None
     finally:
         signal.alarm(0)
-    return "\n".join(
-        cell.value
-        for sheet in book.worksheets
-        if sheet.sheet_state == "visible"
-        for cell in _seen(sheet)
-        if cell.data_type == "s" and isinstance(cell.value, str)
-    )
+    lines, length = [], 0
+    for sheet in book.worksheets:
+        for cell in _seen(sheet) if sheet.sheet_state == "visible" else []:
+            if cell.data_type == "s" and isinstance(cell.value, str):
+                lines.append(cell.value)
+                length += len(cell.value)
+                if length > MOST:
+                    return None
+    return "\n".join(lines)
 
 
 def _seen(sheet: Any) -> list[Any]:
