@@ -2,11 +2,13 @@
 
     python -m benchmarks.kept_words --kind office FOLDER [FOLDER ...] [--part report] [--listed 20]
 
-The kinds are: office (the words in a package's own XML), and sheets (the texts that openpyxl finds
-in cells that are seen). A file belongs to one of three parts by the hash of its name: `tune` is
-looked at while the readers are written, `choose` decides between two ways, and `report` is counted
-alone. Without --part, all are read. Words are compared as often as they occur, in small letters and
-NFKC, whatever their order.
+The kinds are: office (the words in a package's own XML); sheets (the texts of the cells that are
+seen, by openpyxl); pages (those of `expected.html`, which a folder of mozilla/readability's tests
+holds beside each `source.html`, without formulas). A file belongs to one of three parts by the hash
+of its name, a page by that of its folder's: `tune` is looked at while the readers are written,
+`choose` decides between two ways, and `report` is counted alone. Without --part, all are read.
+Words are compared as often as they occur, in small letters and NFKC, whatever their order; a
+Chinese or Japanese character is a word.
 """
 
 import hashlib
@@ -27,14 +29,29 @@ from tasks.ingest.formats.inputs import Refusal
 
 PARTS = ("tune", "choose", "report")
 FEW = 0.8  # a file that keeps fewer words needs a reason
+PAGE = "source.html"
 SOFT_HYPHEN = "\xad"
-WORD = re.compile(r"\w+")
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u3040-\u30ff\u3400-\u9fff])\w)+")
 
 
 OFFICE = [
     *("docx", "docm", "dotx", "dotm", "pptx", "pptm", "potx", "potm", "ppsx", "ppsm"),
     *("odt", "ott", "odp", "otp"),
 ]
+
+
+def words_of_page(path: Path) -> str | None:
+    """Return the words of the main text that the folder of a page states; None for another file."""
+    import lxml.html
+
+    if path.name != PAGE:
+        return None
+    page = lxml.html.document_fromstring(path.with_name("expected.html").read_text("utf-8"))
+    unread = list(page.iter("script", "style", "svg", "math", "button", "iframe", "sup"))
+    for element in unread:
+        if element.getparent() is not None:
+            element.drop_tree()
+    return " ".join(page.itertext())
 
 
 class Kind(NamedTuple):
@@ -53,6 +70,7 @@ KINDS = {
         frozenset({"xlsx", "xlsm", "xltx", "xltm", "ods", "ots"}),
         words_of_sheets,
     ),
+    "pages": Kind(frozenset({"html"}), words_of_page),
 }
 
 
@@ -76,9 +94,14 @@ def counted(text: str) -> Counter[str]:
     return Counter(WORD.findall(plain))
 
 
+def name_of(path: Path) -> str:
+    """Return the name of a file or, for a page whose name says nothing, of its folder."""
+    return path.parent.name if path.name == PAGE else path.name
+
+
 def part_of(path: Path) -> str:
     """Return the part that a file belongs to, by the hash of its name."""
-    return PARTS[hashlib.sha256(path.name.encode()).digest()[0] % len(PARTS)]
+    return PARTS[hashlib.sha256(name_of(path).encode()).digest()[0] % len(PARTS)]
 
 
 def kept_of(path: Path, stated: str) -> Kept:
@@ -87,7 +110,7 @@ def kept_of(path: Path, stated: str) -> Kept:
     read = counted("\n".join(o.text for o in outcomes if isinstance(o, ReadText)))
     words = counted(stated)
     reasons = {f"{o.reason}: {o.text}" for o in outcomes if isinstance(o, Refusal)}
-    return Kept(path.name, words.total(), (words & read).total(), "; ".join(sorted(reasons)))
+    return Kept(name_of(path), words.total(), (words & read).total(), "; ".join(sorted(reasons)))
 
 
 def main() -> bool:

@@ -344,10 +344,9 @@ class Asker:
         if options.route not in ("auto", "text"):
             return None
         from tasks.ask.cited_reader import CitedReader
-        from tasks.ask.documents import Documents
 
         return CitedReader(
-            Documents(resources.edition.path, resources.documents),
+            resources.described,
             answer_tokens=resources.settings.ask.answer_tokens,
             rounds=options.rounds or ROUNDS,
             style=options.style,

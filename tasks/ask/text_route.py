@@ -8,7 +8,7 @@ from schemas.answers import Evidence
 from schemas.documents import Passage
 from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
 from tasks.ask.context import Item, joined
-from tasks.ask.documents import DocumentFacts, Documents
+from tasks.ask.documents import DocumentFacts
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.reader.asked_names import is_about_somebody_unnamed
 from tasks.reader.passage_reader import PassageReader
@@ -65,7 +65,7 @@ class TextRoute(AnswerRoute):
             beside = [hit for one in best for hit in searcher.neighbours(one)]
             notes = searcher.notes(question, NOTES)
         hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
-        documents = self._documents.about(
+        documents = self._resources.described.about(
             {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
         )
         passages = [
@@ -88,7 +88,9 @@ class TextRoute(AnswerRoute):
         if not is_about_the_corpus(question) or searcher.link(question):
             return []
         return theme_items(
-            self._edition, self._documents, open_only=self._engine.withholds_sensitive
+            self._edition,
+            self._resources.described,
+            open_only=self._engine.withholds_sensitive,
         )
 
     def _withheld(self, document: DocumentFacts | None) -> bool:
@@ -96,10 +98,6 @@ class TextRoute(AnswerRoute):
         if not self._engine.withholds_sensitive:
             return False
         return document is None or document.sensitive
-
-    @cached_property
-    def _documents(self) -> Documents:
-        return Documents(self._edition.path)
 
     @cached_property
     def _reader(self) -> PassageReader | None:

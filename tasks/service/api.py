@@ -1,7 +1,7 @@
 """The service over HTTP: JSON for programs, described by its own OpenAPI document."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ from tasks.service.metrics import Metrics
 from tasks.service.problems import problem, problem_of
 from tasks.service.shelf import OpenEdition, ServedHome, Shelf
 from tasks.service.tokens import Reader, Scope
-from tasks.show import EntityPage, entity_page
+from tasks.show import EntityPage
 from tasks.version import code_version
 from warehouse.overrides import overrides_in_force
 
@@ -56,17 +56,17 @@ def reader_of(request: Request) -> Reader:
     return reader
 
 
-def needs(scope: Scope) -> Callable[[Request], None]:
+def needs(scope: Scope) -> Callable[[Request], Awaitable[None]]:
     """Return a dependency that refuses readers without a scope."""
 
-    def check(request: Request) -> None:
+    async def check(request: Request) -> None:
         if scope not in reader_of(request).scopes:
             raise HTTPException(HTTPStatus.FORBIDDEN, f"This needs a token with the scope {scope}.")
 
     return check
 
 
-def served_home(request: Request, home: HomeName = None) -> ServedHome:
+async def served_home(request: Request, home: HomeName = None) -> ServedHome:
     """Return the home that a request names, or the first."""
     shelf: Shelf = request.app.state.shelf
     return shelf.home(home)
@@ -204,8 +204,7 @@ def entities(
 @router.get("/entities/{entity}", responses=UNCHANGED)
 def entity(entity: str, opened: Reading, graph: Filter = None) -> EntityPage:
     """Tell everything that is known about the thing with this id, name or alias."""
-    with opened.cursor() as con:
-        return entity_page(con, readings.clean(entity), graph)
+    return opened.entity(readings.clean(entity), graph)
 
 
 @router.get("/facts", responses=UNCHANGED)
@@ -345,7 +344,7 @@ def corrections(home: Home) -> list[Override]:
 
 @router.post("/corrections", dependencies=[Depends(needs("write"))])
 def correct(asked: messages.CorrectionRequest, home: Home, opened: Reading) -> Override:
-    """Merge things, name a relation, reject a fact, exclude a document, or withdraw that."""
+    """Correct what is read, as `almanac override` does, or withdraw a correction."""
     return keep_correction(home.home, opened, asked)
 
 

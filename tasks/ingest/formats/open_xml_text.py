@@ -29,6 +29,7 @@ _NOTES = {"footnoteReference": "", "endnoteReference": "e"}
 _NO_SHADE = (None, "auto", "none", "white", "FFFFFF")
 _RAISED = {"superscript": 9, "subscript": -9}
 _SHIFT = 3  # in half points; less is spacing
+_MOST_BEFORE = 100  # columns that a row leaves out
 
 
 class TextReader:
@@ -196,7 +197,7 @@ class TextReader:
         """Yield the rows; a cell that goes on one above or to its left has the words of that."""
         above: dict[int, str] = {}
         for row, cells in rows:
-            column = number(settings_of(row, "trPr").get("gridBefore", ""))
+            column = min(number(settings_of(row, "trPr").get("gridBefore", "")), _MOST_BEFORE)
             line = [Cell("")] * column
             for cell in cells:
                 own = settings_of(cell, "tcPr")
