@@ -27,6 +27,7 @@ from tasks.ingest.formats.hidden_markup import drop_hidden_markup
         ("Seen {/* unseen */} words.", "Seen words."),
         ("It is ~~Rook~~ Lenz.", "It is Lenz."),
         ("~~It is [[Rook]],\nor `Lenz`.~~ Seen.", "Seen."),
+        ("It is [line-through]#Rook# Lenz.", "It is Lenz."),
         ("It is ==[[Rook|the]] port==.", "It is the port."),
         ("| Port<br>Lenz | b |", "| Port Lenz | b |"),
         ("Port<br/>Lenz", "Port\nLenz"),
