@@ -2,10 +2,11 @@
 
     python -m benchmarks.kept_words --kind office FOLDER [FOLDER ...] [--part report] [--listed 20]
 
-The kinds are: office (the words in a package's own XML); pages (those of `expected.html`, which a
-folder of mozilla/readability's tests holds beside each `source.html`, without formulas); pdf (the
-words that pdfminer.six and pypdf both find). A file belongs to one of three parts by the hash of
-its name, a page by that of its folder's: `tune` is looked at while the readers are written,
+The kinds are: office (the words in a package's own XML); sheets (the texts of the cells that are
+seen, by openpyxl); pages (those of `expected.html`, which a folder of mozilla/readability's tests
+holds beside each `source.html`, without formulas); pdf (the words that pdfminer.six and pypdf both
+find). A file belongs to one of three parts by the hash of its name, a page by that of its folder's:
+`tune` is looked at while the readers are written,
 `choose` decides between two ways, and `report` is counted alone. Without --part, all are read.
 Words are compared as often as they occur, in small letters and NFKC, whatever their order; a
 Chinese or Japanese character is a word.
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.command import parser_of, report, run_command
 from benchmarks.pdf_words import words_of_pdf
+from benchmarks.sheet_words import words_of_sheets
 from benchmarks.xml_words import words_of_package
 from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, read_item, scan
@@ -65,6 +67,10 @@ KINDS = {
     "office": Kind(
         frozenset(OFFICE),
         words_of_package,
+    ),
+    "sheets": Kind(
+        frozenset({"xlsx", "xlsm", "xltx", "xltm", "ods", "ots"}),
+        words_of_sheets,
     ),
     "pages": Kind(frozenset({"html"}), words_of_page),
     "pdf": Kind(frozenset({"pdf"}), words_of_pdf),

@@ -27,7 +27,7 @@ from warehouse.live import record
 
 @dataclass
 class RunReport:
-    """The report of a run for users and for `--json`; `cost` (dollars) is None if unknown.
+    """The report of a run for users and for `--json`; `cost` is None if unknown.
 
     `yields` are the rows of the new edition's table `yields`.
     """

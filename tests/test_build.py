@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -321,6 +321,14 @@ def test_what_a_model_wrote_is_published_under_its_words_and_names(home):
     state(home, "Facts", *facts, engine="openai")
     found = {(row["head"], row["relation"], row["tail"]) for row in triples(built(home))}
     assert found == {(head, LISTED.get(words, words), tail) for head, words, tail in written()}
+
+
+def test_a_date_that_is_exact_to_the_day_is_also_a_date_of_the_calendar(home):
+    stated = ["1931-05-03", "1931-05-03T10:00", "1931-05", "1931", "1931-02-30", "-0044-03-15"]
+    state(home, "one", *(dated("Ada Lovelace", f"met {n}", day) for n, day in enumerate(stated)))
+    found = {row["relation"]: row["date_exact"] for row in triples(built(home))}
+    day = date(1931, 5, 3)
+    assert list(found.values()) == [day, day, None, None, None, None]
 
 
 def test_a_models_triple_of_a_thing_and_itself_is_a_rejection_recorded_once(home, monkeypatch):
