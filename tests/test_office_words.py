@@ -96,6 +96,10 @@ STYLES = (
          "seven"),
         (paragraph(run("Its mill."), BOX.format("", paragraph(run("Beside it.")))),
          "Its mill.\n\nBeside it."),
+        (paragraph(run("It"), *[BOX.format("", paragraph(run(words))) for words in ("is", "old")]),
+         "It\n\nis\n\nold"),
+        ("<w:tbl>" + 2 * row("<w:tc/>", *[cell("7", '<w:gridSpan w:val="2"/>')] * 2) + "</w:tbl>",
+         "| 7 | 7 |\n| --- | --- |\n| 7 | 7 |"),
         (paragraph(run("It"), BOX.format(" style='visibility:hidden'", paragraph(run("x")))), "It"),
         (paragraph(run("Mills"), settings='<w:pStyle w:val="Kapitel"/>'), "## Mills"),
         ("<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>" + paragraph(run("Enter"))

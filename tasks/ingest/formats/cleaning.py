@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.text.words import in_plain_letters
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
@@ -125,12 +126,13 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, plain spaces and hyphens, and nothing invisible."""
+    r"""Return the text with `\n` newlines, NFC, plain letters and spaces, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _HYPHENS.sub("-", _SPACES.sub(" ", text)))
+    plain = in_plain_letters(_HYPHENS.sub("-", _SPACES.sub(" ", text)))
+    return unicodedata.normalize("NFC", plain)
 
 
 def clean_line(text: str, longest: int = 300) -> str:
