@@ -131,7 +131,9 @@ def test_headings_and_notes_of_a_chapter_are_text_and_its_page_numbers_are_not(
 @pytest.mark.parametrize(
     ("style", "seen"),
     [
-        ("opacity: 0%", "opacity: 50%"), ("font-size: .5px", "font-size: 12.5px"),
+        ("visibility: hidden", "backface-visibility: hidden"), ("opacity: 0", "fill-opacity: 0"),
+        ("font-size: .1em", "font-size: .9em"), ("opacity: 0%", "opacity: 50%"),
+        ("font-size: .5px", "font-size: 12.5px"),
         ("font: 0/0 a", "font: bold 10px/1 a"), ("font: italic 0 a", "font: 400 1rem a"),
         ("left: -999em", "left: -99px"), ("right: -9999px", "right: -20px"),
         ("clip: rect(1px, 1px, 1px, 1px)", "clip: rect(10px, 90px, 90px, 10px)"),

@@ -6,8 +6,8 @@ from bisect import bisect_right
 _NONE = r"0?(\.0+)?%?\s?\)"  # an alpha of nothing, as the last part of a colour
 _UNSEEN_STYLE = re.compile(
     r"text-decoration(-line)? ?: ?[a-z ]*line-through"
-    r"|display ?: ?none|visibility ?: ?(hidden|collapse)"
-    r"|opacity ?: ?0?(\.0\d*)?%? ?(;|!|$)|font-size ?: ?[0-2]?(\.\d+)? ?(px|pt|%)"
+    r"|(?<![\w-])(display ?: ?none|visibility ?: ?(hidden|collapse)"
+    r"|opacity ?: ?0?(\.0\d*)?%? ?(;|!|$))|font-size ?: ?[0-2]?(\.\d+)? ?(px|pt|%)"
     r"|font-size ?: ?(0|0?\.[01]\d*) ?(r?em|;|!|$)|(?<![\w-])font ?: ?([a-z-]+ )*0(px|pt)?[ /;]"
     r"|clip ?: ?rect\( ?[01](px)?[ ,]|clip-path ?: ?(inset\( ?(50|100)%|circle\( ?0)"
     r"|(left|right|top|bottom|text-indent) ?: ?-(\d{4}|\d{3,} ?(r?em|v[wh]))"

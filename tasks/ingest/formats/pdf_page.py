@@ -27,7 +27,7 @@ _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
 _MOST_OF_IT = 0.5  # of a page: pictures that cover it are what the page shows
-_DOTS = 150  # per inch, of a page that is read as a picture
+_DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
 _CONTENT = re.compile(rb"/Contents ?\[?(?:\s*\d+ 0 R)+")
