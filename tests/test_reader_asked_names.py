@@ -121,6 +121,11 @@ def test_of_a_name_that_no_text_has_all_words_count(question, text, is_borne):
     assert borne(question, text) == is_borne
 
 
+@pytest.mark.parametrize("question", ["How tall is it?", "Who founded it?", "What is its aim?"])
+def test_a_thing_that_only_a_pronoun_names_is_unnamed(question):
+    assert is_about_somebody_unnamed(analyse(question))
+
+
 def test_of_a_name_that_texts_have_the_rarest_word_counts():
     named = AskedNames(analyse("When was Ada Lovering born?"), Said())  # type: ignore[arg-type]
     assert named.are_borne_by(Text("Lovering was born in 1931.", ()))

@@ -25,6 +25,7 @@ from tasks.text.stems import stems_of, words_of
 
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b", re.I)
 _THING = re.compile(r"\bits?\b(?!.*\b(?:to|if|when|that|for)\b)", re.I)
+_ENDS_IN_IT = re.compile(r"^(?:who|where|when|what|how (?!do|can|to)\w+)\b.*\bit\W*$", re.I)
 _CHINESE_PRONOUN = re.compile("(?:请问)?(?:[他她它]们?)(?!人)")
 _CHINESE_SUBJECT = re.compile(
     r"\A[^？?，,]{2,12}?(?=的|是|有|在|多|出生|毕业|获得|创办|建于|[叫谁哪何什几])"
@@ -147,6 +148,8 @@ def is_about_somebody_unnamed(question: Question) -> bool:
     pronoun = _PRONOUN.search(question.text) or _THING.search(question.text)
     if pronoun is None or asked_names(question):
         return False
+    if _ENDS_IN_IT.search(question.text):
+        return True
     return not content_words(question.text[: pronoun.start()])
 
 
@@ -174,11 +177,13 @@ def _subject(text: str) -> str:
     """Return the name that a Chinese question begins with, if the dictionary lacks it, else ""."""
     from tasks.extract.rules.chinese.naming import kind_by_ending, looks_like_person
 
-    found = _CHINESE_SUBJECT.match(text)
+    found = _CHINESE_SUBJECT.match(simplified(text))
     if found is None or any(word in found[0] for word in _DESCRIBING):
         return ""
     name = found[0]
     words = [name[start:end] for start, end in word_spans_of(name)]
+    if any(tag_of(word)[:1] == "v" for word in words if len(word) > 1):
+        return ""
     unknown = any(len(word) == 1 or not tag_of(word) for word in words)
     extended = kind_by_ending(name) != "unknown" and any(tag_of(w) in NAME_TAGS for w in words)
     is_name = not tag_of(name) and (unknown or extended) or looks_like_person(name)
