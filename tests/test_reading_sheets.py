@@ -80,6 +80,16 @@ TABLES = {
          ["Counted by hand."]],
         f"Towns of Norvia\n\nIn 2020\n\n{HEADED}\n\nCounted by hand.",
     ),
+    "a title of two cells and a source": (
+        [["Towns of Norvia", None, "2020"], ["Town", "Mayor", "People"], ["Osel", "Jon", 7],
+         ["Ems", "Ada", 12], ["Source: the towns"]],
+        "Towns of Norvia 2020\n\n| Town | Mayor | People |\n| --- | --- | --- |\n"
+        "| Osel | Jon | 7 |\n| Ems | Ada | 12 |\n\nSource: the towns",
+    ),
+    "an empty corner": (
+        [[None, "Mayor", "People"], ["Osel", "Jon", 7], ["Ems", "Ada", 12]],
+        "|  | Mayor | People |\n| --- | --- | --- |\n| Osel | Jon | 7 |\n| Ems | Ada | 12 |",
+    ),
     "an empty row within a table": (
         [["Town", "People"], ["Osel", 7], [], ["Ems", 12]],
         "| Town | People |\n| --- | --- |\n| Osel | 7 |\n| Ems | 12 |",

@@ -70,7 +70,8 @@ def parse_workbook(file: BinaryIO, limits: ParserLimits) -> Parsed:
     for listed in main.iterfind("{*}sheets/{*}sheet"):
         if listed.get("state", "visible") != "visible":
             continue
-        path = package.named_by(listed, package.main, "worksheet")
+        kinds = ("worksheet", "chartsheet")
+        path = next(filter(None, (package.named_by(listed, package.main, k) for k in kinds)), "")
         sheet = _Sheet(book)
         for number, element in enumerate(package.elements(path, *_Sheet.ELEMENTS)):
             sheet.add(element)
