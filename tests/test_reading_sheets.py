@@ -206,3 +206,7 @@ def test_runs_of_a_cell(tmp_path: Path) -> None:
     cells = '<row r="3"><c r="C3" t="s"><v>0</v></c><c r="D3" t="s"><v>1</v></c></row>'
     write_package(tmp_path / "a.xlsx", cells, strings=strings)
     assert read_one(tmp_path).text == "## One\n\n| 10^6 tons | 東京 |"
+
+
+def test_a_wide_row_is_read_to_its_end(tmp_path: Path) -> None:
+    assert read_rows(tmp_path, [f"c{n}" for n in range(300)]).endswith("| c298 | c299 |")

@@ -60,7 +60,7 @@ def without(grid: Grid, rows: set[int], columns: set[int]) -> Grid:
 
 def is_error(words: str) -> bool:
     """Tell whether a cell shows that its formula failed."""
-    return _ERROR.fullmatch(words) is not None
+    return words[:1] in ("#", "E") and _ERROR.fullmatch(words) is not None
 
 
 def sheet_blocks(grid: Grid) -> Iterator[str]:
