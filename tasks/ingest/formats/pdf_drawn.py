@@ -63,7 +63,7 @@ class DrawnPage:
             drawn = ((n, pdfium.FPDFText_GetTextObject(self._words, n)) for n in self._characters)
             letters = [(n, _address(text)) for n, text in drawn if text and n not in unseen]
             unseen |= self._invisible_letters([n for n, text in letters if text in self._invisible])
-            unseen |= self._without_ink([n for n, text in letters if text in self._light])
+            unseen |= self._without_ink([one for one in letters if one[1] in self._light])
             bold = [(n, text) for n, text in letters if text in near and n not in unseen]
             unseen |= self._drawn_again(bold)
         if not unseen:
@@ -87,9 +87,9 @@ class DrawnPage:
 
     def _note_text(self, text: Any, mode: int) -> None:
         colour, matrix = [ctypes.c_uint() for _ in range(4)], pdfium.FS_MATRIX()
-        pdfium.FPDFPageObj_GetFillColor(text, *colour)
+        has_colour = pdfium.FPDFPageObj_GetFillColor(text, *colour)  # else a pattern
         *channels, opacity = (channel.value for channel in colour)
-        if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE or not opacity:
+        if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE or (has_colour and not opacity):
             self._invisible.add(_address(text))
         elif mode == pdfium.FPDF_TEXTRENDERMODE_FILL and min(channels) >= _LIGHT:
             self._light.add(_address(text))
@@ -130,21 +130,21 @@ class DrawnPage:
         boxes = ((n, self._place(n)) for n in letters)
         return {n for n, box in boxes if not any(_meet(box, one) for one in self._pictures)}
 
-    def _without_ink(self, letters: list[int]) -> set[int]:
-        """Return the light letters around which the page, as drawn, is light as well."""
+    def _without_ink(self, letters: list[tuple[int, int]]) -> set[int]:
+        """Return the letters of light texts around which the page, as drawn, is light as well."""
         if not letters:
             return set()
         bitmap = self._page.render(scale=_PIXELS / max(*self._page.get_size(), 1.0))
         picture, pixel_at = bitmap.to_numpy(), bitmap.get_posconv(self._page).to_bitmap
-        unseen = set()
-        for n in letters:
+        seen = set()
+        for n, text in letters:
             left, bottom, right, top = self._place(n)
             (a, b), (c, d) = pixel_at(left, bottom), pixel_at(right, top)
             rows, columns = sorted((max(b, 0), max(d, 0))), sorted((max(a, 0), max(c, 0)))
             around = picture[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1, :3]
-            if not around.size or around.min() > _INK:
-                unseen.add(n)
-        return unseen
+            if around.size and around.min() <= _INK:
+                seen.add(text)
+        return {n for n, text in letters if text not in seen}
 
     def _drawn_again(self, letters: list[tuple[int, int]]) -> set[int]:
         """Return the letters that another text has at the same place, before them."""
