@@ -405,7 +405,7 @@ def _documents(edition: Edition, options: AskOptions) -> frozenset[str] | None:
             "With a condition on documents, answers are read from texts alone: leave out the "
             "condition, or the route, graph or expert."
         )
-    from tasks.retrieval.where import documents_where
+    from warehouse.where import documents_where
 
     return documents_where(edition, options.where)
 

@@ -50,7 +50,7 @@ class AskOptions:
     `full`, and from its `memory` only if that is allowed. Parts of the query that are named in
     `without` are left out (`tasks.ask.parts`). With `beside_graph`, routes that read no graph are
     asked beside a named one, as if it were the only one. `where` is a condition on documents
-    (`tasks.retrieval.where`): texts of those that meet it are read, and nothing else is asked.
+    (`warehouse.where`): texts of those that meet it are read, and nothing else is asked.
     """
 
     route: str = "auto"

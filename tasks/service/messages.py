@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.answers import MIN_SCORE
 from tasks.ask.route import AskOptions, Turn
-from tasks.retrieval.where import LONGEST as LONGEST_CONDITION
 from tasks.text.question import LONGEST_QUESTION
+from warehouse.where import LONGEST as LONGEST_CONDITION
 
 MOST_TURNS = 20
 Item = TypeVar("Item")

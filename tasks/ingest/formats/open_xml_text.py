@@ -107,6 +107,7 @@ class TextReader:
                 yield part, {}, []
                 continue
             own = settings_of(part, "pPr")
+            own.pop("outlineLvl", None)  # without a style it is in no outline that readers see
             settings = self.styles.get(own.get("pStyle", ""), {}) | own
             self._fields = [False] * len(self._fields)  # a field's instruction ends with its line
             runs = before + list(self._runs(part, settings))
