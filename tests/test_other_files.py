@@ -164,6 +164,13 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
 
 
-def test_a_text_with_semicolons_is_a_text(tmp_path: Path) -> None:
-    (tmp_path / "NOTES").write_text("It rises; it falls;\nand it rests.\nSo it is.\n")
-    assert read_one(tmp_path).text.startswith("It rises")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
+        ("tides.tex", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
+    ],
+)
+def test_a_text_with_marks_of_programs_is_a_text(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_one(tmp_path).text == text

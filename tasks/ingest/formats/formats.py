@@ -116,8 +116,8 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
 
 def _is_code(start: bytes) -> bool:
     """Tell whether most lines, without the last, end as those of programs do."""
-    lines = [line for line in start.split(b"\n")[:-1] if line.strip()]
-    return sum(line.rstrip().endswith((b";", b"{", b"}")) for line in lines) > len(lines) / 2
+    lines = [line.strip() for line in start.split(b"\n")[:-1] if line.strip()]
+    return sum(line.endswith((b";", b"{")) or line == b"}" for line in lines) > len(lines) / 2
 
 
 def _starts_as_html(start: bytes) -> bool:
