@@ -3,9 +3,10 @@
     python -m benchmarks.cells [--part report] [--home FOLDER] [--shown]
 
 Small documents hold tables (Markdown, HTML, spreadsheets) and labelled lines (text, JSON lines,
-Word), in English and Chinese. Of the 25 questions of each part, five have no answer there. An
-answer is right if it is a wanted value or a sentence that has it; what shows markup, a label or a
-row is wrong. The code was changed with `develop` in view, and chosen by `choose`; `report` reports.
+Word), in English and Chinese. Each part has 20 questions, and five whose answer is not there; the
+first two have 60 more of these, for what is near to a value that is there. An answer is right if it
+is a wanted value or a sentence that has it; what shows markup, a label or a row is wrong. The code
+was changed with `develop` in view, and chosen by `choose`; `report` reports.
 """
 
 import json

@@ -2,15 +2,14 @@
 
     python -m benchmarks.kept_words --kind office [FOLDER ...] [--part report] [--listed 20]
 
-Without FOLDER the files are those of `foreign/KIND` in the benchmark data.
-The kinds are: office (the words in a package's own XML); sheets (the texts of the cells that are
-seen, by openpyxl); pages (those of `expected.html`, which a folder of mozilla/readability's tests
-holds beside each `source.html`, without formulas); pdf (the words that pdfminer.six and pypdf both
-find). A file belongs to one of three parts by the hash of its name, a page by that of its folder's:
-`tune` is looked at while the readers are written,
-`choose` decides between two ways, and `report` is counted alone. Without --part, all are read.
-Words are compared as often as they occur, in small letters and NFKC, whatever their order; a
-Chinese or Japanese character is a word.
+Without FOLDER the files are those of `foreign/KIND` in the benchmark data. The kinds are: office
+(the words in a package's own XML); sheets (the texts of the cells that are seen, by openpyxl);
+pages (those of `expected.html`, which a folder of mozilla/readability's tests holds beside each
+`source.html`, without formulas); pdf (the words that pdfminer.six and pypdf both find). A file
+belongs to one of three parts by the hash of its name, a page by that of its folder's: `tune` is
+looked at while the readers are written, `choose` decides between two ways, and `report` is counted
+alone. Without --part, all are read. Words are compared as often as they occur, in small letters
+and NFKC, whatever their order; a Chinese or Japanese character is a word.
 """
 
 import hashlib

@@ -15,7 +15,7 @@ from tasks.ingest.formats.hidden_markup import drop_hidden_markup
         ("[[Port Lenz#Trade]], [[#Trade]], [[Lenz#^a1]]", "Port Lenz, Trade, Lenz"),
         ("[[Lenz (port)|]] lies here.", "Lenz lies here."),
         ("[[File:Lenz.png|thumb|A port]] Seen.", " Seen."),
-        (r"| [[Lenz\|port]] |", "| port |"),
+        (r"| [[Lenz\|old<br>port]] |", "| old port |"),
         ("#[[Port Lenz]] is a #port.", "Port Lenz is a port."),
         ("![[map.png]] Seen.", "Seen."),
         ("The port is old. ^b7c2d\nIt is 10 ^6", "The port is old.\nIt is 10 ^6"),

@@ -22,6 +22,8 @@ TEXTS = {
     "Harrow Lane, where the hospital of the town was built.\n",
     "drill.md": "# Corvane D7\n\n- Maker: Heddle Forge\n- Voltage: 24 V\n- Country: Astria\n",
     "saw.txt": "Product: Ripley S2\n\nMaker: Dunmore Tools\n\nPrice: 310 euros\n",
+    "boats.md": "| | Osprey 22 | Gull 18 |\n| --- | --- | --- |\n"
+    "| Builder | Northwater Yard | Pike Boats |\n| Price | 21,000 euros | 12,500 euros |\n",
     "山.md": "| 山峰 | 海拔 | 首登者 |\n| --- | --- | --- |\n"
     "| 青岚峰 | 5120米 | 郭小川 |\n| 玉屏峰 | 4870米 | 何远 |\n",
 }
@@ -50,6 +52,7 @@ def asker(edition: Edition) -> Asker:
         ("Which country does the Corvane D7 come from?", ["Astria"]),
         ("What is the price of the Ripley S2?", ["310 euros"]),
         ("How much does the Ripley S2 cost?", ["310 euros"]),
+        ("Who is the builder of the Gull 18?", ["Pike Boats"]),
         ("青岚峰的首登者是谁？", ["郭小川"]),
         ("玉屏峰的海拔是多少？", ["4870米"]),
         ("Who designed the Corvane D7?", []),

@@ -10,19 +10,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict
 
 from schemas.answers import Evidence
+from tasks.ask.known_facts import linked_entities
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import Encoder
 from tasks.models.span_reader.reader import HOPELESS, trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.planner.endings import find_ending
-from tasks.programs.planner.wordings import PROBABILITIES, Meant, Wordings
+from tasks.programs.planner.wordings import PROBABILITIES, Wordings
 from tasks.programs.planner.writer import written_names
 from tasks.reader.texts import ReaderAnswer
 from tasks.retrieval.search import Searcher
 from tasks.text.question import Question
 
-MOST_BEARERS = 2  # entities that a name may mean
 MOST_FACTS = 400  # of one entity
 MOST_READ = 60  # facts
 SURE = 0.5  # least probability that a name means an entity which does not bear it
@@ -54,16 +54,20 @@ class StatedValues:
             (name, fact)
             for name, entity in self._named(question)
             for fact in self._graph.get_entity_triples(entity)[:MOST_FACTS]
-            if fact.place and _is_record(fact, fact.place) and self._may_read(fact.place)
+            if fact.place and _is_record(fact, fact.place)
+            if self._documents is None or fact.place.document_id in self._documents
         ]
 
     def answer(self, question: Question, records: list[Named]) -> ReaderAnswer:
         """Return the values of what a question asks for, the best supported first."""
         graph = Graph.of(self._graph.name, (_triple(name, fact) for name, fact in records))
         meant = Wordings(graph, (), *self._encoders, strict=True).best(question)
-        if meant is None or len(meant.planned.path) > 1 or _computes(meant, graph):
+        if meant is None or len(meant.planned.path) > 1:
             return ReaderAnswer()
-        [(relation, inverse)], topic = meant.planned.path, meant.planned.topic
+        planned, topic = meant.planned, meant.planned.topic
+        if find_ending(topic.masked, planned.path, planned.nodes, graph):  # programs compute it
+            return ReaderAnswer()
+        [(relation, inverse)] = planned.path
         stating = {
             fact.text: fact
             for name, fact in reversed(records)
@@ -76,18 +80,12 @@ class StatedValues:
         evidence = [_evidence(stating[value]) for value in values]
         return ReaderAnswer(values, evidence, probability=meant.probability)
 
-    def _may_read(self, place: Place) -> bool:
-        return self._documents is None or place.document_id in self._documents
-
     def _named(self, question: Question) -> Iterator[tuple[str, EntityRef]]:
         """Yield the names in a question with the entities that they may mean."""
         linked = self._searcher.link(question)
         for name in linked:
-            nodes = (
-                self._graph.node_of(self._searcher.entity_id(bearer.entity))
-                for bearer in name.bearers[:MOST_BEARERS]
-            )
-            for entity in self._graph.refs([node for node in nodes if node is not None]):
+            graphs = {self._graph.graph: self._graph}
+            for _, entity in linked_entities(question, graphs, self._searcher, [name]):
                 yield name.text, entity
         for written in written_names(question) if not linked else ():
             for candidate in self._graph.entity_linking(question.text, [written])[:1]:
@@ -115,12 +113,6 @@ def _is_record(fact: Fact, place: Place) -> bool:
 def _triple(name: str, fact: Fact) -> tuple[str, str, str]:
     head, tail = (fact.text, name) if fact.inverse else (name, fact.text)
     return head, fact.relation, tail
-
-
-def _computes(meant: Meant, graph: Graph) -> bool:
-    """Return whether a question asks for a count, a sum or an extreme, which programs compute."""
-    planned = meant.planned
-    return find_ending(planned.topic.masked, planned.path, planned.nodes, graph) is not None
 
 
 def _bears_out(

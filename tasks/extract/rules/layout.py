@@ -9,6 +9,7 @@ from typing import Any
 from tasks.extract.rules.lexicon import GOING_ON
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
+from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
 
@@ -285,11 +286,27 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             for row in rows:
                 yield from _of_labelled_row(*row)
             continue
+        if _is_turned(headers, rows):
+            for label, *cells in rows:
+                named = zip(headers[1:], cells, strict=False)
+                yield from (
+                    record for name, cell in named for record in _of_cell(name, label[0], cell)
+                )
+            continue
         headers[0] = "" if _are_counted(rows) else headers[0]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
+
+
+def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
+    """Return whether columns are the subjects: below no header, or "Property", stand only words."""
+    if headers[0]:
+        return bool(_SAYS_LABEL.fullmatch(headers[0]))
+    labels = " ".join(row[0][0] for row in rows).lower().split()
+    are_names = not any(all(map(is_word, name.lower().split())) for name in headers[1:])
+    return bool(labels) and are_names and all(map(is_word, labels))
 
 
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:

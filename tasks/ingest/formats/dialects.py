@@ -30,6 +30,7 @@ _MARKS = re.compile(
 )
 _LONGEST_ROW = 5_000
 _BAR = re.compile(r"\\?\|")
+_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _BRACKETED = re.compile(r"[ \t]*\([^()]*\)$")
 
 
@@ -61,7 +62,7 @@ def _read(mark: re.Match[str]) -> str:
 
 def _words(link: str) -> str:
     """Return the words of a link between notes: its own, else the name of its target."""
-    target, *words = _BAR.split(link, maxsplit=1)
+    target, *words = _BAR.split(_BREAK.sub(" ", link), maxsplit=1)
     if UNSEEN_LINKS.match(target):
         return ""
     if words and words[0].strip():

@@ -13,7 +13,7 @@ from tasks.ingest.formats.xml_elements import local_name
 
 _LABELS = ("cat", "xVal", "strDim")
 _NUMBERS = ("val", "yVal", "numDim", "bubbleSize")
-_AXES = ("catAx", "dateAx", "valAx", "serAx", "axis")
+_AXES = ("{*}catAx", "{*}dateAx", "{*}valAx", "{*}serAx", "{*}axis")
 _NODES = (None, "node", "asst")
 
 
@@ -22,7 +22,7 @@ def chart_table(chart: Any) -> str:
 
     Series with categories of their own have their own table.
     """
-    axes = [_text(axis.find("{*}title")) for axis in chart.iter(*_any(_AXES))] or [""]
+    axes = [_text(axis.find("{*}title")) for axis in chart.iter(*_AXES)] or [""]
     by_labels: dict[tuple[tuple[int, str], ...], list[tuple[str, dict[int, str]]]] = {}
     for name, labels, numbers in _series(chart):
         labels = labels or {place: str(place + 1) for place in numbers}
@@ -124,7 +124,3 @@ def _text(element: Any) -> str:
         return ""
     words = " ".join("".join(t.text or "" for t in p.iter("{*}t")) for p in element.iter("{*}p"))
     return words or " ".join(value.text or "" for value in element.iter("{*}v"))
-
-
-def _any(names: tuple[str, ...]) -> list[str]:
-    return [f"{{*}}{name}" for name in names]
