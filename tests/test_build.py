@@ -236,6 +236,17 @@ def test_inputs_that_gave_the_same_tables_are_not_built_again(home):
     assert stages == [("build", 1, 4), ("build", 2, 4)]
 
 
+def test_what_a_kill_left_unpublished_is_taken_and_redirects_name_it(home):
+    state(home, "one", born("Ada Lovelace", "London"), born("Ada Byron", "Leeds"))
+    ids = {row["name"]: row["entity_id"] for row in entities_of(built(home))}
+    row = {"override_id": "o", "action": "merge", "subject": ids["Ada Byron"], "made_at": NOW}
+    home.journal.append({Override: Override.to_table([row | {"object": ids["Ada Lovelace"]}])})
+    left = build(home, RECIPE, None, lambda folder: None, lambda *at: None)
+    again = built(home, replace(RECIPE, min_confidence=0.1))
+    [redirect] = again.table(schemas.EntityRedirect).to_pylist()
+    assert redirect["since"] == again.id == left.id
+
+
 def test_the_last_correction_counts_though_the_clock_went_back(home):
     state(home, "one", born("Ada Lovelace", "London"))
     for day, relation in enumerate(("hails from", "raised in")):

@@ -252,9 +252,8 @@ def _check_scheduler(address: str) -> None:
     from distributed.comm import get_address_host_port
 
     try:
-        host, port = get_address_host_port(address)
         # Dask itself tries for half a minute.
-        socket.create_connection((host, port), CONNECTING_SECONDS).close()
+        socket.create_connection(get_address_host_port(address), CONNECTING_SECONDS).close()
         with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
             thread.submit(asyncio.run, _run_a_task(address)).result()
     except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server

@@ -83,8 +83,9 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
                     below[len(line)] = left - 1, above
                 line.append(above)
             if cell is not None:
-                plain = cell._replace(words=one_line(cell.words).replace("|", "/"))
-                for _ in range(min(max(cell.columns, 1), _MOST_COLUMNS - len(line))):
+                words = one_line(cell.words).replace("|", "/")
+                plain = cell if words == cell.words else cell._replace(words=words)
+                for _ in range(max(min(cell.columns, _MOST_COLUMNS - len(line)), 1)):
                     if cell.rows > 1:
                         below[len(line)] = min(cell.rows, _MOST_SPANNED) - 1, plain
                     line.append(plain)

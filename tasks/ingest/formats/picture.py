@@ -34,13 +34,11 @@ class Line(NamedTuple):
     confidence: float
 
 
-def text_in_picture(picture: np.ndarray, name: str) -> tuple[str, float]:
+def text_in_picture(picture: np.ndarray) -> tuple[str, float]:
     """Return the text of a picture, a line of it per line, and how sure it is, 0 to 1.
 
-    The picture has the shape (height, width, 3): blue, green, red. Raises `RefusalError`, which
-    names it, if the extra is not installed.
+    The picture has the shape (height, width, 3): blue, green, red. It needs the extra.
     """
-    check_reader(name)
     found = _engine()(picture)
     if not found.txts:
         return "", 0.0
@@ -78,7 +76,7 @@ def parse_picture(file: BinaryIO, limits: ParserLimits) -> Parsed:
             seen.thumbnail((_LARGEST, _LARGEST))
             paper = Image.new("RGBA", seen.size, "white")
             picture = np.array(Image.alpha_composite(paper, seen).convert("RGB"))[:, :, ::-1]
-            text, sure[number] = text_in_picture(picture, "It")
+            text, sure[number] = text_in_picture(picture)
             pages.append(text)
             yield None
     starts = [0, *accumulate(len(page) + 2 for page in pages[:-1])]
