@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from schemas.answers import Answer, Gating
+from schemas.documents import REMEMBERED, cited_as
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
@@ -15,11 +16,12 @@ from warehouse.editions import Edition
 if TYPE_CHECKING:
     from tasks.experts.integrate.decisions import Decision
 
-_OTHERS = """
-select distinct other.tail, other.uri
+_OTHERS = f"""
+select distinct other.tail, other.uri, {REMEMBERED}
 from mentions m
 join conflicts given on given.triple_id = m.fact_id
 join conflicts other using (head_id, relation)
+left join documents d on d.document_id = other.document_id
 where m.fact_kind = 'triple' and m.document_id = $document
   and m.span_start < $end and m.span_end > $start
   and contains(lower($answer), lower(given.tail))
@@ -110,5 +112,6 @@ def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
         "end": place.span_end,
     }
     with edition.connect() as con, suppress(duckdb.CatalogException, duckdb.BinderException):
-        return con.execute(_OTHERS, values).fetchall()
+        found = con.execute(_OTHERS, values).fetchall()
+        return [(value, cited_as(*place)) for value, *place in found]
     return []
