@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from almanac.opened import Almanac
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from almanac.frames import to_pandas, to_polars
     from schemas import Document, Triple
     from schemas.answers import Answer, Evidence
@@ -92,10 +94,16 @@ if not TYPE_CHECKING:
         return getattr(module, name)
 
 
-def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
+def open(
+    home: str | Path = "almanac-home",
+    settings: "Settings | None" = None,
+    *,
+    labels: "Collection[str] | None" = None,
+) -> "Almanac":
     """Return the almanac in a folder, which need not exist before the first refresh.
 
     Without `settings`, those in the home's settings.toml apply. The home's ontology applies unless
-    `settings` has one.
+    `settings` has one. With `labels`, editions are read as somebody sees them who holds these
+    (docs/permissions.md); without, as the owner does.
     """
-    return Almanac(home, settings)
+    return Almanac(home, settings, labels=labels)

@@ -3,7 +3,7 @@
 What is slow to load is imported within the methods, so that importing the package is light.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,14 +40,21 @@ class Almanac:
     one. Use an object in one thread only.
     """
 
-    def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
-        """Remember the home and its settings; nothing is opened yet."""
+    def __init__(
+        self,
+        home: str | Path,
+        settings: "Settings | None" = None,
+        *,
+        labels: Collection[str] | None = None,
+    ) -> None:
+        """Remember the home, its settings and the reader's labels; nothing is opened yet."""
         from flows.home import home_in, reading_settings_of
         from warehouse.disk_errors import refusals_in_words
 
         with refusals_in_words(Path(home)):
             self.home = home_in(Path(home))
             self._reading_settings = settings or reading_settings_of(self.home)
+        self._labels = labels
         self._open = ExitStack()
         self._ended = False
         self._asker: Asker | None = None
@@ -65,7 +72,7 @@ class Almanac:
         from schemas.errors import AlmanacError
 
         try:
-            edition = self.home.editions.current()
+            edition = self.home.editions.current() and self._edition()
         except (AlmanacError, OSError):
             return "which cannot be read"
         if edition is None:
@@ -129,6 +136,7 @@ class Almanac:
         edition: str | None = None,
         style: str = "full",
         memory: bool = False,
+        where: str | None = None,
         history: "Sequence[Answer]" = (),
         on_text: "Callable[[str], None] | None" = None,
     ) -> "Answer":
@@ -137,9 +145,9 @@ class Almanac:
         Without a model, `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
         With a model it is what the model wrote, and [1] in it is the first of `evidence`. With
         `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
-        `memory` and `as_of`, a day, are the options of `almanac ask`. `history` are answers to
-        earlier questions, the latest last, so that a model understands what "it" is; `on_text` is
-        called with each piece of a model's answer as it is written.
+        `memory`, `where` and `as_of`, a day, are the options of `almanac ask`. `history` are
+        answers to earlier questions, the latest last, so that a model understands what "it" is;
+        `on_text` is called with each piece of a model's answer as it is written.
 
         The answer is recorded in the table `answers`; if the disk is full or read-only, a warning
         says that it was not. Raises UsageError if the route, the graph or an edition of that day
@@ -151,7 +159,7 @@ class Almanac:
 
         question = checked_question(question)
         _check_options(choices, min_score, as_of, edition)
-        options = AskOptions(route, graph, style=style, memory=memory)
+        options = AskOptions(route, graph, style=style, memory=memory, where=where)
         if min_score is not None:
             options = replace(options, min_score=min_score)
         with self._in_words():
@@ -171,6 +179,7 @@ class Almanac:
         graph: str | None = None,
         style: str = "full",
         memory: bool = False,
+        where: str | None = None,
     ) -> "list[Answer]":
         """Return the answers in order; with a model, several questions are answered at once.
 
@@ -181,7 +190,7 @@ class Almanac:
         from tasks.text.question import checked_question
 
         checked = [checked_question(question) for question in questions]
-        options = AskOptions(route, graph, style=style, memory=memory)
+        options = AskOptions(route, graph, style=style, memory=memory, where=where)
         with self._in_words():
             asker = self._asker_of(self._edition(), options)
             answers = asker.answer_all(checked)
@@ -209,20 +218,27 @@ class Almanac:
         with self._in_words():
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, thread_name_prefix="almanac")
-                self._apart = Almanac(self.home.path, self._reading_settings)
+                self._apart = Almanac(self.home.path, self._reading_settings, labels=self._labels)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._apart)
 
     def search(
-        self, words: str, *, limit: int = 8, edition: str | None = None
+        self,
+        words: str,
+        *,
+        limit: int = 8,
+        where: str | None = None,
+        edition: str | None = None,
     ) -> list[dict[str, Any]]:
         """Return the `limit` passages and as many notes that match best, with place and score.
 
-        Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
+        `where` is a condition on their documents, as in `almanac search`. Raises UsageError for no
+        words, more than 2,000 characters, a limit below 1, or a condition that does not parse.
         """
         from tasks.retrieval.search_edition import search
 
         with self._in_words(), self._edition(edition).pinned() as pinned:
-            return search(pinned, words, self._reading_settings.engine, limit=limit)
+            engine = self._reading_settings.engine
+            return search(pinned, words, engine, limit=limit, where=where)
 
     def sql(
         self,
@@ -246,7 +262,7 @@ class Almanac:
         from warehouse.sql_session import live_parts, run_sql
 
         with self._in_words(), self._edition(edition).pinned() as pinned:
-            live = live_parts(self.home.live, query)
+            live = live_parts(self.home.live, query) if self._labels is None else {}
             pinned.check(DUCKDB_FILE)
             limits = self._reading_settings.sql
             result = run_sql(pinned.database, live, query, limits, parameters=parameters)
@@ -380,7 +396,7 @@ class Almanac:
         """Return this edition, that of a day, or the current one; raise AlmanacError if none."""
         from flows.home import edition_of
 
-        return edition_of(self.home, edition, as_of)
+        return edition_of(self.home, edition, as_of, self._labels)
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
@@ -62,8 +62,25 @@ def settings_of(home: Home, given: Settings | None = None) -> Settings:
     return with_ontology(settings, home.path)
 
 
-def edition_of(home: Home, edition_id: str | None, as_of: date | None = None) -> Edition:
-    """Return the edition with this id, else that of a day, else the current one; raise if none."""
+def edition_of(
+    home: Home,
+    edition_id: str | None,
+    as_of: date | None = None,
+    labels: Collection[str] | None = None,
+) -> Edition:
+    """Return the edition with this id, else that of a day, else the current one; raise if none.
+
+    It is as a reader with these labels sees it; None is the owner, who sees everything.
+    """
+    whole = _whole_edition(home, edition_id, as_of)
+    if labels is None:
+        return whole
+    from tasks.publish.for_reader import edition_for
+
+    return edition_for(home, whole, [label.casefold() for label in labels])
+
+
+def _whole_edition(home: Home, edition_id: str | None, as_of: date | None) -> Edition:
     if edition_id:
         return home.editions.open(edition_id)
     if as_of:
@@ -75,13 +92,6 @@ def edition_of(home: Home, edition_id: str | None, as_of: date | None = None) ->
             "name the almanac's folder with --home."
         )
     return edition
-
-
-def edition_to_share(home: Home, edition_id: str | None, labels: Sequence[str]) -> Edition:
-    """Return what readers with these labels see of an edition, for a copy that leaves the home."""
-    from tasks.publish.for_reader import edition_for
-
-    return edition_for(home, edition_of(home, edition_id), labels)
 
 
 def _edition_as_of(home: Home, day: date) -> Edition:

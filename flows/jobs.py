@@ -90,6 +90,19 @@ def finer(description: str, default: Any = False, **limits: Any) -> Any:
 QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
 FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
 EDITION = option("ID", "An older edition, by its id (the current one).", None)
+READER = option(
+    "LABEL",
+    "Read as somebody does who holds this label; may be repeated, `none` for no label at all (as "
+    "the owner, who sees everything).",
+    [],
+    name="--label",
+)
+WHERE = option(
+    "CONDITION",
+    "Read only documents whose metadata meet it, such as \"date >= 2025-01-01 and author = 'Ada "
+    "Lovelace'\" (all).",
+    None,
+)
 LABELS = option(
     "LABEL",
     "Also write documents with this label, `sensitive` for those of sensitive sources; may be "

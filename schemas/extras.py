@@ -26,6 +26,7 @@ EXTRAS = {
     "lineage": ("openlineage",),
     "tracing": ("opentelemetry",),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
+    "ocr": ("rapidocr",),
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),
 }

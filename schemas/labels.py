@@ -1,12 +1,12 @@
 """Labels of sources, documents and graphs: a reader sees what has no label but those he holds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator
 
 SENSITIVE = "sensitive"  # the label, in effect, of every document of a source that is marked so
-NO_LABELS = "none"  # takes a source's labels away
+NO_LABELS = "none"  # takes a source's labels away; of a reader, that he has none
 _LONGEST = 60  # characters
 
 
@@ -20,24 +20,35 @@ def as_label(text: str) -> str:
     return label
 
 
-def given_labels(texts: Iterable[str]) -> list[str] | None:
-    """Return the labels that a command gives, sorted: None if it gives none, [] for `none`.
+def held_labels(texts: Iterable[str]) -> list[str] | None:
+    """Return the labels that a reader holds, sorted: None if no text is given, [] for `none`.
 
     Raises ValueError if a text cannot be a label, or if `none` stands beside others.
     """
     labels = sorted({as_label(text) for text in texts})
-    if not labels:
-        return None
     if NO_LABELS in labels and len(labels) > 1:
-        raise ValueError(f"`{NO_LABELS}` takes labels away, so give it alone")
-    if SENSITIVE in labels:
+        raise ValueError(f"`{NO_LABELS}` is no label at all, so give it alone")
+    return [label for label in labels if label != NO_LABELS] if labels else None
+
+
+def given_labels(texts: Iterable[str]) -> list[str] | None:
+    """Return the labels that a command gives a source, in the same form.
+
+    Raises ValueError for `sensitive`, too, which is given in another way.
+    """
+    labels = held_labels(texts)
+    if labels and SENSITIVE in labels:
         raise ValueError(f"`{SENSITIVE}` is no label to give; use --sensitive")
-    return [] if labels == [NO_LABELS] else labels
+    return labels
 
 
-def _checked(texts: list[str]) -> list[str]:
-    given_labels(texts)
-    return texts
+def _checked(read: Callable[[list[str]], object]) -> AfterValidator:
+    def check(texts: list[str]) -> list[str]:
+        read(texts)
+        return texts
+
+    return AfterValidator(check)
 
 
-GivenLabels = Annotated[list[str], AfterValidator(_checked)]  # the labels that a command gives
+GivenLabels = Annotated[list[str], _checked(given_labels)]  # texts that give a source labels
+HeldLabels = Annotated[list[str], _checked(held_labels)]  # texts that say what a reader holds

@@ -41,6 +41,11 @@ class ReadSettings(_Settings):
     text_column: str = Field(
         "text", description="The column with the text in CSV, TSV, Parquet and JSON records."
     )
+    exclude: tuple[str, ...] = Field(
+        (),
+        description="Files of sources that are left out, as patterns of .gitignore; those in a "
+        "source's own file .almanacignore are, too.",
+    )
     passage_tokens: int = Field(
         160, ge=1, description="Longest passage, in words and punctuation marks."
     )

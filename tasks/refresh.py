@@ -6,6 +6,7 @@ The stages are plain functions; a flow wraps them, tests and benchmarks call the
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -96,11 +97,20 @@ def split_texts(work: Refresh) -> None:
     budget, new = work.settings.read.passage_tokens, 0
     for start in range(0, len(contents), SPLIT_BATCH):
         texts = contents.slice(start, SPLIT_BATCH).to_pylist()
-        passages = [passage for text in texts for passage in split(**text, budget=budget)]
+        passages = [passage for text in texts for passage in _split(work, text, budget)]
         work.home.journal.append({SplitPassage: SplitPassage.to_table(passages)})
         new += len(passages)
         work.report("split", start + len(texts), len(contents))
     work.run.counts["passages"] = {"texts": len(contents), "new": new}
+
+
+def _split(work: Refresh, text: dict[str, Any], budget: int) -> list[dict[str, Any]]:
+    """Return a text's passages; one that cannot be split is noted, and tried again next time."""
+    try:
+        return split(**text, budget=budget)
+    except Exception as error:
+        work.run.notes.append(f"{text['title']!r} was not split: {type(error).__name__}: {error}")
+        return []
 
 
 def extract_passages(work: Refresh) -> None:

@@ -17,6 +17,7 @@ import pytest
 from flows import terminal
 from flows.__main__ import main
 from flows.commands.ask import answer_in_words
+from flows.commands.sql import no_formula
 from schemas.answers import Answer, Evidence
 from tests.current_edition import current
 from warehouse.home import Home
@@ -104,6 +105,14 @@ def test_csv_holds_no_formulas(small_home, almanac):
     names, row = csv.reader(io.StringIO(text, newline=""))
     assert names[0] == "'=a"
     assert row == ["'=1+1", "'+1", "'-cmd", "'@x", "'\te", "'\rf", "-1", "-2.5", "a=1", "'-"]
+
+
+@pytest.mark.parametrize("before", ["\n", " ", "\ufeff", "\u200b", "\0", "\u3164", "\u00a0\u202e"])
+@pytest.mark.parametrize("sign", ["=", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_signs_of_formulas_are_seen_behind_blanks_and_at_full_width(before, sign):
+    assert no_formula(f"{sign}1") == f"'{sign}1"
+    assert no_formula(f"{before}{sign}1") == f"'{before}{sign}1"
+    assert no_formula(f" a{sign}1") == f" a{sign}1"
 
 
 def test_table_counts_rows_and_cuts_long_cells(small_home, almanac):

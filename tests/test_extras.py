@@ -26,8 +26,8 @@ DISTRIBUTIONS = {
     "openlineage": "openlineage-python",
     "opentelemetry": "opentelemetry-sdk",
 }
-# What one machine does not need: object stores, and what other tools bring Almanac for.
-APART = {"smollm2", "s3", "gcs", "langchain", "llamaindex", "lineage", "tracing"}
+# What one machine need not have: object stores, scans, and what other tools bring Almanac for.
+APART = {"smollm2", "ocr", "s3", "gcs", "langchain", "llamaindex", "lineage", "tracing"}
 QUESTIONS = str(ROOT / "examples" / "graphs" / "moons-questions.jsonl")
 
 Hide = Callable[[str], None]

@@ -151,6 +151,14 @@ def test_what_a_page_says_of_itself(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("number", ["9" * 9_000, "0x" + "f" * 9_000])
+def test_a_number_too_long_to_write_is_left_out(number: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f"+++\nauthor = 'Ada'\nn = {number}\n+++\nThe tide is high.\n")
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "The tide.", "date": {"9" * 9_000}}}')
+    assert read_one(tmp_path / "a.md").metadata["author"] == "Ada"
+    assert read_one(tmp_path / "a.jsonl").metadata == {}
+
+
 def test_what_office_documents_say_of_themselves(tmp_path: Path) -> None:
     from datetime import datetime
 

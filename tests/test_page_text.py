@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.blocks import blocks_of
+from tasks.ingest.formats import Reason, Refusal
 from tasks.ingest.formats.hidden_markup import hides, is_white
-from tests.documents import make_book, read_one
+from tests.documents import make_book, read_all, read_one
 
 LONG = (
     "The tide gauge at Brest was built in 1807 by engineers of the navy, and it is the oldest one "
@@ -130,7 +131,9 @@ def test_headings_and_notes_of_a_chapter_are_text_and_its_page_numbers_are_not(
 @pytest.mark.parametrize(
     ("style", "seen"),
     [
-        ("opacity: 0%", "opacity: 50%"), ("font-size: .5px", "font-size: 12.5px"),
+        ("visibility: hidden", "backface-visibility: hidden"), ("opacity: 0", "fill-opacity: 0"),
+        ("font-size: .1em", "font-size: .9em"), ("opacity: 0%", "opacity: 50%"),
+        ("font-size: .5px", "font-size: 12.5px"),
         ("font: 0/0 a", "font: bold 10px/1 a"), ("font: italic 0 a", "font: 400 1rem a"),
         ("left: -999em", "left: -99px"), ("right: -9999px", "right: -20px"),
         ("clip: rect(1px, 1px, 1px, 1px)", "clip: rect(10px, 90px, 90px, 10px)"),
@@ -149,3 +152,63 @@ def test_headings_and_notes_of_a_chapter_are_text_and_its_page_numbers_are_not(
 def test_words_that_a_style_hides_are_known(style: str, seen: str) -> None:
     assert hides(style) or is_white(style)
     assert not hides(seen) and not is_white(seen)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "attributes", "is_read"),
+    [
+        (".a { display: none }", 'class="a"', False),
+        ("div.a { display: none }", 'class="a b"', False),
+        ("@media screen { .a { display: none } }", 'class="a"', False),
+        ("@media print { .a { display: none } }", 'class="a"', True),
+        ("@media only screen and (max-width: 40em) { .a { display: none } }", 'class="a"', True),
+        ("@media (prefers-reduced-motion: reduce) { .a { opacity: 0 } }", 'class="a"', True),
+        (".a { display: none } .a { display: block }", 'class="a"', True),
+        (".a { display: block } .a { display: none }", 'class="a"', False),
+        ("#i { display: block } .a { display: none }", 'class="a" id="i"', True),
+        (".a { display: none !important } #i { display: block }", 'class="a" id="i"', False),
+        (".a { display: none } .open .a { display: block }", 'class="a"', False),
+        (".a { display: none }", 'class="a" style="display: block"', True),
+        (".a { display: none } @media (min-width: 48em) { .m\\:a { display: block } }",
+         'class="a m:a"', True),
+        (".a { display: none } @media (max-width: 400px) { .a { display: block } }",
+         'class="a"', False),
+        (".a { opacity: 0; animation: appear 1s forwards }", 'class="a"', True),
+        ("@keyframes k { from { opacity: 0 } } .a { font-size: .875rem }", 'class="a"', True),
+        ("/* .a { } */ @import url(x.css); .a { visibility: hidden }", 'class="a"', False),
+    ],
+)  # fmt: skip
+def test_a_rule_hides_what_it_hides_on_every_screen(
+    tmp_path: Path, sheet: str, attributes: str, is_read: bool
+) -> None:
+    read = found(tmp_path, f"<p>Seen.</p><div {attributes}>Words.</div>", f"<style>{sheet}</style>")
+    assert (("prose", "Words.") in read) is is_read
+
+
+def test_words_in_a_size_of_their_own_are_seen_in_a_box_without_size(tmp_path: Path) -> None:
+    sheet = "<style>.row { font-size: 0 } .cell { font-size: 1rem }</style>"
+    assert found(tmp_path, '<div class="row"><p class="cell">Words.</p></div>', sheet)
+
+
+def test_a_text_is_whole_from_its_heading_on(tmp_path: Path) -> None:
+    other = LONG.replace("The", "A")
+    words = f"<div>\n The\n {LONG}</div><div>\n At\n {other}</div>"
+    read = found(tmp_path, f"<h1>Gauges</h1><p>3 May</p><h2>The sea</h2>{words}")
+    assert [words for _, words in read] == [
+        "# Gauges", "3 May", "## The sea", f"The {LONG}", f"At {other}",
+    ]  # fmt: skip
+
+
+def test_nested_elements_are_read_or_said_to_be_too_deep(tmp_path: Path) -> None:
+    assert found(tmp_path, "<div>" * 400 + "<p>Words.</p>") == [("prose", "Words.")]
+    (tmp_path / "a.html").write_text("<div>" * 5_000 + "<p>Words.</p>")
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.TOO_DEEP
+
+
+@pytest.mark.parametrize(
+    ("reference", "read"),
+    [("&#2;", "It."), ("&#x1b;", "It."), ("\x08", "It."), ("&#12;", "It ."), ("&#151;", "It—.")],
+)
+def test_control_characters_do_no_harm(tmp_path: Path, reference: str, read: str) -> None:
+    assert found(tmp_path, f"<p><b>It</b>{reference}.</p>") == [("prose", read)]

@@ -116,6 +116,36 @@ def test_webpage_in_a_declared_encoding(tmp_path: Path) -> None:
     assert "Łódź leży" in read_one(tmp_path).text
 
 
+@pytest.mark.parametrize(
+    ("label", "charset", "words"),
+    [
+        ("Shift_JIS", "cp932", "髙い①の㈱"), ("x-sjis", "cp932", "①"),
+        ("EUC-KR", "cp949", "똠방각"),
+        ("ks_c_5601-1987", "cp949", "똠방각"), ("big5", "big5hkscs", "嘅喺度"),
+        ("gb2312", "gb18030", "朱镕基"), ("euc-jp", "euc_jis_2004", "①番"),
+        ("iso-8859-9", "cp1254", "“İstanbul” €5"), ("tis-620", "cp874", "ไทย…"),
+        ("iso-2022-jp", "iso2022_jp", "東京"), ("us-ascii", "cp1252", "“é”"),
+    ],
+)  # fmt: skip
+def test_a_charset_is_the_one_that_browsers_mean(
+    tmp_path: Path, label: str, charset: str, words: str
+) -> None:
+    page = f"<!-- <meta charset=koi8-r> --><meta charset={label}><p>{words}</p>"
+    (tmp_path / "a.html").write_bytes(page.encode(charset))
+    assert read_one(tmp_path).text == words
+
+
+def test_a_byte_order_mark_counts_more_than_a_declaration(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<meta charset=big5><p>Élève</p>", encoding="utf-8-sig")
+    assert read_one(tmp_path).text == "Élève"
+
+
+def test_a_broken_character_is_one_character(tmp_path: Path) -> None:
+    page = f"<meta charset=utf-8><p>{'A long text. ' * 20}caf".encode() + b"\xe9.</p>"
+    (tmp_path / "a.html").write_bytes(page)
+    assert read_one(tmp_path).text.endswith("caf\ufffd.")
+
+
 def test_declared_charsets_count_as_browsers_read_them(tmp_path: Path) -> None:
     page = "<html><head>{}</head><body><p>“Élève”</p></body></html>"
     meta = page.format('<meta charset="iso-8859-1">')

@@ -11,6 +11,7 @@ from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tasks.ingest.formats.office import opening_heading
 from tests.documents import SONG, make_book, make_pdf, read_all, read_one, read_pdf
+from tests.office_files import opendocument_row, write_opendocument
 
 
 def test_pdf_text_and_title(tmp_path: Path) -> None:
@@ -361,34 +362,6 @@ def test_markdown_below_a_picture_in_html_stays_markdown(tmp_path: Path) -> None
 
 # -- OpenDocument ---------------------------------------------------------------------------------
 
-NAMESPACES = " ".join(
-    f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for prefix, name in {
-        "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style",
-        "fo": "xsl-fo-compatible", "show": "presentation", "meta": "meta",
-    }.items()
-)  # fmt: skip
-STYLES = (
-    '<office:styles><style:style style:name="P1" style:parent-style-name="Title"/>'
-    '<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>'
-    '<style:style style:name="H"><style:text-properties text:display="none"/></style:style>'
-    "</office:styles>"
-)
-
-
-def write_opendocument(path: Path, body: str, meta: str = "") -> None:
-    with zipfile.ZipFile(path, "w") as package:
-        root = f'<office:document {NAMESPACES} xmlns:dc="http://purl.org/dc/elements/1.1/">'
-        package.writestr(
-            "content.xml", f"{root}{STYLES}<office:body>{body}</office:body></office:document>"
-        )
-        package.writestr("meta.xml", f"{root}<office:meta>{meta}</office:meta></office:document>")
-
-
-def table_row(*cells: str) -> str:
-    inner = "".join(f"<table:table-cell><text:p>{c}</text:p></table:table-cell>" for c in cells)
-    return f"<table:table-row>{inner}</table:table-row>"
-
 
 def test_opendocument_text(tmp_path: Path) -> None:
     write_opendocument(
@@ -410,9 +383,9 @@ def test_opendocument_text(tmp_path: Path) -> None:
         "<text:list-item><text:p>iron</text:p></text:list-item></text:list>"
         "<text:list><text:list-item><text:h>Later</text:h></text:list-item></text:list>"
         "<table:table><table:table-header-rows>"
-        f"{table_row('Year', 'Span')}</table:table-header-rows>"
-        f"{table_row('1921', '40 m')}</table:table>"
-        f"<table:table>{table_row('A box with words.')}</table:table>"
+        f"{opendocument_row('Year', 'Span')}</table:table-header-rows>"
+        f"{opendocument_row('1921', '40 m')}</table:table>"
+        f"<table:table>{opendocument_row('A box with words.')}</table:table>"
         "</office:text>",
         "<dc:title>Letterhead</dc:title><meta:initial-creator>Lena Orr</meta:initial-creator>"
         "<dc:language>en</dc:language>",
@@ -433,10 +406,33 @@ def test_opendocument_spreadsheet_repeats_cells_but_not_without_end(tmp_path: Pa
         '</table:table-cell><table:table-cell table:number-columns-repeated="16000"/>'
         "</table:table-row>"
     )
-    sheet = f'<table:table table:name="Tolls">{table_row("Cart", "Horse")}{wide}</table:table>'
+    sheet = (
+        f'<table:table table:name="Tolls">{opendocument_row("Cart", "Horse")}{wide}</table:table>'
+    )
     write_opendocument(tmp_path / "a.ods", f"<office:spreadsheet>{sheet}</office:spreadsheet>")
     text = "## Tolls\n\n| Cart | Horse |\n| --- | --- |\n| 7 | 7 |"
     assert read_one(tmp_path).text == text
+
+
+def test_opendocument_sheet_of_two_tables(tmp_path: Path) -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    row = "<table:table-row>{}</table:table-row>".format
+    number = " office:value-type='float'"
+    rows = [
+        row(cell(" table:number-columns-spanned='2'", "Towns") + "<table:covered-table-cell/>"),
+        row(cell("", "Town") + cell("", "People")),
+        row(cell("", "Osel") + cell(number, "7")),
+        "<table:table-row table:number-rows-repeated='2'/>",
+        row(cell("", "Ship") + cell("", "Tons")),
+        row(cell("", "Selka") + cell(" office:value-type='percentage'", "25.5%")),
+        row(cell("", "Gorm") + cell(number, "#N/A")),
+    ]
+    sheet = f"<table:table table:name='One'>{''.join(rows)}</table:table>"
+    write_opendocument(tmp_path / "a.ods", f"<office:spreadsheet>{sheet}</office:spreadsheet>")
+    assert read_one(tmp_path).text == (
+        "## One\n\nTowns\n\n| Town | People |\n| --- | --- |\n| Osel | 7 |\n\n"
+        "| Ship | Tons |\n| --- | --- |\n| Selka | 25.5% |\n| Gorm |  |"
+    )
 
 
 def test_opendocument_presentation(tmp_path: Path) -> None:

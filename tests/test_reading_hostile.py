@@ -178,7 +178,7 @@ FILES: Files = {
         "a.odt", docx_of({"META-INF/manifest.xml": b"<m><encryption-data/></m>"}), Reason.ENCRYPTED,
     ),
     "xlsx with an entity bomb": ("a.xlsx", lambda: workbook_of(LAUGHS), Reason.BAD_FORMAT),
-    "xlsx with endless rows": (
+    "xlsx with endless empty rows": (
         "a.xlsx",
         lambda: workbook_of(
             b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
@@ -186,10 +186,15 @@ FILES: Files = {
             + b"".join(b'<row r="%d"><c r="XFD%d"/></row>' % (n, n) for n in range(1, 3000))
             + b"</sheetData></worksheet>"
         ),
-        Reason.TOO_LONG,
+        Reason.EMPTY,
     ),
     "parquet bomb": (
         "a.parquet", lambda: parquet_of(pa.table({"text": ["word " * 2_000] * 30_000})),
+        Reason.TOO_EXPANDING,
+    ),
+    "parquet bomb of a dictionary": (
+        "a.parquet",
+        lambda: parquet_of(pa.table({"text": pa.array([GOOD * 50] * 30_000).dictionary_encode()})),
         Reason.TOO_EXPANDING,
     ),
     "entity bomb": ("a.xml", LAUGHS, Reason.BAD_FORMAT),

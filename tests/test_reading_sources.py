@@ -181,3 +181,29 @@ def test_a_path_that_cannot_be_is_a_source_that_cannot_be_listed(source: str) ->
 def test_an_empty_source_is_a_wrong_call() -> None:
     with pytest.raises(UsageError, match="empty"):
         scan(" ")
+
+
+@pytest.mark.parametrize(
+    ("exclude", "ignored", "uris"),
+    [
+        (["*.md"], "", ["a/deep/y.txt", "a/x.txt"]),
+        (["deep/", "b.*"], "", ["a/x.txt"]),
+        ([], "# old\n/a/*\n!/a/deep/\n", ["a/deep/y.txt", "b.md"]),
+        (["**/y.txt"], "*.md", ["a/x.txt"]),
+    ],
+)
+def test_patterns_leave_files_out(
+    tmp_path: Path, exclude: list[str], ignored: str, uris: list[str]
+) -> None:
+    write_tree(tmp_path)
+    (tmp_path / ".almanacignore").write_text(ignored)
+    assert [item.uri for item in scan(str(tmp_path), exclude).items] == uris
+    assert [item.uri for item in scan(f"{tmp_path}/**", exclude).items] == uris
+
+
+def test_patterns_leave_out_files_of_a_store_and_no_file_that_is_named(tmp_path: Path) -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe({"/ignoring/a.md": b"One.", "/ignoring/old/b.md": b"Two."})
+    assert [item.uri for item in scan("memory://ignoring", ["old/"]).items] == ["a.md"]
+    write_tree(tmp_path)
+    assert len(scan(str(tmp_path / "b.md"), ["*.md"]).items) == 1

@@ -234,6 +234,23 @@ def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):
     assert f"from rejections where run_id = '{run.run_id}'" in where
 
 
+def test_a_document_ends_no_run_whatever_it_makes_a_library_raise(home, tmp_path, monkeypatch):
+    def break_down(*_, **__):
+        raise RecursionError
+
+    corpus = write_texts(tmp_path / "towns", {"osel.md": "Osel is a town."})
+    with monkeypatch.context() as patch:
+        patch.setattr("tasks.ingest.formats.read.title_of_text", break_down)
+        run = refresh(home, [str(corpus)], SETTINGS)
+    assert run.notes[0].endswith("osel.md: Its reader failed (RecursionError)")
+    again = SETTINGS.model_copy(update={"read": ReadSettings(charset="gb18030")})
+    with monkeypatch.context() as patch:
+        patch.setattr("tasks.refresh.split", break_down)
+        run = refresh(home, [str(corpus)], again)
+    assert run.notes[0].startswith("'Osel' was not split: RecursionError")
+    assert refresh(home, [str(corpus)], again).counts["passages"]["new"] == 1
+
+
 def test_a_refused_file_is_read_again_once_the_settings_for_reading_change(home, tmp_path):
     (tmp_path / "rules.txt").write_bytes("海滨公司成立于2009年。".encode("gb18030"))
     inputs = refresh(home, [str(tmp_path / "*.txt")], SETTINGS).counts["inputs"]

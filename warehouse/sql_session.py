@@ -46,7 +46,7 @@ _ARROW_FROM_TEXT = {
     "TIMESTAMP WITH TIME ZONE": pa.timestamp("us", tz="UTC"),
 }
 # For queries about the tables themselves, all live tables are filled.
-_CATALOG_WORDS = ("summarize", "information_schema", "duckdb_", "query_table", "query(")
+_CATALOG_WORDS = ("summarize", "information_schema", "duckdb_", "query")
 
 
 @dataclass(frozen=True)

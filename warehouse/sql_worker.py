@@ -9,7 +9,6 @@ operating system's limits on memory, time and file size.
 
 import json
 import math
-import re
 import resource
 import signal
 import sys
@@ -17,39 +16,26 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from warehouse.asserted import create_asserted
 from warehouse.quoting import quoted_name, quoted_text
+from warehouse.sql_check import RefusedError, check
 
-# Statements that only read. MULTI is PIVOT, which DuckDB rewrites to several statements.
-ALLOWED = frozenset({"SELECT", "EXPLAIN", "MULTI"})
-ALLOWED_PRAGMA = re.compile(r"\s*pragma\s+(table_info|show_tables|show|version)\b", re.IGNORECASE)
 # Python, DuckDB's code and thread stacks take address space that the query does not use.
 BASE_ADDRESS_SPACE = 1 << 30
 MAX_RESULT_BYTES = 4 << 30
 ROWS_AT_ONCE = 64
+ROW_SHARE = 1 / 16  # of the memory: whoever shows a row holds it several times
+READER_BYTES = 128 << 20  # that the process which shows the result needs
 # The rest is for Python, which turns rows into text.
 DUCKDB_SHARE = 0.8
 # A float holds decimals of this many digits exactly as written.
 FLOAT_DIGITS = 15
 NOWHERE = "/dev/null"
-# Functions and views of the same names that show paths of this machine, or run SQL that cannot be
-# checked here.
-SHOWS_PATHS = re.compile(
-    r"duckdb_(databases|settings|extensions|extension_repositories|external_file_cache|logs|"
-    r"secrets|temporary_files)|database_list|pg_settings|allowed_(paths|directories)|"
-    r"json_(execute_serialized_sql|serialize_plan)|u&\s*[\"']"
-)
-# Functions whose argument is SQL or a name, which could be put together from parts.
-TAKES_NAMES = re.compile(r'\b(query|query_table|current_setting)\b"?\s*(?=[(/-])')
-PLAIN_NAMES = re.compile(r"\(\s*\[?\s*('[^'\\]*'\s*(,\s*)?)+\]?\s*(,\s*(true|false)\s*)?\)")
-
-
-class RefusedError(Exception):
-    """The query asks for more than reading."""
 
 
 def main() -> int:
@@ -61,7 +47,9 @@ def main() -> int:
         connection = connect(request)
         check(connection, request["query"])
         parameters = received(request.get("parameters"))
-        summary = write_rows(connection, request["query"], parameters)
+        memory = request["memory_mb"] * (1 << 20)
+        limit_growth(memory)
+        summary = write_rows(connection, request["query"], parameters, int(memory * ROW_SHARE))
     except RefusedError as refusal:
         return fail("refused", str(refusal))
     except (MemoryError, duckdb.OutOfMemoryException):
@@ -98,6 +86,21 @@ def limit_process(seconds: float, memory_mb: int) -> None:
     lower_limit(resource.RLIMIT_AS, space)
     lower_limit(resource.RLIMIT_FSIZE, MAX_RESULT_BYTES)
     lower_limit(resource.RLIMIT_CORE, 0)
+
+
+def limit_growth(memory: int) -> None:
+    """Let this process and the one that reads its rows hold `memory` bytes together (on Linux).
+
+    DuckDB counts what its buffers hold, not the lists and texts that aggregates collect.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    with Path("/proc/self/statm").open(encoding="ascii") as numbers:
+        _, resident, _, _, _, data, _ = (
+            int(n) * resource.getpagesize() for n in numbers.read().split()
+        )
+    room = max(memory - resident - READER_BYTES, memory // 2)
+    lower_limit(resource.RLIMIT_DATA, data + room)
 
 
 def lower_limit(kind: int, limit: int) -> None:
@@ -166,26 +169,6 @@ def add_live_table(connection: duckdb.DuckDBPyConnection, name: str, live: dict[
         )
 
 
-def check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Refuse everything except a single statement that only reads the tables."""
-    text = query.casefold()
-    if SHOWS_PATHS.search(text):
-        raise RefusedError("settings and the places of files are not shown")
-    for call in TAKES_NAMES.finditer(text):
-        if not PLAIN_NAMES.match(text, call.end()):
-            raise RefusedError(f"{call.group(1)}() takes a plain text between quotes here")
-    statements = connection.extract_statements(query)
-    if not statements:
-        raise RefusedError("there is no statement")
-    if len(statements) != 1:
-        raise RefusedError(f"one statement at a time, please; these are {len(statements)}")
-    kind = statements[0].type.name
-    if kind == "PRAGMA" and ALLOWED_PRAGMA.match(query):
-        return
-    if kind not in ALLOWED:
-        raise RefusedError(f"this only reads the tables, and {kind} does not")
-
-
 def received(parameters: Any) -> Any:
     """Return a query's parameters as they were before they were sent as JSON."""
     if isinstance(parameters, list):
@@ -199,15 +182,24 @@ def received(parameters: Any) -> Any:
 
 
 def write_rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: Any = None
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    parameters: Any = None,
+    longest: int = MAX_RESULT_BYTES,
 ) -> dict[str, Any]:
-    """Write the result's rows; return its columns and the number of rows."""
+    """Write the result's rows; return its columns and the number of rows.
+
+    Raises OSError for a row of more than `longest` characters.
+    """
     cursor = connection.execute(query, parameters)
     description = cursor.description or []
     rows = 0
     for row in fetched(cursor):
         values = [plain(value) for value in row]
-        sys.stdout.write(json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
+        line = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+        if len(line) > longest:
+            raise OSError(f"a row has {len(line):,} characters")
+        sys.stdout.write(line + "\n")
         rows += 1
     sys.stdout.flush()
     return {

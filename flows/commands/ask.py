@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import field_validator, model_validator
 
 from flows import terminal
-from flows.jobs import MODEL, Call, Configured, finer, operand, option, switch
+from flows.jobs import MODEL, READER, WHERE, Call, Configured, finer, operand, option, switch
 from flows.terminal import Shown
 from schemas.answers import MIN_SCORE, Answer, Evidence, Gating, Way
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
+from schemas.labels import HeldLabels, held_labels
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
 
@@ -68,6 +69,7 @@ class Asking(Configured):
         "2026-03-31 (the current one).",
         None,
     )
+    where: str | None = WHERE
     edition: str | None = finer("An older edition, by its id.", None)
     without: list[str] = finer(
         "Parts of the query to leave out: gate, programs, planner, paths, bandit, text, experts, "
@@ -103,6 +105,7 @@ class Asking(Configured):
             self.style,
             self.memory,
             frozenset(self.without),
+            where=self.where,
         )
 
 
@@ -118,6 +121,7 @@ class Ask(Asking):
     )
     stream: bool = switch("Show text while it is written, as on a terminal.")
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
+    labels: HeldLabels = READER
     picture: str | None = option(
         "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
     )
@@ -153,7 +157,7 @@ class Ask(Asking):
         home = self.place
         first = [checked_question(" ".join(self.question))] if self.question else []
         typed = _typed_questions() if self.interactive else ()
-        edition = edition_of(home, self.edition, self.as_of)
+        edition = edition_of(home, self.edition, self.as_of, held_labels(self.labels))
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
         settings = _impatient(self.chosen_settings)
         turns: list[Turn] = []
@@ -170,7 +174,8 @@ class Ask(Asking):
                         terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
                     words = answer_in_words(answer, explain=self.explain)
                     terminal.print_shown(shown.rest_of(answer, words) if shown else words)
-                    _show_other_values(home, answer)
+                    if self.where is None:
+                        _show_other_values(edition, answer)
                 elif self.interactive:  # one object per line
                     terminal.show(terminal.json_line(answer.model_dump_json()))
                 else:
@@ -210,11 +215,11 @@ class _Screen:
         yield from words
 
 
-def _show_other_values(home: "Home", answer: Answer) -> None:
+def _show_other_values(edition: "Edition", answer: Answer) -> None:
     """Print what other texts say instead, as the table `conflicts` tells."""
     from tasks.ask.answer import other_values
 
-    others = other_values(home.editions.open(answer.edition), answer)
+    others = other_values(edition, answer)
     if others:
         values = "; ".join(terminal.one_line(f"{value} ({uri})") for value, uri in others)
         terminal.show(f"  Other texts say: {values}; see the table conflicts.")

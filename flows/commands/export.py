@@ -25,11 +25,11 @@ class Export(Command):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the export and return its size."""
-        from flows.home import edition_to_share
+        from flows.home import edition_of
         from tasks.export.export import export
 
         spill = self.place.spill
-        with edition_to_share(self.place, self.edition, self.labels).pinned() as edition:
+        with edition_of(self.place, self.edition, labels=self.labels).pinned() as edition:
             return export(edition, self.format, self.out, graph=self.graph, spill=spill)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:

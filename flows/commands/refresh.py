@@ -20,6 +20,7 @@ class RefreshKnowledge(PublishingJob):
         "--batch": Shortcut("settings.engine.model.batch"),
         "--workers": Shortcut("settings.workers", "N"),
         "--dask": Shortcut("settings.dask_address", "ADDRESS", (("settings.runner", "dask"),)),
+        "--exclude": Shortcut("settings.read.exclude", "GLOB"),
         "--max-delete": Shortcut("settings.publish.max_delete", "SHARE"),
     }
 

@@ -23,10 +23,10 @@ class Report(Job):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write the pages; return the address of the first, their number and their bytes."""
-        from flows.home import edition_to_share
+        from flows.home import edition_of
         from tasks.report.write import write_report
 
-        with edition_to_share(self.place, self.edition, self.labels).pinned() as edition:
+        with edition_of(self.place, self.edition, labels=self.labels).pinned() as edition:
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from flows import terminal
-from flows.jobs import EDITION, Configured, Runner, operand, option
+from flows.jobs import EDITION, READER, WHERE, Configured, Runner, operand, option
+from schemas.labels import HeldLabels, held_labels
 
 QUOTED_CHARS = 400
 
@@ -14,6 +15,8 @@ class Search(Configured):
 
     words: list[str] = operand("WORDS", "What to search for.")
     limit: int = option("N", "Show N passages and N notes.", 5, ge=1)
+    where: str | None = WHERE
+    labels: HeldLabels = READER
     edition: str | None = EDITION
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
@@ -22,8 +25,10 @@ class Search(Configured):
         from tasks.retrieval.search_edition import search
 
         settings = self.settings or reading_settings_of(self.place)
-        with edition_of(self.place, self.edition).pinned() as edition:
-            return search(edition, " ".join(self.words), settings.engine, limit=self.limit)
+        words = " ".join(self.words)
+        labels = held_labels(self.labels)
+        with edition_of(self.place, self.edition, labels=labels).pinned() as edition:
+            return search(edition, words, settings.engine, limit=self.limit, where=self.where)
 
     def shown(self, result: list[dict[str, Any]]) -> Iterator[terminal.Shown]:
         """Yield each hit in three lines."""

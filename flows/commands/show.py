@@ -5,8 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, Command, Runner, operand, option, switch
+from flows.jobs import EDITION, READER, Command, Runner, operand, option, switch
 from flows.terminal import Shown, Table, one_line
+from schemas.labels import HeldLabels, held_labels
 
 SHOWN = 20  # rows of each kind
 
@@ -22,6 +23,7 @@ class Show(Command):
     html: Path | None = option(
         "FILE", "Also write it, with a drawing of its neighbours, as this page (none).", None
     )
+    labels: HeldLabels = READER
     edition: str | None = EDITION
 
     def work(self, runner: Runner) -> dict[str, Any]:
@@ -29,7 +31,8 @@ class Show(Command):
         from flows.home import edition_of
         from tasks.show import show_entity
 
-        with edition_of(self.place, self.edition).pinned() as edition:
+        labels = held_labels(self.labels)
+        with edition_of(self.place, self.edition, labels=labels).pinned() as edition:
             page = show_entity(edition, " ".join(self.entity), self.graph)
         if self.html:
             from tasks.report.entity import entity_alone

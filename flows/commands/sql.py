@@ -4,11 +4,13 @@ import csv
 import itertools
 import json
 import sys
+import unicodedata
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from flows import terminal
-from flows.jobs import EDITION, Call, Configured, operand, option
+from flows.jobs import EDITION, READER, Call, Configured, operand, option
+from schemas.labels import HeldLabels, held_labels
 
 if TYPE_CHECKING:
     from warehouse.sql_process import SqlProcess
@@ -18,7 +20,8 @@ ROWS_SHOWN = 500
 CELL_CHARS = 200
 ANY_WIDTH = 1_000_000  # of a table that no terminal bounds
 PLAN = ("explain_key", "explain_value")  # the columns of a query's plan
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols that are seen as blanks
 
 
 class Sql(Configured):
@@ -28,9 +31,11 @@ class Sql(Configured):
     format: Literal["table", "json", "csv"] = option(
         None,
         "Format of the result. CSV puts a ' before texts that a spreadsheet would "
-        "evaluate as a formula: those that begin with = + - @, a tab or a line break.",
+        "evaluate as a formula: those that begin with = + - @, a tab or a line break, also "
+        "where they are full-width or follow blanks and unseen characters.",
         "table",
     )
+    labels: HeldLabels = READER
     edition: str | None = EDITION
 
     def run(self, call: Call) -> int:
@@ -51,9 +56,11 @@ class Sql(Configured):
         from warehouse.sql_session import live_parts, run_sql
 
         query = sys.stdin.read() if self.query == "-" else self.query
-        home, edition = self.place, edition_of(self.place, self.edition)
+        home, labels = self.place, held_labels(self.labels)
+        edition = edition_of(home, self.edition, labels=labels)
         settings = self.settings or reading_settings_of(home)
-        live = live_parts(home.live, query)
+        # What others asked has no labels.
+        live = live_parts(home.live, query) if labels is None else {}
         with edition.pinned():
             edition.check(DUCKDB_FILE)
             return run_sql(edition.database, live, query, settings.sql, process)
@@ -90,10 +97,18 @@ def _write_csv(result: "SqlResult", out: TextIO) -> None:
 def no_formula(value: Any) -> str:
     """Return a cell that no spreadsheet evaluates: a text that could be a formula begins with '.
 
-    Numbers stay numbers, even negative ones.
+    Numbers stay numbers, even negative ones. Blanks and unseen characters before a sign are passed
+    over, as some spreadsheets do; full-width signs count as signs.
     """
     text = _as_text(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
+    seen = next((sign for sign in text if _is_seen(sign)), "")
+    starts = text[:1], unicodedata.normalize("NFKC", seen)[:1]
+    is_formula = isinstance(value, str) and any(start in FORMULA_STARTS for start in starts)
+    return f"'{text}" if is_formula else text
+
+
+def _is_seen(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LNPS" and sign not in FILLERS
 
 
 def _write_table(result: "SqlResult", out: TextIO) -> None:

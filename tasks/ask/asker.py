@@ -81,6 +81,7 @@ class Asker:
             raise UsageError(f"There is no graph {options.graph!r}. The graphs: {known}.")
         if options.route == "experts" or options.expert is not None:
             _check_experts(home, edition, options)
+        documents = _documents(edition, options)
         self._learned = learned or load_learned_query(home, reader_name(settings))
         off = self._learned.off if options.route == "auto" else frozenset()
         options = replace(options, without=check_parts(options.without) | off)
@@ -89,7 +90,14 @@ class Asker:
         self.edition = edition
         self._run_id = f"ask-{uuid4().hex[:12]}"
         self._resources = Resources(
-            home, edition, settings, options, graphs, planners=planners, policies=policies
+            home,
+            edition,
+            settings,
+            options,
+            graphs,
+            planners=planners,
+            policies=policies,
+            documents=documents,
         )
         self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
@@ -243,7 +251,7 @@ class Asker:
     def _gate_decides(self) -> bool:
         """Whether the gate has a choice: a model that may answer alone, and no named route."""
         options = self._resources.options
-        no_name = options.route == "auto" and not (options.graph or options.expert)
+        no_name = options.route == "auto" and not (options.graph or options.expert or options.where)
         return self._resources.model is not None and no_name
 
     # -- routes -----------------------------------------------------------------------------------
@@ -270,6 +278,8 @@ class Asker:
             return [name for name in ROUTES if name == options.route]
         if options.expert is not None:
             return ["experts"]
+        if options.where is not None:
+            return ["text"]
         return [name for name in AUTO if name not in options.without and self._has(name)]
 
     def _has(self, route: RouteName) -> bool:
@@ -337,7 +347,7 @@ class Asker:
         from tasks.ask.documents import Documents
 
         return CitedReader(
-            Documents(resources.edition.path),
+            Documents(resources.edition.path, resources.documents),
             answer_tokens=resources.settings.ask.answer_tokens,
             rounds=options.rounds or ROUNDS,
             style=options.style,
@@ -382,6 +392,23 @@ class Asker:
 def _no_name(question: Question) -> bool:
     """Without a model the gate decides nothing, so that no name is looked up."""
     return False
+
+
+def _documents(edition: Edition, options: AskOptions) -> frozenset[str] | None:
+    """Return the documents that may be read, None for all.
+
+    Raises UsageError if their condition does not parse, or if more than texts is to be asked.
+    """
+    if options.where is None:
+        return None
+    if options.route not in ("auto", "text") or options.graph or options.expert:
+        raise UsageError(
+            "With a condition on documents, answers are read from texts alone: leave out the "
+            "condition, or the route, graph or expert."
+        )
+    from tasks.retrieval.where import documents_where
+
+    return documents_where(edition, options.where)
 
 
 def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:

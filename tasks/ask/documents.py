@@ -35,9 +35,10 @@ class DocumentFacts:
 class Documents:
     """Looks documents up by their ids; what was looked up is kept."""
 
-    def __init__(self, edition: Path) -> None:
-        """Take an edition's folder; nothing is read yet."""
+    def __init__(self, edition: Path, listed: Collection[str] | None = None) -> None:
+        """Take an edition's folder, and the ids of documents with titles to list; reads nothing."""
         self._path = edition / f"{Document.table}.parquet"
+        self._listed = listed
         self._known: dict[str, DocumentFacts] = {}
 
     def about(self, ids: Collection[str]) -> dict[str, DocumentFacts]:
@@ -54,7 +55,7 @@ class Documents:
         return {one: self._known[one] for one in ids if one in self._known}
 
     def titles(self, most: int, *, open_only: bool) -> list[tuple[str, str | None]]:
-        """Return all documents' titles and dates, by date; none if there are more than `most`.
+        """Return the documents' titles and dates, by date; none if there are more than `most`.
 
         With `open_only`, those of sensitive documents are left out.
         """
@@ -62,7 +63,10 @@ class Documents:
         if file.metadata.num_rows > most:
             return []
         columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
-        facts = map(_facts, file.read(columns=columns).to_pylist())
+        rows = file.read(columns=columns).to_pylist()
+        if self._listed is not None:
+            rows = [row for row in rows if row["document_id"] in self._listed]
+        facts = map(_facts, rows)
         named = {
             (one.title or one.uri, one.date) for one in facts if not (open_only and one.sensitive)
         }

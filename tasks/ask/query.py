@@ -179,7 +179,8 @@ def _collected(means: Means, query: Query) -> None:
 
 
 def _reads_text_alone(means: Means) -> bool:
-    return means.resources.options.route == "text"
+    options = means.resources.options
+    return options.route == "text" or options.where is not None
 
 
 def number_items(means: Means, queries: Sequence[Query]) -> None:

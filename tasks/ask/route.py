@@ -48,7 +48,8 @@ class AskOptions:
     `min_score` are not given by the embedded reader. A model answers in `style`, `short` or
     `full`, and from its `memory` only if that is allowed. Parts of the query that are named in
     `without` are left out (`tasks.ask.parts`). With `beside_graph`, routes that read no graph are
-    asked beside a named one, as if it were the only one.
+    asked beside a named one, as if it were the only one. `where` is a condition on documents
+    (`tasks.retrieval.where`): texts of those that meet it are read, and nothing else is asked.
     """
 
     route: str = "auto"
@@ -60,6 +61,7 @@ class AskOptions:
     memory: bool = False
     without: frozenset[str] = frozenset()
     beside_graph: bool = False
+    where: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,8 @@ class AnswerRoute(Protocol):
 class Resources:
     """What routes answer from; `model` and `web` are None if the settings have none.
 
-    `planners` and `policies`, by graph, take the place of all that the home has learned.
+    `planners` and `policies`, by graph, take the place of all that the home has learned. If
+    `documents` are given, by their ids, nothing else is read.
     """
 
     home: "Home"
@@ -224,6 +227,7 @@ class Resources:
     web: "Web | None" = None
     planners: "Mapping[str, Planner] | None" = None
     policies: "Mapping[str, TrainedPolicy] | None" = None
+    documents: frozenset[str] | None = None
 
     @property
     def speaks_for_itself(self) -> bool:
@@ -264,4 +268,5 @@ class Resources:
         self.edition.check(f"{Entity.table}.parquet", "search/")
         engine = self.settings.engine
         encoders = load_encoder(engine.encoder), load_encoder(engine.chinese_encoder)
-        return Searcher(self.edition.path, *encoders)
+        searcher = Searcher(self.edition.path, *encoders)
+        return searcher if self.documents is None else searcher.within(self.documents)

@@ -83,7 +83,9 @@ class TextRoute(AnswerRoute):
     def _about_the_corpus(self, question: Question) -> list[Item]:
         """Return all themes for a question about the corpus that names nothing known, else none."""
         searcher = self._resources.searcher
-        if searcher is None or not is_about_the_corpus(question) or searcher.link(question):
+        if searcher is None or self._resources.documents is not None:  # themes are of all of them
+            return []
+        if not is_about_the_corpus(question) or searcher.link(question):
             return []
         return theme_items(
             self._edition, self._documents, open_only=self._engine.withholds_sensitive
@@ -102,7 +104,9 @@ class TextRoute(AnswerRoute):
     @cached_property
     def _reader(self) -> PassageReader | None:
         has_passages = self._edition.rows(Passage) > 0
-        return PassageReader(self._edition, self._engine) if has_passages else None
+        if not has_passages:
+            return None
+        return PassageReader(self._edition, self._engine, self._resources.documents)
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:

@@ -72,7 +72,7 @@ def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
 
     try:
         value = tomllib.loads(fields) if fence == "+++" else parse_yaml(fields.encode(), "it")
-    except (AlmanacError, tomllib.TOMLDecodeError, RecursionError):
+    except (AlmanacError, ValueError, RecursionError):  # ValueError: also of very long numbers
         return None
     return value if isinstance(value, dict) else None
 

@@ -60,7 +60,9 @@ class Ingestion:
         """List the source and compare it with the journal."""
         self.settings = settings
         notes = source == NOTES_SOURCE
-        self.listing = scan_notes(home.path / NOTES) if notes else scan(source)
+        self.listing = (
+            scan_notes(home.path / NOTES) if notes else scan(source, settings.read.exclude)
+        )
         self.source = self.listing.source
         self.known = _known(home, self.source)
         sensitivity = "sensitive" if sensitive else "normal"

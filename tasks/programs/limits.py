@@ -28,7 +28,7 @@ class Limits:
 
     seconds: float = 5.0
     call_seconds: float = 60.0
-    memory: int = 256 << 20  # bytes
+    memory: int = 64 << 20  # bytes
     calls: int = 5_000
     depth: int = 200  # of recursion
     output: int = 200_000  # characters that it returns or prints

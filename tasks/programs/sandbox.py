@@ -11,8 +11,10 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import takewhile
+from pathlib import PurePath
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -34,6 +36,14 @@ LONGEST_PROGRAM = 100_000  # characters
 RESERVED = 1 << 29  # bytes of address space that the interpreter itself may take
 SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
 STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
+FORKED = (
+    "programs cannot run in a process that was forked after one had run: "
+    "fork before the first question, or start processes by spawn"
+)
+NODE = 8  # of the characters that a program returns, for each value beside its own characters
+DEEPEST_VALUE = 4  # lists in lists
+# What converting a value of the interpreter raises, as of an instance that is a key.
+UNCONVERTED = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -53,7 +63,6 @@ class Sandbox:
         self._workers = workers
         self._pool: Any = None
         self._lock = Lock()
-        self._owner = 0
 
     def run(
         self, code: str, functions: Calls, helpers: Calls, limits: Limits, *, seed: int = 0
@@ -66,6 +75,8 @@ class Sandbox:
         """
         if len(code) > LONGEST_PROGRAM:
             return ProgramOutcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
+        if _first_process() != os.getpid():
+            return ProgramOutcome(error=FORKED)
         try:
             code = adapted(code)
         except SandboxError as error:
@@ -121,7 +132,7 @@ class Sandbox:
             if SEARCH.search(code):
                 result, answers = feed("[search(), answers]")
             outcome.result = _bounded(result, limits)
-        except (monty.MontyError, TimeoutError) as error:
+        except (monty.MontyError, TimeoutError, *UNCONVERTED) as error:
             outcome.error, answers = _plain(error), None
         if guarded.failed:
             raise guarded.failed
@@ -130,21 +141,21 @@ class Sandbox:
         if outcome.error and outcome.error.startswith(STOPPED):
             end_worker(worker)
             return
-        with suppress(monty.MontyError, TimeoutError):
+        with suppress(monty.MontyError, TimeoutError, *UNCONVERTED):
             answers = feed("answers") if answers is None else answers
             outcome.answers = _bounded(answers, limits) if isinstance(answers, list) else []
 
     def close(self) -> None:
         """End the workers."""
         with self._lock:
-            if self._pool is not None and self._owner == os.getpid():
+            if self._pool is not None and _first_process() == os.getpid():
                 self._pool.__exit__(None, None, None)
             self._pool = None
 
     def _open(self) -> Any:
-        """Return the pool; a forked process starts its own."""
+        """Return the pool."""
         with self._lock:
-            if self._pool is None or self._owner != os.getpid():
+            if self._pool is None:
                 import pydantic_monty as monty
 
                 self._pool = monty.Monty(
@@ -153,7 +164,6 @@ class Sandbox:
                     max_checkouts_per_worker=PROGRAMS_PER_WORKER,
                     feed_duration_limit_grace=GRACE,
                 ).__enter__()
-                self._owner = os.getpid()
             return self._pool
 
 
@@ -163,6 +173,15 @@ def shared_sandbox() -> Sandbox:
     sandbox = Sandbox()
     atexit.register(sandbox.close)
     return sandbox
+
+
+@cache
+def _first_process() -> int:
+    """Return the process that ran the first program: the interpreter's threads live there alone.
+
+    A forked child that touched them would hang, and its parent with it.
+    """
+    return os.getpid()
 
 
 def confine(worker: int | None, limits: Limits) -> None:
@@ -187,30 +206,48 @@ def _plain(error: Exception) -> str:
         return f"TimeoutError: {error}"
     if type(error).__name__ == "MontyCrashedError":
         return "TimeoutError: the program was stopped"
+    if isinstance(error, UNCONVERTED):
+        return f"{type(error).__name__}: a value of the program cannot be returned"
     return " ".join(str(error).split())[:500]
 
 
 def _bounded(value: Any, limits: Limits) -> Any:
-    """Return a program's value as texts, numbers and lists of bounded size."""
+    """Return a program's value as texts, numbers and lists of bounded size.
+
+    A list may stand in others a million times without taking memory, so each time counts.
+    """
     left = limits.output
 
-    def bound(value: Any, depth: int) -> Any:
+    def bound(value: Any, depth: int = 0) -> Any:
         nonlocal left
-        if left <= 0 or depth > 4:
+        left -= NODE
+        if left <= 0 or depth > DEEPEST_VALUE:
             return None
-        if isinstance(value, bool | int | float | None):
-            left -= 8
-            return value if not isinstance(value, int) or abs(value) < 1 << 63 else float("inf")
-        if isinstance(value, str):
-            value = value[:left]
-            left -= len(value) + 1
-            return value
-        if isinstance(value, list | tuple | set | frozenset):
-            return [bound(item, depth + 1) for item in value if left > 0]
-        if isinstance(value, dict):
-            pairs = ((key, item) for key, item in value.items() if left > 0)
-            return {str(bound(key, depth + 1)): bound(item, depth + 1) for key, item in pairs}
-        left -= 100
-        return str(value)[:100]
+        match value:
+            case bool() | float() | None:
+                return value
+            case int():
+                return value if abs(value) < 1 << 63 else float("inf")
+            case str() | bytes():
+                text = value[:left] if isinstance(value, str) else repr(value[:100])
+                left -= len(text)
+                return text
+            case list() | tuple() | set() | frozenset():
+                return [bound(item, depth + 1) for item in takewhile(has_room, value)]
+            case dict():
+                return pairs(value, depth)
+            case complex() | date() | time() | timedelta() | PurePath():
+                return str(value)[:100]
+        # An instance of the program's own class, or a type or function of the interpreter.
+        fields = pairs(getattr(value, "attributes", None) or {}, depth)
+        name = str(getattr(value, "name", type(value).__name__))[:100]
+        return f"{name}({', '.join(f'{key}={field!r}' for key, field in fields.items())})"[:1_000]
 
-    return bound(value, 0)
+    def pairs(values: dict[Any, Any], depth: int) -> dict[str, Any]:
+        items = takewhile(has_room, values.items())
+        return {str(bound(key, depth + 1)): bound(item, depth + 1) for key, item in items}
+
+    def has_room(_: Any) -> bool:
+        return left > 0
+
+    return bound(value)

@@ -1,6 +1,6 @@
 """Answer questions that ask who or what something is, by its descriptions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -25,7 +25,7 @@ _DESCRIPTIONS = """
 select d.text, d.document_id, c.uri, d.span_start, d.span_end, d.confidence, d.graph
 from descriptions d join entities e using (entity_id)
 left join documents c using (document_id)
-where d.entity_id = $entity_id
+where d.entity_id = $entity_id and ($all or d.document_id in $documents)
 order by lower(c.title) = lower(e.name) desc, d.confidence desc, length(d.text) desc,
          d.description_id
 limit $most
@@ -42,14 +42,18 @@ def name_to_define(question: Question, names: Sequence[LinkedName]) -> LinkedNam
 
 
 def describe(
-    name: LinkedName, searcher: Searcher, con: duckdb.DuckDBPyConnection
+    name: LinkedName,
+    searcher: Searcher,
+    con: duckdb.DuckDBPyConnection,
+    within: Mapping[str, Any],
 ) -> list[Evidence]:
     """Return descriptions of a name's usual bearer, best first, else its document's opening.
 
-    The usual bearer is the commonest one that has descriptions.
+    The usual bearer is the commonest one that has descriptions. `within` says whether `all`
+    documents may be cited, or else which.
     """
     for bearer in name.bearers:
-        values: dict[str, Any] = {"entity_id": searcher.entity_id(bearer.entity), "most": MOST}
+        values = {"entity_id": searcher.entity_id(bearer.entity), "most": MOST, **within}
         rows = con.execute(_DESCRIPTIONS, values).fetchall()
         if rows:
             return [

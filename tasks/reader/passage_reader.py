@@ -1,7 +1,7 @@
 """Answer questions from the passages of an edition and from their statements, with the sources."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import duckdb
 
@@ -47,11 +47,11 @@ with stating as (
 )
 select distinct t.tail from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
-where contains($answer, lower(s.tail)) and s.tail <> ''
+where contains($answer, lower(s.tail)) and s.tail <> '' and ($all or t.document_id in $documents)
 union
 select distinct t.head from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail
-where contains($answer, lower(s.head)) and s.head <> ''
+where contains($answer, lower(s.head)) and s.head <> '' and ($all or t.document_id in $documents)
 order by all
 """
 
@@ -59,8 +59,13 @@ order by all
 class PassageReader(NamedThings):
     """Answers questions from the passages of one edition; a source of texts for the reader."""
 
-    def __init__(self, edition: Edition, settings: EngineSettings | None = None) -> None:
-        """Open the edition's indexes and its database, read-only.
+    def __init__(
+        self,
+        edition: Edition,
+        settings: EngineSettings | None = None,
+        documents: Collection[str] | None = None,
+    ) -> None:
+        """Open the edition's indexes and its database, read-only; read these documents alone.
 
         Raises DamageError if they are not what the edition's manifest says.
         """
@@ -72,6 +77,9 @@ class PassageReader(NamedThings):
             load_encoder(settings.encoder),
             load_encoder(settings.chinese_encoder),
         )
+        if documents is not None:
+            self._searcher = self._searcher.within(documents)
+        self._within = {"all": documents is None, "documents": sorted(documents or ())}
 
     def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
         """Return the answer with its evidence.
@@ -80,7 +88,7 @@ class PassageReader(NamedThings):
         the evidence is the nearest passages.
         """
         name = name_to_define(question, self._searcher.link(question))
-        descriptions = describe(name, self._searcher, self._con) if name else []
+        descriptions = describe(name, self._searcher, self._con, self._within) if name else []
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
         return answer_from(question, self, trained_reader(), min_score)
@@ -119,6 +127,7 @@ class PassageReader(NamedThings):
                 "start": place.span_start,
                 "end": place.span_end,
                 "answer": answer.lower(),
+                **self._within,
             },
         ).fetchall()
         return [value for (value,) in rows]

@@ -26,6 +26,7 @@ from tasks.reader.answers import (
     without_article,
 )
 from tasks.reader.asked_names import AskedNames
+from tasks.reader.asserted import Asserted
 from tasks.reader.comparison import (
     Comparison,
     are_same,
@@ -228,6 +229,7 @@ def candidates(
     English the reader takes as many wrong answers from these as right ones.
     """
     coverage, names = Coverage(question, source), AskedNames(question, source)
+    asserted = Asserted(question)
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
@@ -245,6 +247,8 @@ def candidates(
             if not part:
                 continue
             is_about_it = coverage.is_related(text, part) and names.concern(text, part)
+            if not asserted.holds(text.words[part.start : part.end], span.start - part.start):
+                continue
             if coverage.adds(text.led, part) and is_about_it:
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
                 rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))

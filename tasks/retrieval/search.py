@@ -1,13 +1,16 @@
 """Retrieve the passages and notes for a question: by words, by vectors and by the graph."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import schemas
@@ -94,6 +97,17 @@ class Searcher:
         }
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
         self._latest: tuple[tuple[str, str], _Scores] | None = None
+        self._found_in: dict[str, np.ndarray] | None = None  # whether each text may be found
+
+    def within(self, documents: Collection[str]) -> "Searcher":
+        """Return the same search, which finds texts of these documents alone."""
+        restricted, ids = copy(self), pa.array(sorted(documents), pa.string())
+        restricted._latest = None
+        restricted._found_in = {
+            kind: pc.is_in(texts["document_id"], ids).to_numpy()
+            for kind, texts in self._texts.items()
+        }
+        return restricted
 
     @cached_property
     def _entities(self) -> dict[str, list[str]]:
@@ -215,9 +229,11 @@ class Searcher:
         """Return the first passage of a document whose title is the name, if there is one."""
         titled = self._walker.graph.titled
         for bearer in self.names.bearers(normalise_name(name)):
-            places = np.flatnonzero(titled[:, 0] == bearer.entity)
-            if len(places):
-                row = int(titled[places[0], 1])
+            rows = titled[titled[:, 0] == bearer.entity, 1]
+            if self._found_in is not None:
+                rows = rows[self._found_in["passages"][rows]]
+            if len(rows):
+                row = int(rows[0])
                 return Hit(row, self._texts["passages"].slice(row, 1).to_pylist()[0], 1.0)
         return None
 
@@ -226,7 +242,8 @@ class Searcher:
     ) -> np.ndarray:
         """Return the share of time that a walk from the question spends at each passage."""
         start = self._start_entities(self.link(question) if names is None else names)
-        return self._walker.walk(start, _start_passages(scores.likeness))
+        walked = self._walker.walk(start, _start_passages(scores.likeness))
+        return walked if self._found_in is None else walked * self._found_in["passages"]
 
     def _start_entities(self, names: Sequence[LinkedName]) -> dict[int, float]:
         """Return the starting weights of entities; those in fewer passages weigh more.
@@ -254,14 +271,19 @@ class Searcher:
 
     def _compared(self, kind: str, question: Question) -> _Scores:
         texts = self._texts[kind]
+        found_in = self._found_in[kind] if self._found_in else None
         by_words, cosines = np.zeros(len(texts)), np.zeros(len(texts))
-        rows, word_scores = self._words[kind].search(question.content_words, CANDIDATES)
+        most = CANDIDATES if found_in is None else max(1, len(texts))
+        rows, word_scores = self._words[kind].search(question.content_words, most)
+        if found_in is not None:
+            rows, word_scores = rows[found_in[rows]], word_scores[found_in[rows]]
         if len(rows):
             by_words[rows] = WORD_SHARE * word_scores / word_scores[0]
         dense = self._dense["chinese_vectors" if question.is_chinese else "vectors"]
         if dense is not None:
             first = 0 if kind == "passages" else len(self._texts["passages"])
             cosines = dense.likeness(question.text, first, first + len(texts))
+            cosines = cosines if found_in is None else cosines * found_in
         return _Scores((by_words + cosines) / (WORD_SHARE + 1), cosines, by_words)
 
     def _hits(self, kind: str, ranked: np.ndarray, scores: _Scores, k: int) -> list[Hit]:

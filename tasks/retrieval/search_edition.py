@@ -12,22 +12,31 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.search import Hit, Searcher
+from tasks.retrieval.where import documents_where
 from tasks.text.question import LONGEST_QUESTION, analyse
 from warehouse.editions import Edition
 
 
 def search(
-    edition: Edition, words: str, settings: EngineSettings, *, limit: int = 8
+    edition: Edition,
+    words: str,
+    settings: EngineSettings,
+    *,
+    limit: int = 8,
+    where: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the passages, then the notes, that match the words best, each with its source.
 
     Each kind is sorted by score, best first. Scores lie between 0 and 1 and are comparable within
     one kind only. What is merely nearest is no match: it is left out, but for passages to which
-    the graph leads from a match or from a name. Raises UsageError for no words, too many, or a
-    limit below 1, and DamageError if the edition's index does not match its manifest.
+    the graph leads from a match or from a name. With `where`, a condition on documents
+    (`tasks.retrieval.where`), texts of those that meet it are found. Raises UsageError for no
+    words, too many, a limit below 1, or a condition that does not parse, and DamageError if the
+    edition's index does not match its manifest.
     """
     checked_search(words, limit)
-    return search_opened(edition, open_searcher(edition, settings), words, limit=limit)
+    searcher = open_searcher(edition, settings)
+    return search_opened(edition, searcher, words, limit=limit, where=where)
 
 
 def checked_search(words: str, limit: int) -> str:
@@ -51,10 +60,12 @@ def open_searcher(edition: Edition, settings: EngineSettings) -> Searcher:
 
 
 def search_opened(
-    edition: Edition, searcher: Searcher, words: str, *, limit: int = 8
+    edition: Edition, searcher: Searcher, words: str, *, limit: int = 8, where: str | None = None
 ) -> list[dict[str, Any]]:
     """Return what `search` does, by a searcher open on the edition; one thread at a time."""
     question = analyse(checked_search(words, limit))
+    if where is not None:
+        searcher = searcher.within(documents_where(edition, where))
     names = searcher.link(question)
     matched = names or any(hit.matches for hit in searcher.alike(question, 1))
     found = searcher.union(question, limit, names) if matched else []

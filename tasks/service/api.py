@@ -171,9 +171,10 @@ def search(
     opened: Reading,
     q: Annotated[str, Query(min_length=1, max_length=2_000, examples=["radium discovery"])],
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
+    where: messages.Where = None,
 ) -> list[messages.Found]:
     """Find passages and notes by words and meaning, best first."""
-    return [messages.Found(**row) for row in opened.search(q, limit)]
+    return [messages.Found(**row) for row in opened.search(q, limit, where)]
 
 
 @router.post("/sql")

@@ -127,11 +127,14 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
 
     @server.tool(annotations=READS)
     async def ask(
-        question: str, ctx: Context[Any, Any], earlier: list[messages.EarlierTurn] | None = None
+        question: str,
+        ctx: Context[Any, Any],
+        earlier: list[messages.EarlierTurn] | None = None,
+        where: messages.Where = None,
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the almanac; `earlier` are the turns of the conversation."""
         with _opened(shelf, ctx) as (home, opened):
-            request = messages.AskRequest(question=question, history=earlier or [])
+            request = messages.AskRequest(question=question, history=earlier or [], where=where)
             future = home.askers.answer(
                 opened, request.question, request.options, (), request.turns
             )
@@ -149,11 +152,14 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
 
     @server.tool(annotations=READS)
     def search(
-        words: str, ctx: Context[Any, Any], limit: Annotated[int, Field(ge=1, le=20)] = 8
+        words: str,
+        ctx: Context[Any, Any],
+        limit: Annotated[int, Field(ge=1, le=20)] = 8,
+        where: messages.Where = None,
     ) -> Annotated[CallToolResult, FoundResult]:
         """Find passages and notes by words and meaning, best first."""
         with _opened(shelf, ctx) as (_, opened):
-            found = opened.search(words, limit)
+            found = opened.search(words, limit, where)
             return _fitted(FoundResult(edition=opened.edition.id, found=[]), "found", found)
 
     @server.tool(annotations=READS)

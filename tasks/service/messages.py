@@ -1,16 +1,24 @@
 """Requests and responses of the service that are not rows of tables."""
 
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.answers import MIN_SCORE
 from tasks.ask.route import AskOptions, Turn
+from tasks.retrieval.where import LONGEST as LONGEST_CONDITION
 from tasks.text.question import LONGEST_QUESTION
 
 MOST_TURNS = 20
 Item = TypeVar("Item")
+Where = Annotated[
+    str | None,
+    Field(
+        max_length=LONGEST_CONDITION,
+        description="Read only documents whose metadata meet it: date >= 2025-01-01.",
+    ),
+]
 
 
 class _Request(BaseModel):
@@ -40,6 +48,7 @@ class AskRequest(_Request):
     min_score: float = Field(
         MIN_SCORE, ge=0, le=1, description="Least probability of an answer from texts."
     )
+    where: Where = None
     history: list[EarlierTurn] = Field(
         [], max_length=MOST_TURNS, description="The conversation before it, the latest turn last."
     )
@@ -53,6 +62,7 @@ class AskRequest(_Request):
             style=self.style,
             memory=self.memory,
             min_score=self.min_score,
+            where=self.where,
         )
 
     @property

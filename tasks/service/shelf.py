@@ -58,10 +58,10 @@ class OpenEdition:
         """Return a connection of a thread's own; close it after use."""
         return self._con.cursor()
 
-    def search(self, words: str, limit: int) -> list[dict[str, Any]]:
+    def search(self, words: str, limit: int, where: str | None = None) -> list[dict[str, Any]]:
         """Return the passages and notes that match, as `almanac search` does; one at a time."""
         with self._searching:
-            return search_opened(self.edition, self._searcher, words, limit=limit)
+            return search_opened(self.edition, self._searcher, words, limit=limit, where=where)
 
     @cached_property
     def _searcher(self) -> Any:

@@ -6,7 +6,7 @@ govern it ("if they sell", "X believed that they sell"). The innermost modality 
 clause, so a clause gives triples only if the clauses around it do not change what it states.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause
 from tasks.extract.rules.kinds import kind_of_noun
@@ -16,6 +16,7 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
+from tasks.text.standing import doubts
 
 MODALITY_OF_MODAL = {
     **dict.fromkeys(["can", "ca", "could", "may", "might"], "possible"),
@@ -44,6 +45,13 @@ CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
 SPEAKING = frozenset(["person", "organisation", "work"])
 SOURCES = OFFICES | word_set("source report study survey census records data")
 DEEPEST = 12
+MODALITY_OF_DOUBT = {
+    "supposed": "supposed",
+    "reported": "reported",
+    "planned": "intended",
+    "asked": "asked",
+    "compared": "supposed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,27 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         token = above
     if _is_question(passage, clause):
         modality, stated = "asked" if modality == "asserted" else modality, False
-    return Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
+    standing = Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
+    first, last = passage.sentence_of(clause.predicate)
+    start = tree.start[first]
+    sentence = tree.text[start : tree.end[last - 1]]
+    return governed(standing, sentence, tree.start[clause.predicate] - start)
+
+
+def governed(standing: Standing, sentence: str, place: int) -> Standing:
+    """Return the standing of a clause as changed by words that govern it from outside.
+
+    `place` is a character of the clause in its sentence. Without such words, or if the clause is no
+    plain assertion by itself, its standing is returned as it is.
+    """
+    if (standing.polarity, standing.modality) != ("positive", "asserted"):
+        return standing
+    doubt = next((d for d in doubts(sentence) if d.governed and d.holds(place)), None)
+    if doubt is None or doubt.kind == "contrasted":
+        return standing
+    if doubt.kind == "denied":
+        return replace(standing, polarity="negative", stated=False)
+    return replace(standing, modality=MODALITY_OF_DOUBT[doubt.kind], stated=False)
 
 
 def _opens_condition(tree: Tree, clause: Clause) -> bool:

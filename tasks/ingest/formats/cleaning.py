@@ -24,6 +24,25 @@ _SAMPLE = 65_536  # bytes examined to tell text from binary
 _SPARED_CONTROLS = 8
 _MAX_CONTROLS = 0.02  # a text with a larger share of control characters is binary
 
+# What browsers read a charset as, by Python's names (https://encoding.spec.whatwg.org): pages that
+# declare the smaller charset are usually written in the larger one.
+_LARGER = {
+    "ascii": ("cp1252",), "iso8859-1": ("cp1252",), "iso8859-9": ("cp1254",),
+    "iso8859-11": ("cp874",), "tis-620": ("cp874",), "gb2312": ("gb18030",), "gbk": ("gb18030",),
+    "big5": ("big5hkscs", "cp950"), "euc_kr": ("cp949",), "shift_jis": ("cp932",),
+    "euc_jp": ("euc_jp", "euc_jis_2004"), "utf-16": ("utf-8",), "utf-16-le": ("utf-8",),
+    "utf-16-be": ("utf-8",),
+}  # fmt: skip
+_LABELS = {  # that browsers know and Python does not
+    "user-defined": "cp1252", "windows-949": "cp949", "ksc_5601": "cp949", "windows-874": "cp874",
+    "dos-874": "cp874", "windows-31j": "cp932", "gb_2312": "gb18030", "gb_2312-80": "gb18030",
+    "cn-big5": "big5", "unicode": "utf-8", "mac": "mac-roman", "macintosh": "mac-roman",
+    "mac-ukrainian": "mac-cyrillic", "koi8-ru": "koi8-u", "visual": "iso8859-8",
+    "logical": "iso8859-8",
+}  # fmt: skip
+_NUMBERED = re.compile(r"iso-?8859-?(\d+)(?:-[ei])?")
+_MAX_BROKEN = 0.01  # a text with a larger share of broken characters is not in its charset
+
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL_BYTES = (*range(9), *range(14, 27), 28, 29, 30, 31, 127)
 _IS_BINARY = "Its content is binary, not text."
@@ -36,6 +55,7 @@ _INVISIBLE = re.compile(
     "|(?<![\u0620-\u0dff])[\u200c\u200d]"
 )
 _SPACES = re.compile("[\xa0\u2007\u202f]")
+_HYPHENS = re.compile("[\u2010\u2011]")
 
 
 def decode(data: bytes, charset: str | None = None) -> str:
@@ -53,6 +73,26 @@ def decode(data: bytes, charset: str | None = None) -> str:
         return data.decode(charset)
     except UnicodeDecodeError as error:
         raise not_decodable(error) from error
+
+
+def decode_as_declared(data: bytes, label: str) -> str:
+    """Decode bytes in the charset of a label as browsers do: in the charset that is meant by it.
+
+    Single broken characters become U+FFFD. Raises `LookupError` for an unknown label, and
+    `UnicodeError` if more than a hundredth of the characters are broken.
+    """
+    label = _NUMBERED.sub(r"iso8859-\1", re.sub(r"^(x-)+", "", label.strip().lower()))
+    name = codecs.lookup(_LABELS.get(label, label)).name
+    charsets = _LARGER.get(name, (name,))
+    for charset in charsets:
+        try:
+            return data.decode(charset)
+        except UnicodeDecodeError:
+            continue
+    text = data.decode(charsets[0], "replace")
+    if text.count("\ufffd") > _MAX_BROKEN * len(text):
+        raise UnicodeError(f"it is not {label}")
+    return text
 
 
 def encoding_of(start: bytes) -> str:
@@ -88,12 +128,12 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, and without invisible characters; idempotent."""
+    r"""Return the text with `\n` newlines, NFC, plain spaces and hyphens, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _SPACES.sub(" ", text))
+    return unicodedata.normalize("NFC", _HYPHENS.sub("-", _SPACES.sub(" ", text)))
 
 
 def clean_line(text: str, longest: int = 300) -> str:

@@ -1,5 +1,6 @@
 """Detect an input's format from its name or, if the name is no help, from its first bytes."""
 
+import re
 from enum import StrEnum
 
 from tasks.ingest.formats.hidden_markup import looks_like_html
@@ -24,6 +25,11 @@ class Kind(StrEnum):
     PARQUET = "parquet"
     WIKI = "wiki"
     WIKITEXT = "wikitext"
+    MAIL = "mail"
+    NOTEBOOK = "notebook"
+    SUBTITLES = "subtitles"
+    ARTICLE = "article"
+    PICTURE = "picture"
 
 
 # Files of many records are streamed, so the limit on file size does not hold for them.
@@ -34,44 +40,83 @@ SUFFIXES = {
     "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
-    "docx": Kind.WORD, "pptx": Kind.SLIDES, "xlsx": Kind.WORKBOOK, "epub": Kind.BOOK,
-    "odt": Kind.OPENDOCUMENT, "ods": Kind.OPENDOCUMENT, "odp": Kind.OPENDOCUMENT,
+    **dict.fromkeys(("png", "jpg", "jpeg", "tif", "tiff"), Kind.PICTURE),
+    **dict.fromkeys(("docx", "docm", "dotx", "dotm"), Kind.WORD),
+    **dict.fromkeys(("pptx", "pptm", "potx", "potm", "ppsx", "ppsm"), Kind.SLIDES),
+    **dict.fromkeys(("xlsx", "xlsm", "xltx", "xltm"), Kind.WORKBOOK),
+    **dict.fromkeys(("odt", "ott", "ods", "ots", "odp", "otp"), Kind.OPENDOCUMENT),
+    **dict.fromkeys(("fodt", "fods", "fodp"), Kind.OPENDOCUMENT),
+    "epub": Kind.BOOK,
     "json": Kind.JSON, "jsonl": Kind.LINES, "ndjson": Kind.LINES,
     "csv": Kind.CSV, "tsv": Kind.CSV, "tab": Kind.CSV,
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
     "xml": Kind.WIKI, "mediawiki": Kind.WIKITEXT,
+    "eml": Kind.MAIL, "mbox": Kind.MAIL, "ipynb": Kind.NOTEBOOK,
+    "srt": Kind.SUBTITLES, "vtt": Kind.SUBTITLES, "nxml": Kind.ARTICLE, "jats": Kind.ARTICLE,
 }  # fmt: skip
-_UNREAD = frozenset({"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt"})
+_UNREAD = frozenset(
+    {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "rtf", "svg", "svgz"}
+    | {"xlsb", "pps", "odg"}
+)
+_CODE = re.compile(
+    r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|el|erl|ex|exs|f90"
+    r"|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk|mli?"
+    r"|mm|php|p[lm]|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl|tf|toml"
+    r"|[cm]?tsx?|v|vb|vhd|vim|vue|zig|(?:bash|z)(?:rc|sh)?|(?:docker|gem|jenkins|make|rake)file"
+)
 _FIRST_BYTES = (
     (b"%PDF-", Kind.PDF),
     (b"PAR1", Kind.PARQUET),
     (b"<mediawiki", Kind.WIKI),
+    (b"WEBVTT", Kind.SUBTITLES),
+    *((name, Kind.MAIL) for name in (b"Return-Path:", b"Received:", b"Delivered-To:")),
 )
+_ARTICLE = re.compile(rb"<!doctype\s+article\b|<article[\s>]", re.IGNORECASE)
+_DRAWING = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 _ANY_TEXT = frozenset({"txt", "text"})  # names that say nothing of the format
 _COMPRESSIONS = {"gz": "gz", "gzip": "gz", "bz2": "bz2"}
+START = 2_000  # bytes of a file that show its format
 
 
 def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     """Return the kind of a file and its compression (`gz`, `bz2` or empty).
 
-    A file without a known ending is text unless its first bytes say otherwise; `decode` later
-    refuses binary data. Raises `RefusalError` for archives and old office formats.
+    A file without a known ending is text unless its first bytes, of which `START` are enough, say
+    otherwise; `decode` later refuses binary data. Raises `RefusalError` for archives, old office
+    formats, drawings and source code.
     """
     *rest, ending = name.rpartition("/")[2].lower().split(".")
     compression = _COMPRESSIONS.get(ending, "")
     if compression:
         ending = rest[-1] if len(rest) > 1 else ""
+    start = start.lstrip()
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
+    if (
+        _CODE.fullmatch(ending)
+        or start.startswith(b"#!")
+        or (ending not in SUFFIXES and _is_code(start))
+    ):
+        raise RefusalError(Reason.UNSUPPORTED, "It is source code or settings, not a text.")
+    may_be_drawn = ending == "xml" or ending not in SUFFIXES
+    if start.startswith(b"{\\rtf") or (may_be_drawn and _DRAWING.search(start)):
+        raise RefusalError(Reason.UNSUPPORTED, "It is rich text or a drawing, which is not read.")
+    if ending == "xml" and _ARTICLE.search(start):
+        return Kind.ARTICLE, compression
     if ending in SUFFIXES and not (ending in _ANY_TEXT and _starts_as_html(start)):
         return SUFFIXES[ending], compression
     if _starts_as_html(start):
         return Kind.WEB, compression
-    lowered = start.lstrip()[:16].lower()
     for mark, kind in _FIRST_BYTES:
-        if lowered.startswith(mark.lower()):
+        if start[:16].lower().startswith(mark.lower()):
             return kind, compression
     return Kind.TEXT, compression
+
+
+def _is_code(start: bytes) -> bool:
+    """Tell whether most lines, without the last, end as those of programs do."""
+    lines = [line for line in start.split(b"\n")[:-1] if line.strip()]
+    return sum(line.rstrip().endswith((b";", b"{", b"}")) for line in lines) > len(lines) / 2
 
 
 def _starts_as_html(start: bytes) -> bool:

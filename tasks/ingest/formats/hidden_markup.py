@@ -5,9 +5,10 @@ from bisect import bisect_right
 
 _NONE = r"0?(\.0+)?%?\s?\)"  # an alpha of nothing, as the last part of a colour
 _UNSEEN_STYLE = re.compile(
-    r"display ?: ?none|visibility ?: ?(hidden|collapse)"
-    r"|opacity ?: ?0?(\.0\d*)?%? ?(;|!|$)|font-size ?: ?[0-2]?(\.\d+)? ?(px|pt|%)"
-    r"|font-size ?: ?0(\.\d+)? ?(r?em|;|!|$)|(?<![\w-])font ?: ?([a-z-]+ )*0(px|pt)?[ /;]"
+    r"text-decoration(-line)? ?: ?[a-z ]*line-through"
+    r"|(?<![\w-])(display ?: ?none|visibility ?: ?(hidden|collapse)"
+    r"|opacity ?: ?0?(\.0\d*)?%? ?(;|!|$))|font-size ?: ?[0-2]?(\.\d+)? ?(px|pt|%)"
+    r"|font-size ?: ?(0|0?\.[01]\d*) ?(r?em|;|!|$)|(?<![\w-])font ?: ?([a-z-]+ )*0(px|pt)?[ /;]"
     r"|clip ?: ?rect\( ?[01](px)?[ ,]|clip-path ?: ?(inset\( ?(50|100)%|circle\( ?0)"
     r"|(left|right|top|bottom|text-indent) ?: ?-(\d{4}|\d{3,} ?(r?em|v[wh]))"
     r"|scale[xyz3d]{0,2}\( ?0(\.0+)? ?[,)]|translate[xyz3d]{0,2}\( ?-\d{4}"
@@ -23,7 +24,8 @@ _WHITE = re.compile(
 )
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STYLE_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.IGNORECASE)
-_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]*)>")
+_STRUCK = frozenset({"del", "s", "strike"})
+_TAG = re.compile(r"(?<!\\)<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]*)>")
 _CLOSING = re.compile(r"</([A-Za-z][A-Za-z0-9]{0,15})>")
 _STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
 _HIDDEN = re.compile(r"(^|\s)hidden(\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.IGNORECASE)
@@ -41,16 +43,16 @@ def looks_like_html(text: str) -> bool:
 
 def hides(style: str) -> bool:
     """Tell whether an element's style hides it on any background."""
-    return bool(_UNSEEN_STYLE.search(_plain(style)))
+    return bool(_UNSEEN_STYLE.search(plain_style(style)))
 
 
 def is_white(style: str) -> bool:
     """Tell whether a style makes text white without giving it a background of its own."""
-    style = _plain(style)
+    style = plain_style(style)
     return bool(_WHITE.search(style)) and "background" not in style.lower()
 
 
-def _plain(style: str) -> str:
+def plain_style(style: str) -> str:
     """Return a style as a browser reads it: without comments and escapes, with single spaces."""
     if "/*" in style or "\\" in style:
         style = _STYLE_ESCAPE.sub(_unescaped, _STYLE_COMMENT.sub("", style))
@@ -63,7 +65,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def drop_hidden_markup(text: str) -> str:
-    """Return a text without HTML comments and hidden elements, otherwise unchanged.
+    """Return a text without HTML comments, hidden and struck elements, otherwise unchanged.
 
     Markdown may contain both, and text that a reader cannot see must not become knowledge. Comments
     and elements that are never closed stay.
@@ -78,7 +80,7 @@ def drop_hidden_markup(text: str) -> str:
     kept, place = [], 0
     for tag in _TAG.finditer(text):
         ends = closings.get(tag[1].lower(), [])
-        if tag.start() < place or not ends or not _is_hidden(tag[2]):
+        if tag.start() < place or not ends or not _is_hidden(tag[1].lower(), tag[2]):
             continue
         nearest = bisect_right(ends, tag.end())
         if nearest < len(ends):
@@ -87,8 +89,8 @@ def drop_hidden_markup(text: str) -> str:
     return "".join((*kept, text[place:]))
 
 
-def _is_hidden(attributes: str) -> bool:
-    if _HIDDEN.search(attributes):
+def _is_hidden(name: str, attributes: str) -> bool:
+    if name in _STRUCK or _HIDDEN.search(attributes):
         return True
     style = _STYLE.search(attributes)
     return style is not None and (hides(style[1].strip("\"'")) or is_white(style[1]))

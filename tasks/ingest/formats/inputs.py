@@ -20,6 +20,8 @@ class Reason(StrEnum):
     TOO_EXPANDING = "too_expanding"  # a compressed input that grows beyond the bound
     BAD_ENCODING = "bad_encoding"  # not UTF-8, nor of a declared charset
     BAD_FORMAT = "bad_format"  # broken, or not of the format that its name claims
+    ILLEGIBLE = "illegible"  # letters without meaning, as of a font that does not explain them
+    PICTURE = "picture"  # an image or a scanned page, which the extra `ocr` reads
     NO_TEXT_COLUMN = "no_text_column"  # records, but none of their fields holds the text
     ENCRYPTED = "encrypted"  # needs a password
     UNSUPPORTED = "unsupported"  # a format that is not read, such as an archive

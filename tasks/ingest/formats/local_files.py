@@ -2,10 +2,11 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from schemas.errors import UsageError
 from tasks.ingest.formats.inputs import Item, Reason, RefusalError
 from tasks.ingest.formats.names import safe_uri
 
@@ -18,11 +19,31 @@ _KINDS = {
 }
 
 
-def walk(source: str, root: Path, errors: list[str]) -> Iterator[Item]:
+IGNORED = ".almanacignore"  # in a source's folder: patterns of paths that are left out
+
+
+def left_out(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Return whether patterns like those of .gitignore leave out a path; folders end in `/`.
+
+    Raises UsageError for a pattern that is none.
+    """
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return GitIgnoreSpec.from_lines(patterns).match_file
+    except ValueError as error:
+        raise UsageError(f"A pattern of files to leave out is wrong: {error}.") from error
+
+
+def walk(source: str, root: Path, errors: list[str], exclude: Sequence[str] = ()) -> Iterator[Item]:
     """Yield an item for every visible file under the folder; add paths that fail to `errors`.
 
-    Links to folders are not followed: a target inside the root is listed in its own place.
+    What the patterns and those in the folder's `.almanacignore` leave out is not listed. Links to
+    folders are not followed: a target inside the root is listed in its own place.
     """
+    ignored = root / IGNORED
+    own = ignored.read_text("utf-8", "replace").splitlines() if ignored.is_file() else []
+    is_left_out = left_out([*own, *exclude]) if own or exclude else None
     folders = [""]
     while folders:
         folder = folders.pop()
@@ -36,7 +57,10 @@ def walk(source: str, root: Path, errors: list[str]) -> Iterator[Item]:
             if entry.name.startswith("."):
                 continue
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_left_out is not None and is_left_out(f"{path}/" if is_folder else path):
+                continue
+            if is_folder:
                 folders.append(path)
                 continue
             try:

@@ -29,15 +29,29 @@ class Cell(NamedTuple):
     rows: int = 1
 
 
-def table(rows: Iterable[Iterable[Cell]], caption: str = "") -> str:
-    """Return a table as Markdown, below its caption; an empty string if it has no words."""
+def table(rows: Iterable[Iterable[Cell]], caption: str = "", *, is_headed: bool = False) -> str:
+    """Return a table as Markdown, below its caption; an empty string if it has no words.
+
+    A first row of one cell is part of the caption; a later one has its words once. The first row
+    of a table that is headed holds headers, whatever its cells are.
+    """
     grid = [row for row in _grid(rows) if any(cell.words for cell in row)]
+    while len(grid) > 1 and _is_one_cell(grid[0]):
+        caption = f"{caption} {grid.pop(0)[0].words}"
+    for row in filter(_is_one_cell, grid):
+        row[1:] = [Cell("")] * (len(row) - 1)
+    if is_headed and grid:
+        grid[0] = [cell._replace(is_header=True) for cell in grid[0]]
     lines = ["| " + " | ".join(cell.words for cell in row) + " |" for row in grid]
     if grid and all(len(row) == 2 and row[0].is_header > row[1].is_header for row in grid):
         lines = [f"- {label.words.rstrip(':：')}: {cell.words}" for label, cell in grid]
     elif len(grid) > 1 and len(grid[0]) > 1 and all(cell.is_header for cell in grid[0]):
         lines.insert(1, "|" + " --- |" * len(grid[0]))
     return "\n\n".join(filter(None, (one_line(caption), "\n".join(lines))))
+
+
+def _is_one_cell(row: list[Cell]) -> bool:
+    return len(row) > 1 and row[0].columns >= len(row)
 
 
 def one_line(text: str) -> str:

@@ -41,6 +41,7 @@ _MOST_FIELDS = 40
 _MOST_PARTS = 50  # authors, or tags
 _LONGEST_NAME = 60
 _LONGEST_VALUE = 500
+_MOST_BITS = 1_000  # of a whole number; Python refuses to write very long ones
 _TYPES = (str, int, float, bool)
 
 
@@ -107,6 +108,8 @@ def _words(value: Any) -> Iterator[str]:
         for member in value[:_MOST_PARTS]:
             if not isinstance(member, (list, tuple)):
                 yield from _words(member)
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return
     elif value is not None and (isinstance(value, _TYPES) or hasattr(value, "isoformat")):
         plain = value.isoformat() if hasattr(value, "isoformat") else str(value)
         if words := without_secret_urls(clean_line(plain, _LONGEST_VALUE)):

@@ -1,26 +1,45 @@
-"""OpenDocument texts, spreadsheets and presentations (odt, ods, odp) as Markdown.
+"""OpenDocument texts, spreadsheets and presentations (odt, ods, odp, also flat) as Markdown.
 
 Element names are those of OASIS OpenDocument 1.3, part 3. Content that readers do not see is left
-out, such as deleted and hidden text, comments and speaker notes, and so are tables of contents,
-which repeat the headings.
+out, such as deleted, struck and hidden text, comments and speaker notes, and so are tables of
+contents, which repeat the headings.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from tasks.ingest.formats.formulas import linear
 from tasks.ingest.formats.inputs import Reason, RefusalError
-from tasks.ingest.formats.markdown import one_line
+from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
-from tasks.ingest.formats.office import HEADS, join_blocks, markdown_table, opening_heading
+from tasks.ingest.formats.names import sensible_title, title_of_name
+from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
-from tasks.ingest.formats.unpacking import open_package, parse_entry
+from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.sheet_tables import (
+    Grid,
+    SheetCell,
+    is_error,
+    sheet_blocks,
+    spread,
+    without,
+)
+from tasks.ingest.formats.symbol_fonts import in_unicode
+from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
+from tasks.ingest.formats.xml_elements import (
+    Settings,
+    local_name,
+    number,
+    settings_of,
+    with_bases,
+)
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
 _TEXT, _TABLE, _DRAW = _NAMESPACE("text"), _NAMESPACE("table"), _NAMESPACE("drawing")
-_STYLE, _FO = _NAMESPACE("style"), _NAMESPACE("xsl-fo-compatible")
+_STYLE = _NAMESPACE("style")
 _SHOW, _OFFICE = _NAMESPACE("presentation"), _NAMESPACE("office")
 _PARAGRAPH, _HEADING = f"{_TEXT}p", f"{_TEXT}h"
+_LINK = "{http://www.w3.org/1999/xlink}href"
 _BREAKS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 _INDEXES = ("illustration", "table", "object", "user", "alphabetical")
 _UNSEEN = {
@@ -29,12 +48,21 @@ _UNSEEN = {
     f"{_TEXT}hidden-paragraph", f"{_TEXT}ruby-text", f"{_TEXT}page-number", f"{_TEXT}page-count",
     f"{_OFFICE}annotation", f"{_OFFICE}forms", f"{_SHOW}notes",
 }  # fmt: skip
-_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_NOT_DISPLAYED = {"display": ("none", "false"), "visibility": ("hidden", "collapse", "filter")}
+_STRUCK = ("text-line-through-style", "text-line-through-type")
+_HEIGHTS = {"super": 9, "sub": -9}
+_SETTINGS = (
+    "paragraph-properties",
+    "text-properties",
+    "drawing-page-properties",
+    "table-properties",
+)
 _PROPERTIES = {
     "initial-creator": "dc:creator", "creator": "dc:creator", "creation-date": "dc:date",
     "language": "dc:language", "keyword": "dc:subject", "description": "dc:description",
 }  # fmt: skip
 _MOST_REPEATS = 100  # of a cell with words; a file may claim a million
+_MOST_COLUMNS = 20_000
 _DEEPEST_LIST = 8
 
 
@@ -43,17 +71,13 @@ def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
     Raises `RefusalError` for an encrypted file and for one that has no content.
     """
-    package = open_package(file, limits, "an OpenDocument file")
-    if any(
-        True
-        for _ in parse_entry(package, "META-INF/manifest.xml").iterfind(".//{*}encryption-data")
-    ):
+    entry = _entries(file, limits)
+    if next(entry("META-INF/manifest.xml").iter("{*}encryption-data"), None) is not None:
         raise RefusalError(Reason.ENCRYPTED, "Its text is encrypted.")
-    content = parse_entry(package, "content.xml")
-    body = content.find(f"{_OFFICE}body")
+    body = entry("content.xml").find(f"{_OFFICE}body")
     if body is None:
         raise RefusalError(Reason.BAD_FORMAT, "It is not an OpenDocument file.")
-    reader = _Reader([parse_entry(package, "styles.xml"), content])
+    reader = _Reader(entry)
     blocks: list[str] = []
     length = 0
     for block in reader.blocks(body):
@@ -63,34 +87,45 @@ def parse_opendocument(file: BinaryIO, limits: ParserLimits) -> Parsed:
             raise RefusalError(Reason.TOO_LONG, "Its text is too long.")
         yield None
     text = join_blocks(blocks)
-    elements = parse_entry(package, "meta.xml").iterfind("*/*")
-    properties = [(str(e.tag).rpartition("}")[2], e.text or "") for e in elements]
+    elements = entry("meta.xml").iterfind(f"{_OFFICE}meta/*")
+    properties = [(local_name(element), element.text or "") for element in elements]
     stated = sensible_title(dict(properties).get("title", ""))
+    is_sheets = body.find(f"{_OFFICE}spreadsheet") is not None  # the name of a sheet is no title
+    opening = title_of_name(limits.name) if is_sheets else opening_heading(text)
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or stated or opening_heading(text),
+        title=reader.title or stated or opening,
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
 
 
-class _Reader:
-    """Reads elements as Markdown, knowing which styles are titles, bold, or not shown."""
+def _entries(file: BinaryIO, limits: ParserLimits) -> Callable[[str], Any]:
+    """Return a function from the path of an entry to its root; a flat file is all its entries."""
+    data = read_whole(file, limits)
+    if data.lstrip(b"\xef\xbb\xbf \r\n").startswith((b"<?xml", b"<office:")):
+        root = parse_xml(data, "It")
+        return lambda path: root
+    file.seek(0)
+    package = open_package(file, limits, "an OpenDocument file")
+    return lambda path: parse_entry(package, path)
 
-    def __init__(self, roots: list[Any]) -> None:
+
+class _Reader:
+    """Reads elements as Markdown, knowing what their styles make of them."""
+
+    def __init__(self, entry: Callable[[str], Any]) -> None:
         self.title = ""  # the text that the document shows as its title
-        self._titles = {"Title"}
-        self._bold: set[str] = set()
-        self._hidden: set[str] = set()
-        for style in (style for root in roots for style in root.iter(f"{_STYLE}style")):
-            name = style.get(f"{_STYLE}name", "")
-            if style.get(f"{_STYLE}parent-style-name") == "Title":
-                self._titles.add(name)
-            for words in style.iterfind(f"{_STYLE}text-properties"):
-                if words.get(f"{_TEXT}display") == "none":
-                    self._hidden.add(name)
-                if words.get(f"{_FO}font-weight") == "bold":
-                    self._bold.add(name)
+        self._entry = entry
+        own: dict[str, Settings] = {}
+        for name in ("styles.xml", "content.xml"):
+            for style in entry(name).iter(f"{_STYLE}style"):
+                settings = {"base": style.get(f"{_STYLE}parent-style-name", "")}
+                for properties in _SETTINGS:
+                    settings |= settings_of(style, properties)
+                own[style.get(f"{_STYLE}name", "")] = settings
+        self._styles = with_bases(own)
+        self._is_on_white = True
 
     def blocks(self, element: Any) -> Iterator[str]:
         """Yield the blocks within an element, and footnotes after their paragraph."""
@@ -103,41 +138,86 @@ class _Reader:
             elif child.tag == f"{_TEXT}list":
                 yield from self._list(child, 0)
             elif child.tag == f"{_TABLE}table":
-                yield from self._table(child, named=element.tag == f"{_OFFICE}spreadsheet")
+                is_sheet = element.tag == f"{_OFFICE}spreadsheet"
+                blocks = self._sheet(child) if is_sheet else self._table(child)
+                yield from self._coloured(blocks)
+            elif child.tag == f"{_DRAW}object":
+                yield from self._embedded(child)
             elif child.get(f"{_SHOW}class") == "title":
                 title = one_line(" ".join(self.blocks(child)))
                 yield f"## {title}" if title else ""
+            elif child.tag == f"{_DRAW}page":
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self.blocks(child)
 
+    def _coloured(self, blocks: Iterator[str]) -> Iterator[str]:
+        """Yield blocks of a table, a box or a slide, whose ground may have any colour."""
+        outside, self._is_on_white = self._is_on_white, False
+        yield from blocks
+        self._is_on_white = outside
+
+    def _content(self, element: Any) -> Any:
+        """Return the root of an embedded object, which is an entry or stands in the element."""
+        path = (element.get(_LINK) or "").removeprefix("./")
+        return self._entry(f"{path}/content.xml") if path else next(iter(element), element)
+
+    def _embedded(self, element: Any) -> Iterator[str]:
+        """Yield an embedded document, the title and the data of a chart, or a formula."""
+        content = self._content(element)
+        if local_name(content) == "math":
+            yield linear(content)
+        for body in content.iterchildren(f"{_OFFICE}body"):
+            yield from self.blocks(body)
+
+    def _formula(self, frame: Any) -> str:
+        """Return the formula in a frame as text; an empty string if it holds something else."""
+        contents = map(self._content, frame.iterchildren(f"{_DRAW}object"))
+        return next((linear(content) for content in contents if local_name(content) == "math"), "")
+
     def _paragraph(self, element: Any) -> str:
-        text, style = self._words(element).strip(), element.get(f"{_TEXT}style-name")
+        runs = [*self._runs(element, {})]
+        text = joined(runs).strip()
         if not text:
             return ""
         if element.tag == _HEADING:
-            level = element.get(f"{_TEXT}outline-level", "1")
-            return f"{'#' * min(6, int(level) if level.isdecimal() else 1)} {one_line(text)}"
-        if style in self._titles:
+            level = number(element.get(f"{_TEXT}outline-level", "")) or 1
+            return f"{'#' * min(6, level)} {one_line(text)}"
+        style = element.get(f"{_TEXT}style-name")
+        if "Title" in (style, self._styles.get(style, {}).get("base")):
             self.title = self.title or one_line(text)
             return f"# {one_line(text)}"
-        spans = [span for span in element if (span.text or "").strip()]
-        plain = (element.text or "").strip() or any((e.tail or "").strip() for e in element)
-        bold = bool(spans) and all(e.get(f"{_TEXT}style-name") in self._bold for e in spans)
-        is_bold = style in self._bold or (bold and not plain)
+        is_bold = all(run.is_bold for run in runs if run.words.strip())
         return f"### {text}" if is_bold and HEADS.fullmatch(text) else text
 
     def _words(self, element: Any) -> str:
-        """Return the words of a paragraph, with a reference in place of each footnote."""
-        parts = [element.text or ""]
+        return joined(self._runs(element, {})).strip()
+
+    def _runs(self, element: Any, around: Settings) -> Iterator[Run]:
+        """Yield the runs of a paragraph, with a reference in place of each footnote."""
+        settings = around | self._styles.get(element.get(f"{_TEXT}style-name"), {})
+        yield self._run(element.text, settings)
         for child in element:
             if child.tag in _BREAKS:
-                parts.append(_BREAKS[child.tag])
+                yield self._run(_BREAKS[child.tag], settings)
             elif child.tag == f"{_TEXT}note":
-                parts.append(f"[^{child.get(f'{_TEXT}id')}]")
-            elif child.tag.startswith(_TEXT) and not self._is_unseen(child):
-                parts.append(self._words(child))
-            parts.append(child.tail or "")
-        return "".join(parts)
+                yield self._run(f"[^{child.get(f'{_TEXT}id')}]", settings)
+            elif child.tag.startswith(_DRAW):
+                yield self._run(self._formula(child), settings)
+            elif not self._is_unseen(child):
+                yield from self._runs(child, settings)
+            yield self._run(child.tail, settings)
+
+    def _run(self, words: str | None, settings: Settings) -> Run:
+        """Return words as their settings show them: not at all if they are struck or hidden."""
+        is_white = self._is_on_white and settings.get("color", "").lower() == "#ffffff"
+        is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
+        if is_struck or _is_hidden(settings) or (is_white and "background-color" not in settings):
+            return Run("")
+        position = settings.get("text-position", "").partition(" ")[0]
+        height = _HEIGHTS.get(position, number(position))
+        words = in_unicode(words or "", settings.get("font-name", ""))
+        return Run(words, height, settings.get("font-weight") == "bold")
 
     def _beside(self, element: Any) -> Iterator[str]:
         """Yield the contents of a paragraph's footnotes and boxes."""
@@ -147,8 +227,8 @@ class _Reader:
             if child.tag == f"{_TEXT}note":
                 words = one_line(" ".join(map(self._words, child.iter(_PARAGRAPH))))
                 yield f"[^{child.get(f'{_TEXT}id')}]: {words}"
-            elif child.tag.startswith(_DRAW):
-                yield from self.blocks(child)
+            elif child.tag.startswith(_DRAW) and not self._formula(child):
+                yield from self._coloured(self.blocks(child))
             else:
                 yield from self._beside(child)
 
@@ -166,43 +246,118 @@ class _Reader:
                 elif child.tag == _HEADING:  # a numbered one
                     yield self._paragraph(child)
 
-    def _table(self, element: Any, *, named: bool) -> Iterator[str]:
-        """Yield a table; one of a single row or column is a box, and its cells are read as text."""
-        rows = [_cells(row) for row in _rows(element)]
-        nested = any(True for row in rows for cell in row for _ in cell.iter(f"{_TABLE}table"))
-        if named and rows:
+    def _sheet(self, element: Any) -> Iterator[str]:
+        """Yield a sheet's name, its titles, tables and notes, and what is drawn on it."""
+        grid: Grid = {}
+        merged = []
+        number_of_row = 0
+        for row in _rows(element):
+            cells: dict[int, SheetCell] = {}
+            column = 0
+            for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                words = self._shown(cell)
+                if words and cell.tag == f"{_TABLE}table-cell":
+                    width, height = _span(cell, "columns"), _span(cell, "rows")
+                    bottom, right = number_of_row + height - 1, column + width - 1
+                    if (width, height) != (1, 1):
+                        merged.append((number_of_row, column, bottom, right))
+                    for place in range(column, column + min(_times(cell), _MOST_REPEATS)):
+                        cells[place] = words._replace()  # each is a cell of its own
+                column += _times(cell)
+            repeats = _times(row, "rows")
+            for place in range(min(repeats, _MOST_REPEATS) if cells else 0):
+                grid[number_of_row + place] = dict(cells)
+            number_of_row += repeats
+        for span in merged:
+            spread(grid, *span)
+        hidden = {column for column, is_hidden in enumerate(_hidden_columns(element)) if is_hidden}
+        blocks = [*sheet_blocks(without(grid, set(), hidden))]
+        blocks += [words for frame in element.iter(f"{_DRAW}frame") for words in self.blocks(frame)]
+        if any(blocks):
             yield f"## {one_line(element.get(f'{_TABLE}name', ''))}"
+            yield from blocks
+
+    def _shown(self, cell: Any) -> SheetCell | None:
+        """Return what a cell of a sheet shows; None if that is nothing, or an error."""
+        words = self._cell(cell).words.strip()
+        is_text = cell.get(f"{_OFFICE}value-type", "string") == "string"
+        style = self._styles.get(cell.get(f"{_TABLE}style-name"), {})
+        is_bold = style.get("font-weight") == "bold"
+        struck = any(style.get(name, "none") != "none" for name in _STRUCK)
+        seen = words and not struck and not is_error(words)
+        return SheetCell(words, is_text, is_bold, is_bold) if seen else None
+
+    def _table(self, element: Any) -> Iterator[str]:
+        """Yield a table; one of a single row or column is a box, and its cells are read as text."""
+        hidden = _hidden_columns(element)
+        rows = [_cells(row, hidden) for row in _rows(element)]
+        cells = [cell for row in rows for cell in row]
         is_box = len(rows) == 1 or all(len(row) < 2 for row in rows)
-        if nested or (is_box and not named):
-            for cell in (cell for row in rows for cell in row):
+        nested = any(True for cell in cells for _ in cell.iter(f"{_TABLE}table"))
+        if nested or is_box:
+            for cell in cells:
                 yield from self.blocks(cell)
         else:
-            yield markdown_table(map(self._words_of_cell, row) for row in rows)
+            yield table((map(self._cell, row) for row in rows), is_headed=True)
 
-    def _words_of_cell(self, cell: Any) -> str:
-        parts = (part for part in cell.iter() if part.tag in (_PARAGRAPH, _HEADING))
-        return " ".join(self._words(part) for part in parts if not self._is_unseen(part))
+    def _cell(self, cell: Any) -> Cell:
+        parts = (part for part in cell.iter(_PARAGRAPH, _HEADING) if not self._is_unseen(part))
+        words = " ".join(map(self._words, parts))
+        return Cell(words, columns=_span(cell, "columns"), rows=_span(cell, "rows"))
 
     def _is_unseen(self, element: Any) -> bool:
-        return element.tag in _UNSEEN or element.get(f"{_TEXT}style-name") in self._hidden
+        if element.tag in _UNSEEN or _is_off(element):
+            return True
+        names = (element.get(f"{space}style-name") for space in (_TEXT, _DRAW, _TABLE))
+        return any(_is_hidden(self._styles.get(name, {})) for name in names)
+
+
+def _is_off(element: Any) -> bool:
+    """Tell whether an element's own attributes hide it."""
+    own = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+    return _is_hidden(own) or own.get("is-hidden") == "true"
+
+
+def _is_hidden(settings: Settings) -> bool:
+    return any(settings.get(name) in values for name, values in _NOT_DISPLAYED.items())
+
+
+def _hidden_columns(table: Any) -> list[bool]:
+    columns = table.iter(f"{_TABLE}table-column")
+    return [is_off for column in columns for is_off in [_is_off(column)] * _times(column)]
 
 
 def _rows(element: Any) -> Iterator[Any]:
-    """Yield the rows of a table, grouped ones included, but not the rows of nested tables."""
+    """Yield the rows that are shown, grouped ones included, but none of nested tables."""
     for child in element:
-        if child.tag == f"{_TABLE}table-row":
+        if child.tag == f"{_TABLE}table-row" and not _is_off(child):
             yield child
-        elif child.tag.startswith(f"{_TABLE}table-"):
+        elif child.tag.startswith(f"{_TABLE}table-") and not _is_off(child):
             yield from _rows(child)
 
 
-def _cells(row: Any) -> list[Any]:
-    """Return the cells of a row up to the last that holds anything, each as often as it repeats."""
+def _cells(row: Any, hidden: list[bool]) -> list[Any]:
+    """Return the cells of shown columns up to the last that holds anything, as they repeat.
+
+    A cell that another one covers is not among them.
+    """
     cells: list[Any] = []
+    column = 0
     for cell in row:
-        if cell.tag in _CELLS:
-            times = cell.get(f"{_TABLE}number-columns-repeated", "1")
-            cells += [cell] * (min(int(times), _MOST_REPEATS) if times.isdecimal() else 1)
+        times = min(_times(cell), _MOST_REPEATS)
+        shown = [at for at in range(column, column + times) if not any(hidden[at : at + 1])]
+        column += _times(cell)
+        if cell.tag == f"{_TABLE}table-cell":
+            cells += [cell] * len(shown)
     while cells and not "".join(cells[-1].itertext()).strip():
         cells.pop()
     return cells
+
+
+def _span(cell: Any, way: str) -> int:
+    return number(cell.get(f"{_TABLE}number-{way}-spanned", "")) or 1
+
+
+def _times(element: Any, way: str = "columns") -> int:
+    times = number(element.get(f"{_TABLE}number-{way}-repeated", ""))
+    return min(max(times, 1), _MOST_COLUMNS)

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tasks.ingest.formats.hidden_markup import hides, is_white
+from tasks.ingest.formats.formulas import linear
+from tasks.ingest.formats.hidden_markup import is_white
 from tasks.ingest.formats.markdown import Cell, one_line, table
+from tasks.ingest.formats.raised import lowered, raised
+from tasks.ingest.formats.style_sheets import StyleSheets
 
 _UNSEEN_TAGS = (
     "script", "style", "template", "noscript", "iframe", "object", "embed", "canvas", "svg",
@@ -25,8 +28,6 @@ _ROLES = frozenset(
     | {"toc", "page-list", "landmarks", "pagebreak", "doc-toc", "doc-pagelist", "doc-pagebreak"}
 )
 _NOTE_ROLES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink"})
-_RULE = re.compile(r"([^{}]{1,300})\{([^{}]{0,2000})\}")
-_SIMPLE_SELECTOR = re.compile(r"^\s*([.#])([\w-]+)\s*$")
 _EMPHASIS = ("b", "strong", "i", "em", "u", "mark", "font", "span", "a", "small")
 _CODE = frozenset({"code", "kbd", "samp", "tt", "var"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -36,6 +37,7 @@ _BLOCKS = frozenset(
     | {"summary", "details", "center", "header", "footer", "aside", "form", "fieldset", *_HEADINGS}
 )
 _WORD = re.compile(r"\w")
+_SPACES = re.compile(r"\s+")
 _NO_WORD = re.compile(r"\W+|_+")
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
@@ -45,7 +47,9 @@ _WAYS = ("col", "row")
 _DEEPEST_LIST = 10
 _FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
 _TELLING = 30  # letters that are enough to find a block again
+_MOSTLY = 0.9  # of the located letters must be found again
 _NEAR = 4  # blocks
+_NEAR_TOP = 12  # blocks between a page's heading and its text, as a caption or a date
 
 
 def main_text(page: Any) -> str:
@@ -54,10 +58,21 @@ def main_text(page: Any) -> str:
 
     _drop_unseen(page)
     located = trafilatura.extract(
-        copy.deepcopy(page), output_format="txt", include_comments=False, favor_recall=True
+        _on_lines(page), output_format="txt", include_comments=False, favor_recall=True
     )
     _drop_furniture(page)
     return _joined(_without_empty_headings(_main_blocks(_blocks(page), located or "")))
+
+
+def _on_lines(page: Any) -> Any:
+    """Return a copy of a page without line breaks within its paragraphs, outside of code."""
+    page = copy.deepcopy(page)
+    for element in page.iter():
+        for side in ("text", "tail"):
+            words = getattr(element, side)
+            if words and "\n" in words and next(element.iterancestors("pre"), element).tag != "pre":
+                setattr(element, side, _SPACES.sub(" ", words))
+    return page
 
 
 def whole_text(page: Any) -> str:
@@ -88,9 +103,14 @@ def _main_blocks(blocks: list[str], located: str) -> list[str]:
     for place in near:
         if last < place <= last + _NEAR:
             last = place
+    tops = [place for place, block in enumerate(blocks[:first]) if _level(block) == 1]
+    if tops and first - tops[-1] <= _NEAR_TOP:
+        first = tops[-1]
     while first and blocks[first - 1].startswith("#"):
         first -= 1
-    return blocks[first : last + 1]
+    kept = blocks[first : last + 1]
+    whole = len(_letters("".join(kept))) >= _MOSTLY * len(_letters(located))
+    return kept if whole else blocks
 
 
 def _without_empty_headings(blocks: list[str]) -> list[str]:
@@ -124,19 +144,35 @@ def _drop(element: Any) -> None:
         element.drop_tree()
 
 
+def _write_formulas(page: Any) -> None:
+    """Put a line of text in place of each formula, also of one that is drawn beside it."""
+    for formula in list(page.iter("math", "m:math", "mml:math")):
+        around, words = formula.getparent(), linear(formula)
+        is_block = formula.get("display") == "block"
+        formula.tag, formula.text, formula[:] = "div" if is_block else "span", words, []
+        drawn = (around.getprevious(), around.getnext())
+        if _spaced(around) == words and any(map(_is_drawing, drawn)):
+            around.attrib.clear()
+            around.tag = around.tag if around.tag in _BLOCKS else "span"
+
+
+def _is_drawing(element: Any) -> bool:
+    return element is not None and (
+        element.tag in ("img", "svg") or element.get("aria-hidden") == "true"
+    )
+
+
 def _drop_unseen(page: Any) -> None:
-    unseen = _unseen_names(page)
+    _write_formulas(page)
+    sheets = StyleSheets(page)
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
             continue
-        names = {f".{name}" for name in (element.get("class") or "").split()}
-        names.add(f"#{element.get('id')}")
         if (
             element.tag in _UNSEEN_TAGS
-            or element.get("hidden") is not None
             or (element.get("aria-hidden") or "").lower() == "true"
-            or _is_unseen(element)
-            or not unseen.isdisjoint(names)
+            or _is_white(element)
+            or sheets.hide(element)
             or not _ROLES.isdisjoint(_roles(element))
         ):
             _drop(element)
@@ -150,46 +186,37 @@ def _roles(element: Any) -> list[str]:
     return f"{element.get('role') or ''} {element.get('epub:type') or ''}".lower().split()
 
 
-def _is_unseen(element: Any) -> bool:
-    """Tell whether the element's own style hides it, including white text on a white page."""
-    style = element.get("style") or ""
-    if hides(style):
-        return True
-    return is_white(style) and not any(
+def _is_white(element: Any) -> bool:
+    """Tell whether the element's own style makes its text white on a white page."""
+    return is_white(element.get("style") or "") and not any(
         "background" in (outer.get("style") or "").lower() or outer.get("bgcolor")
         for outer in element.iterancestors()
     )
 
 
-def _unseen_names(page: Any) -> set[str]:
-    """Return the classes and ids that the page's embedded style sheets hide."""
-    unseen = set()
-    for sheet in page.iter("style"):
-        for selectors, rules in _RULE.findall((sheet.text or "")[:200_000]):
-            if hides(rules):
-                simple = map(_SIMPLE_SELECTOR.match, selectors.split(","))
-                unseen |= {match[1] + match[2] for match in simple if match}
-    return unseen
-
-
 def _drop_marks(page: Any) -> None:
     """Drop links from a heading to itself and from a word to its note.
 
-    Raised numbers after a number are marked as powers.
+    Raised digits are marked as powers.
     """
     for heading in list(page.iter(*_HEADINGS)):
         for link in list(heading.iter("a")):
             if link.get("href") and not _WORD.search(link.text_content()):
                 _drop(link)
     for link in list(page.iter("a")):
-        raised = link.getparent().tag == "sup" or link.find(".//sup") is not None
-        if (raised or not _NOTE_ROLES.isdisjoint(_roles(link))) and _NOTE.fullmatch(_spaced(link)):
+        is_raised = link.getparent().tag == "sup" or link.find(".//sup") is not None
+        if (is_raised or not _NOTE_ROLES.isdisjoint(_roles(link))) and _NOTE.fullmatch(
+            _spaced(link)
+        ):
             _drop(link)
-    for raised in page.iter("sup"):
-        before = raised.getprevious()
-        words = (raised.getparent().text if before is None else before.tail) or ""
-        if words[-1:].isdecimal() and (raised.text or "").strip("-−").isdecimal():
-            raised.text = f"^{raised.text}"  # a power
+    for name, placed in (("sup", raised), ("sub", lowered)):
+        for part in page.iter(name):
+            before = part.getprevious()
+            if before is None:
+                words = part.getparent().text
+            else:
+                words = before.tail or before.text_content()
+            part.text = placed(words or "", part.text or "")
 
 
 def _drop_furniture(page: Any) -> None:
@@ -353,7 +380,7 @@ def _mark_links(element: Any) -> None:
 
 def _flow(text: str | None) -> str:
     """Collapse white space in running text to single spaces, and escape Markdown's marks."""
-    return _MARKS.sub(r"\\\g<0>", re.sub(r"\s+", " ", text or ""))
+    return _MARKS.sub(r"\\\g<0>", _SPACES.sub(" ", text or ""))
 
 
 def _walk(root: Any) -> Iterator[tuple[str, Any, Callable[[], None]]]:

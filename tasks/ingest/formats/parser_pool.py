@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from schemas.errors import AlmanacError
 from tasks.ingest.formats.formats import Kind
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
@@ -73,7 +74,7 @@ class _Worker:
                 start_new_session=True,
             )
         if "ready" not in self._receive(time.monotonic() + _START, 1_000):
-            raise RuntimeError("The parser process did not start.")
+            raise AlmanacError("The process that parses files did not start; try again.")
 
     def parse(
         self, file: BinaryIO, kind: Kind, limits: ParserLimits, seconds: float
@@ -93,7 +94,9 @@ class _Worker:
                 exits = reason is Reason.OUT_OF_MEMORY
                 raise (RefusalError if exits else _FinishedRefusalError)(reason, frame["sentence"])
             if "broken" in frame:
-                raise RuntimeError(f"A parser cannot be loaded: {frame['broken']}.")
+                raise AlmanacError(
+                    f"A parser cannot be loaded: {frame['broken']}; reinstall almanac."
+                )
             if "alive" not in frame:
                 yield ParsedText(**frame)
 

@@ -15,12 +15,14 @@ from typing import Any
 import orjson
 
 from tasks.ingest.formats.cleaning import clean, clean_line
+from tasks.ingest.formats.dialects import read_dialects
 from tasks.ingest.formats.formats import Kind
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import html_tables_as_markdown
 from tasks.ingest.formats.parsed_text import Parsed, Parser, ParserLimits
 
+_WRITTEN = frozenset({Kind.JSON, Kind.LINES, Kind.CSV, Kind.PARQUET, Kind.NOTEBOOK})  # by people
 _MEMORY = 1 << 30  # bytes of data that one parser may hold
 _STACK_OF_CALLS = 3_000  # Python's recursion limit; input nested more deeply is refused
 _HEARTBEAT = 1.0  # seconds between frames while a parser has no text to send
@@ -105,20 +107,30 @@ def _parsed(kind: Kind, file: Any, limits: ParserLimits, seconds: float) -> Pars
             yield dataclasses.replace(parsed, text="", reason=Reason.TOO_LONG, sentence=sentence)
             continue
         if parsed.page_starts is None:
-            text = html_tables_as_markdown(drop_hidden_markup(clean(text))).strip("\n")
+            text = drop_hidden_markup(clean(text))
+            text = read_dialects(text) if kind in _WRITTEN else text
+            text = html_tables_as_markdown(text).strip("\n")
         yield dataclasses.replace(parsed, title=clean_line(parsed.title), text=text)
     signal.alarm(0)
 
 
 def _parser_of(kind: Kind) -> Parser:
     from tasks.ingest.formats import (
+        article,
+        delimited,
         epub,
-        office,
+        mail,
+        notebook,
         opendocument,
         pdf,
+        picture,
         records,
+        slides,
+        subtitles,
         webpage,
         wiki_dump,
+        word,
+        workbook,
     )
 
     if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
@@ -128,17 +140,22 @@ def _parser_of(kind: Kind) -> Parser:
     parsers: dict[Kind, Parser] = {
         Kind.WEB: webpage.parse_webpage,
         Kind.PDF: pdf.parse_pdf,
-        Kind.WORD: office.parse_word,
-        Kind.SLIDES: office.parse_slides,
-        Kind.WORKBOOK: office.parse_workbook,
+        Kind.WORD: word.parse_word,
+        Kind.SLIDES: slides.parse_slides,
+        Kind.WORKBOOK: workbook.parse_workbook,
         Kind.BOOK: epub.parse_book,
         Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,
         Kind.LINES: records.parse_lines,
-        Kind.CSV: records.parse_csv,
+        Kind.CSV: delimited.parse_csv,
         Kind.PARQUET: records.parse_parquet,
         Kind.WIKI: wiki_dump.parse_wiki,
         Kind.WIKITEXT: wiki_dump.parse_wikitext,
+        Kind.MAIL: mail.parse_mail,
+        Kind.NOTEBOOK: notebook.parse_notebook,
+        Kind.SUBTITLES: subtitles.parse_subtitles,
+        Kind.ARTICLE: article.parse_article,
+        Kind.PICTURE: picture.parse_picture,
     }
     return parsers[kind]
 

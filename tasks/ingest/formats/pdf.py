@@ -1,13 +1,15 @@
 """PDF files: the text of their pages, where each page begins, and their title."""
 
+import ctypes
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.cleaning import clean
@@ -16,11 +18,14 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
-from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
-from tasks.ingest.formats.pdf_page import in_large_letters, text_of_page
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused
+from tasks.ingest.formats.pdf_page import read_page
+from tasks.ingest.formats.picture import recognised
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import HAN_OR_KANA_CLASS
 
+_SQUARES = Path(__file__).with_name("squares.ttf")  # made by recipes/square_font.py
+_EAST_ASIAN = (128, 129, 134, 136)  # pdfium's numbers of Japanese, Korean and Chinese charsets
 _LOWER = "a-z\u00df-\u00ff"
 _HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
@@ -55,12 +60,15 @@ _ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended
 def parse_pdf(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of all pages with blank lines between; words hyphenated at line ends join.
 
-    The title comes from the metadata if it is sensible, else from the lines in the largest letters
-    on the first page with words if they stand out. Raises `RefusalError` for an encrypted file.
+    Pages that cannot be read are refused one by one, as records of the name `page N`. The title
+    comes from the metadata if it is sensible, else from the lines in the largest letters on the
+    first page with words if they stand out. Raises `RefusalError` for an encrypted file, and if no
+    page can be read.
     """
     from pypdfium2 import PdfDocument, PdfiumError
     from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
+    _draw_missing_letters()
     if limits.compression:
         file = io.BytesIO(read_whole(file, limits))
     try:
@@ -70,37 +78,62 @@ def parse_pdf(file: BinaryIO, limits: ParserLimits) -> Parsed:
             raise RefusalError(Reason.ENCRYPTED, "It needs a password.") from None
         raise
     pages: list[str] = []
+    problems: list[ParsedText] = []
+    sure: dict[int, float] = {}  # of text in pictures, by page
     length, title = 0, ""
     with document:
         properties = document.get_metadata_dict()
-        for number, page in enumerate(document):
-            words = page.get_textpage()
-            text = text_of_page(page, words, partial(_by_pypdf, file, number))
-            pages.append(drop_hidden_markup(clean(text)).strip())
-            if not length and pages[-1]:
-                title = in_large_letters(words)
-            length += len(pages[-1])
-            page.close()
+        for number in range(len(document)):
+            text = ""
+            try:
+                page = read_page(document, number, with_title=not length)
+                text, title = drop_hidden_markup(clean(page.text)).strip(), title or page.title
+                if page.sure is not None:
+                    sure[number + 1] = page.sure
+            except RefusalError as refusal:
+                problems.append(refused(f"page {number + 1}", refusal.reason, refusal.text))
+            pages.append(text)
+            length += len(text)
             if length > limits.max_text_chars:
                 break
             yield None
+    if problems and not length:
+        of_pages = f"None of its {len(pages)} pages can be read; " if len(pages) > 1 else ""
+        raise RefusalError(Reason(problems[0].reason), of_pages + problems[0].sentence)
+    yield from problems
     text, starts = _joined(_with_headings(_without_running_heads(pages)))
     yield ParsedText(
         title=sensible_title(properties["Title"]) or title,
         text=text,
         page_starts=starts,
-        metadata=described(_described(properties)),
+        metadata=described([*_described(properties), recognised(sure)]),
     )
 
 
-def _by_pypdf(file: BinaryIO, number: int) -> str:
-    """Return the text of a page whose characters pdfium leaves out."""
-    from pypdf import PdfReader
+@cache
+def _draw_missing_letters() -> Any:
+    """Have pdfium draw letters of East Asian fonts that a file does not bring as squares.
 
-    reader = PdfReader(file)
-    if reader.is_encrypted:
-        reader.decrypt("")
-    return reader.pages[number].extract_text()
+    It would leave out letters without a shape that stand alone, and machines differ in fonts.
+    pdfium reads what is returned as long as the process lives.
+    """
+    from pypdfium2.raw import FPDF_SYSFONTINFO, FPDF_SetSystemFontInfo
+
+    font = _SQUARES.read_bytes()
+
+    def map_font(_info: Any, _weight: int, _italic: int, charset: int, *_more: Any) -> int | None:
+        return 1 if charset in _EAST_ASIAN else None
+
+    def font_data(_info: Any, _font: Any, table: int, buffer: Any, size: int) -> int:
+        if size >= len(font) and not table:
+            ctypes.memmove(buffer, font, len(font))
+        return 0 if table else len(font)
+
+    types = dict(FPDF_SYSFONTINFO._fields_)
+    calls = {"MapFont": map_font, "GetFontData": font_data}
+    info = FPDF_SYSFONTINFO(1, **{name: types[name](call) for name, call in calls.items()})
+    FPDF_SetSystemFontInfo(ctypes.byref(info))
+    return info
 
 
 def _described(properties: dict[str, str]) -> Iterator[tuple[str, Any]]:

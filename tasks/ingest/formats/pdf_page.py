@@ -1,51 +1,137 @@
-"""The words of a PDF page, as pdfium finds them: its lines, and those in the largest letters."""
+"""A page of a PDF: its words as pdfium finds them, its lines, and those in the largest letters."""
 
+import io
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Container, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfDocument, PdfiumError
+
+from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.legible import fault_of_letters, looks_like_words
+from tasks.ingest.formats.likeness import has_words
 from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.pdf_drawn import DrawnPage
+from tasks.ingest.formats.picture import can_read_pictures, text_in_picture
 
 _LINE_END_HYPHEN = "\ufffe"  # what pdfium makes of a hyphen and the end of its line
-_LINE_END = re.compile("\r\n")
 _SAME_LINE = 0.5  # of the lower of two boxes: so much of it is beside the other one
 _WORD_GAP = 0.15  # of the height of letters: a wider gap divides words
 _COLUMN_GAP = 1.0  # of the height of letters: a wider gap divides columns
 _LARGER = 1.15  # a title's letters are at least this many times the page's usual size
-_LOST = 3  # text objects in a row without a width; a single one may be a space
+_MEASURED = 8  # letters of a line whose size is measured
+_SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
+_UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
+_MOST_OF_IT = 0.5  # of a page: pictures that cover it are what the page shows
+_DOTS = 150  # per inch, of a page that is read as a picture
+# Operators that begin text or paint.
+_DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
+_CONTENT = re.compile(rb"/Contents ?\[?(?:\s*\d+ 0 R)+")
+_LONGEST_CONTENT = 1_000_000  # bytes that are looked through
 
 
-def text_of_page(page: Any, words: Any, read_otherwise: Callable[[], str]) -> str:
-    """Return the text of a page, one line of it per line.
+class Page(NamedTuple):
+    """What is read of a page."""
 
-    pdfium leaves characters out that are placed one by one in a font that neither the file nor the
-    machine has, as Chinese ones often are: such a page is `read_otherwise`.
+    text: str  # one line of the page per line
+    title: str = ""  # what stands out by its size
+    sure: float | None = None  # 0 to 1, of text that is read from a picture
+
+
+def read_page(document: Any, number: int, *, with_title: bool) -> Page:
+    """Read a page of a PDF, numbered from zero, as a picture if it is one or not legible.
+
+    Raises `RefusalError` for a page that is broken, and for one that only the extra `ocr` reads.
     """
-    if _loses_words(page, words):
-        return read_otherwise()
+    name = f"Page {number + 1}"
+    try:
+        page = document[number]
+        words = page.get_textpage()
+        drawn = DrawnPage(page, words)
+        unseen = drawn.unseen_places(words.get_text_range())
+        is_broken = not drawn.objects and _is_drawn_on(document, number)
+    except (PdfiumError, ValueError, ArithmeticError):  # damage shows itself in many ways
+        is_broken = True
+    if is_broken:
+        raise RefusalError(Reason.BAD_FORMAT, f"{name} is broken.")
+    text = text_of_page(words, unseen)
+    fault = _fault(words, text)
+    if not fault and (has_words(text) or drawn.share_of_pictures() < _MOST_OF_IT):
+        return Page(text, in_large_letters(words, unseen) if with_title else "")
+    if fault and not can_read_pictures():
+        raise RefusalError(Reason.ILLEGIBLE, f"{name} is not legible: {fault}.")
+    text, sure = text_in_picture(page.render(scale=_DOTS / 72).to_numpy()[:, :, :3], name)
+    return Page(text, sure=sure) if text else Page("")
+
+
+def _fault(words: Any, text: str) -> str:
+    """Return why a text cannot be what the page shows, as a clause about it; else nothing."""
+    count = words.count_chars()
+    sample = range(0, count, max(1, count // _SAMPLE))
+    unexplained = sum(pdfium.FPDFText_HasUnicodeMapError(words, n) == 1 for n in sample)
+    if unexplained > _UNEXPLAINED * len(sample) and not looks_like_words(text):
+        return "its font does not say which letters it draws"
+    return fault_of_letters(text)
+
+
+def _is_drawn_on(document: Any, number: int) -> bool:
+    """Tell whether the content of a page draws something, or is damaged."""
+    alone, file = PdfDocument.new(), io.BytesIO()
+    alone.import_pages(document, [number])
+    alone.save(file)
+    numbers = re.findall(rb"\d+(?= 0 R)", b" ".join(_CONTENT.findall(file.getvalue())))
+    for place in numbers:
+        stream = rb"\s%s 0 obj\b.*?stream\r?\n(.*?)endstream" % place
+        content = b"".join(re.findall(stream, file.getvalue(), re.DOTALL)[:1])
+        try:
+            content = zlib.decompressobj().decompress(content, _LONGEST_CONTENT)
+        except zlib.error:  # as of a stream that cannot be unpacked
+            return True
+        if _DRAWS.search(content):
+            return True
+    return False
+
+
+def text_of_page(words: Any, unseen: Container[int] = ()) -> str:
+    """Return the text of a page, one line of it per line, but for the places `unseen`."""
     text = words.get_text_range()
     parts: list[str] = []
-    done = 0
-    for end in _LINE_END.finditer(text):
-        parts += [text[done : end.start()], _between(words, text, *end.span())]
-        done = end.end()
-    return "".join([*parts, text[done:]]).replace(_LINE_END_HYPHEN, "-\n")
+    start, last = 0, -1
+    for line in text.split("\r\n"):
+        places: Sequence[int] = range(start, start + len(line))
+        start += len(line) + 2
+        if unseen:
+            places = [n for n in places if n not in unseen]
+            line = "".join(text[n] for n in places)
+            if not line.strip():
+                continue
+        if parts:
+            parts.append(_between(words, text, last, places[0]) if line and last >= 0 else "\n")
+        parts.append(line)
+        last = places[-1] if line else -1
+    return "".join(parts).replace(_LINE_END_HYPHEN, "-\n")
 
 
-def in_large_letters(words: Any) -> str:
+def in_large_letters(words: Any, unseen: Container[int] = ()) -> str:
     """Return the first lines in the largest letters of a page; empty if they do not stand out.
 
-    A line has the size, in points, of most of its letters: an initial may be larger.
+    A line has the size, in points, of most of its letters: an initial may be larger. The places
+    `unseen` in the page's text do not count.
     """
     page: Counter[float] = Counter()
     sizes: list[tuple[float, str]] = []
     text, start = words.get_text_range(), 0
     for line in text.split("\r\n"):
-        letters = Counter(_size(words, text, start + n) for n, c in enumerate(line) if c > " ")
+        seen = [n for n, c in enumerate(line, start) if c > " " and n not in unseen]
+        step = max(1, len(seen) // _MEASURED)
+        letters = Counter(_size(words, text, n) for n in seen[::step])
         sizes += [(size, line) for size, _ in letters.most_common(1)]
-        page += letters
+        for size, number in letters.items():
+            page[size] += number * step
         start += len(line) + 2
     largest = max((size for size, _ in sizes), default=0.0)
     if not sizes or largest < _LARGER * page.most_common(1)[0][0]:
@@ -55,13 +141,13 @@ def in_large_letters(words: Any) -> str:
     return sensible_title(" ".join(text for _, text in title))
 
 
-def _between(words: Any, text: str, start: int, end: int) -> str:
+def _between(words: Any, text: str, last: int, end: int) -> str:
     """Return what stands for a line's end: nothing or a space within what is one line to readers.
 
     pdfium also ends a line before and after an exponent, an index or the mark of a footnote.
     """
-    before = start - 1 - (text[start - 1].isspace())
-    if before < 0 or end == len(text):
+    before = last - text[last].isspace()
+    if before < 0:
         return "\n"
     left, bottom, right, top = words.get_charbox(_character(words, text, before), loose=True)
     box = words.get_charbox(_character(words, text, end), loose=True)
@@ -76,32 +162,12 @@ def _between(words: Any, text: str, start: int, end: int) -> str:
 
 def _size(words: Any, text: str, place: int) -> float:
     """Return the size of a letter in points, as scaled on the page."""
-    from pypdfium2.raw import FS_MATRIX, FPDFText_GetFontSize, FPDFText_GetMatrix
-
-    matrix, character = FS_MATRIX(), _character(words, text, place)
-    FPDFText_GetMatrix(words, character, matrix)
-    return round(abs(FPDFText_GetFontSize(words, character) * (matrix.d or matrix.b)), 1)
+    matrix, character = pdfium.FS_MATRIX(), _character(words, text, place)
+    pdfium.FPDFText_GetMatrix(words, character, matrix)
+    return round(abs(pdfium.FPDFText_GetFontSize(words, character) * (matrix.d or matrix.b)), 1)
 
 
 def _character(words: Any, text: str, place: int) -> int:
     """Return pdfium's number of a character of the page's text."""
-    from pypdfium2.raw import FPDFText_GetCharIndexFromTextIndex
-
     units = place if text.isascii() else len(text[:place].encode("utf-16-le")) // 2
-    return int(FPDFText_GetCharIndexFromTextIndex(words, units))
-
-
-def _loses_words(page: Any, words: Any) -> bool:
-    """Tell whether the page has text in which pdfium sees no letters."""
-    from pypdfium2.raw import FPDF_PAGEOBJ_TEXT, FPDFPage_CountObjects
-
-    if 2 * FPDFPage_CountObjects(page) < words.count_chars():
-        return False  # placed in words or lines
-    lost = 0
-    for placed in page.get_objects(filter=[FPDF_PAGEOBJ_TEXT]):
-        left, _, right, _ = placed.get_bounds()
-        is_lost = right - left < 0.01 and not placed.get_font().is_embedded
-        lost = lost + 1 if is_lost else 0
-        if lost == _LOST:
-            return True
-    return False
+    return int(pdfium.FPDFText_GetCharIndexFromTextIndex(words, units))

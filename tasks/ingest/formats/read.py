@@ -7,11 +7,13 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from schemas.errors import AlmanacError
 from schemas.settings import ReadSettings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
-from tasks.ingest.formats.formats import STREAMED, Kind, format_of
+from tasks.ingest.formats.dialects import read_dialects
+from tasks.ingest.formats.formats import START, STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import (
     Item,
@@ -47,9 +49,9 @@ _OPENS = re.compile(
 def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     """Yield a text or refusal for each input in an item, and the removals of a change feed.
 
-    Never raises for bad input. A refusal under the item's own uri means that the item was not read
-    to its end, so records that were not yielded may still exist. A record's uri is `file#record`;
-    in a change feed it is the uri that the feed gives.
+    Never raises for bad input, but AlmanacError where no input can be read. A refusal under the
+    item's own uri means that the item was not read to its end, so records that were not yielded may
+    still exist. A record's uri is `file#record`; in a change feed it is that which the feed gives.
     """
     sha256 = ""
     try:
@@ -75,11 +77,16 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     except OSError as error:
         text = f"It could not be opened or read: {error.strerror or type(error).__name__}."
         yield Refusal(item.uri, Reason.UNREADABLE, text)
+    except AlmanacError:
+        raise
+    except Exception as error:  # whatever a document makes a library raise must not end a run
+        text = f"Its reader failed ({type(error).__name__})."
+        yield Refusal(item.uri, Reason.BAD_FORMAT, text, sha256)
 
 
 def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, ParserLimits]:
     """Return the format of an open item; raises `RefusalError` if it is too large."""
-    kind, compression = format_of(item.file_name, start_of(item, opened, 64))
+    kind, compression = format_of(item.file_name, start_of(item, opened, START))
     allowed = _allowed(kind, settings)
     if item.size > allowed:
         sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."
@@ -139,7 +146,7 @@ def _parsed(
         "(max_text_chars in settings.toml)."
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
-    text = drop_hidden_markup(clean(decode(data, limits.charset)))
+    text = read_dialects(drop_hidden_markup(clean(decode(data, limits.charset))))
     body = front_matter_end(text)
     if has_html_body(text, body):
         yield from _with_page(text, body, limits, settings)

@@ -1,9 +1,7 @@
-"""Records in JSON, JSON lines, CSV and Parquet files, and change feeds in these formats."""
+"""Records in JSON, JSON lines and Parquet files, and change feeds in all formats of records."""
 
 import codecs
-import csv
 import hashlib
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.ingest.formats.cleaning import decode, encoding_of, not_decodable
+from tasks.ingest.formats.cleaning import decode, encoding_of
 from tasks.ingest.formats.hidden_markup import looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import KNOWN, described
@@ -31,12 +29,20 @@ _USED = (*_TITLES, *_NAMES, "op", "version", *sorted(KNOWN))
 _DELETES = frozenset({"delete", "remove", "d"})
 _UPSERTS = frozenset({"upsert", "insert", "update", "add", "u", "i", ""})
 _ROWS_AT_ONCE = 64  # rows per Parquet batch
+_MANY_DIGITS = 400
+_SAMPLE = 4_096  # bytes that tell the encoding
 _FREE_BYTES = 2_000_000  # bytes read from Parquet before the limit on expansion applies
 
 
 def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the text of an object, or the records of a list of objects."""
-    value = _load(read_whole(file, limits), limits.charset)
+    """Yield the text of an object, or the records of a list of objects or of one object a line."""
+    try:
+        value = _load(read_whole(file, limits), limits.charset)
+    except RefusalError:
+        if not isinstance(next(_lines(file, limits), None), dict):
+            raise
+        yield from parse_lines(file, limits)
+        return
     if isinstance(value, dict):
         lists = [field for field in value.values() if isinstance(field, list) and field]
         if _pick(value, limits.text_column) is not None or not lists:
@@ -51,12 +57,6 @@ def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
 def parse_lines(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the records of JSON lines, one object per line."""
     yield from find_records(lambda: _lines(file, limits), limits)
-
-
-def parse_csv(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the records of a table; the separator is the one most frequent in the header."""
-    csv.field_size_limit(limits.max_text_chars + 1)
-    yield from find_records(lambda: _rows(file, limits), limits)
 
 
 def parse_parquet(file: BinaryIO, limits: ParserLimits) -> Parsed:
@@ -208,42 +208,37 @@ def _problem(name: str, problem: object) -> ParsedText | None:
 
 
 def _load(data: bytes, charset: str | None) -> Any:
+    r"""Parse JSON, also with what only some writers and readers allow.
+
+    That is NaN, infinite and very long numbers, which become None, unpaired surrogates such as
+    `\ud83d`, a byte order mark, and other charsets than UTF-8.
+    """
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         if "depth" in str(error) or "recursion" in str(error).lower():
             raise RefusalError(Reason.TOO_DEEP, "Its JSON is nested too deeply.") from error
-        if "surrogate" in str(error) and "UTF-8" not in str(error):
-            return _load_surrogates(data)
-        problem: Exception = error
+        problem = error
     try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return _load(decode(data, charset).encode("utf-8", "surrogatepass"), charset)
-    if data.startswith(b"\xef\xbb\xbf"):
-        return _load(data[3:], charset)
-    decode(data[:65_536])  # so that binary data is refused as binary
-    raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {problem}.") from problem
-
-
-def _load_surrogates(data: bytes) -> Any:
-    r"""Parse JSON with unpaired surrogates such as `\ud83d`, which exports contain."""
-
-    def refuse(constant: str) -> None:
-        raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {constant} is no number.")
-
-    try:
-        return json.loads(data, parse_constant=refuse)
+        return json.loads(
+            decode(data, charset), parse_constant=lambda _: None, parse_int=_whole_number
+        )
     except ValueError as error:
-        raise RefusalError(Reason.BAD_FORMAT, "Its JSON is broken.") from error
+        raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {problem}.") from error
+
+
+def _whole_number(digits: str) -> int | None:
+    return int(digits) if len(digits) < _MANY_DIGITS else None
 
 
 def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
     file.seek(0)
-    if b"\0" in decompress(file, limits.compression, limits.max_expansion).read(4_096):
-        raise RefusalError(Reason.BINARY, "It is binary; JSON lines are UTF-8 text.")
+    stream = decompress(file, limits.compression, limits.max_expansion)
+    encoding = encoding_of(stream.read(_SAMPLE))
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        stream = codecs.EncodedFile(stream, "utf-8", encoding)
     longest = 6 * limits.max_text_chars  # a character escaped as \uXXXX takes six bytes
     while line := stream.readline(longest):
         if len(line) >= longest:
@@ -258,54 +253,16 @@ def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
                 yield error
 
 
-def _rows(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
-    encoding = _table_encoding(file, limits)
-    file.seek(0)
-    stream = decompress(file, limits.compression, limits.max_expansion)
-    lines = io.TextIOWrapper(stream, encoding, newline="")
-    try:
-        header = lines.readline(limits.max_text_chars)
-        separator = max("\t,;|", key=header.count)
-        names = next(csv.reader([header], delimiter=separator), [])
-        names = [name.strip().lstrip("\ufeff") for name in names]
-        require_column(names, limits.text_column)
-        for row in csv.reader(lines, delimiter=separator):
-            if row:
-                yield dict(zip(names, row, strict=False))
-    except csv.Error as error:
-        reason = Reason.TOO_LONG if "limit" in str(error) else Reason.BAD_FORMAT
-        raise RefusalError(reason, f"Its table is broken: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise not_decodable(error) from error
-    finally:
-        lines.detach()
-
-
-def _table_encoding(file: BinaryIO, limits: ParserLimits) -> str:
-    """Return the encoding of a table; with a fallback charset, all of the table is checked."""
-    file.seek(0)
-    stream = decompress(file, limits.compression, limits.max_expansion)
-    start = stream.read(65_536)
-    encoding = encoding_of(start)
-    if limits.charset is None or encoding != "utf-8":
-        return encoding
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        decoder.decode(start)
-        while chunk := stream.read(1 << 20):
-            decoder.decode(chunk)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return limits.charset
-    return encoding
-
-
 def _column_rows(parquet: pq.ParquetFile, size: int, limits: ParserLimits) -> Iterator[Record]:
     columns = used_columns(parquet.schema_arrow.names, limits.text_column)
     read_bytes = 0
     for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=columns, use_threads=False):
-        read_bytes += batch.nbytes
+        rows = batch.to_pylist()
+        # A dictionary holds a value once, however many rows have it.
+        values = (value for row in rows for value in row.values())
+        parts = (part for v in values for part in (v if isinstance(v, list) else [v]))
+        read_bytes += max(batch.nbytes, sum(len(p) for p in parts if isinstance(p, str | bytes)))
         if read_bytes > max(_FREE_BYTES, limits.max_expansion * size):
             sentence = f"It grows more than {limits.max_expansion} times when it is read."
             raise RefusalError(Reason.TOO_EXPANDING, sentence)
-        yield from batch.to_pylist()
+        yield from rows

@@ -2,7 +2,7 @@
 
 import glob
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -27,22 +27,23 @@ _WILDCARD = re.compile(r"[*?\[]")
 _STAMPS = ("ETag", "etag", "checksum", "md5Hash", "crc32c", "content_md5", "LastModified", "mtime")
 
 
-def scan(source: str) -> Listing:
+def scan(source: str, exclude: Sequence[str] = ()) -> Listing:
     """Return the files that a source holds now, sorted by uri; raises UsageError for "" alone.
 
-    A folder is listed with all its sub-folders, without hidden files. A file's uri is its path
-    relative to the folder (to the fixed part of a glob; its name, for a single file), so it is
-    the same on every scan. The listing is marked incomplete, with the reason, when any part of the
-    source could not be listed; files missing from it then do not count as deleted.
+    A folder is listed with all its sub-folders, without hidden files and those that a pattern of
+    `exclude`, or of the folder's file `.almanacignore`, leaves out as `.gitignore` would. A file's
+    uri is its path relative to the folder (to the fixed part of a glob; its name, for a single
+    file), so it is the same on every scan. The listing is marked incomplete, with the reason, when
+    any part of the source could not be listed; files missing from it do not count as deleted.
     """
     source = with_secrets(source)
     if not source.strip():
         raise UsageError("The source is empty; give a file, a folder, a glob or a URL.")
     if source.startswith(("file://", "local://")):
-        return _scan_local(unquote(source.partition("://")[2]))
+        return _scan_local(unquote(source.partition("://")[2]), exclude)
     if reader_of_address(source):
         return address_as_listing(source)
-    return _scan_remote(source) if _URL.match(source) else _scan_local(source)
+    return (_scan_remote if _URL.match(source) else _scan_local)(source, exclude)
 
 
 def scan_notes(folder: Path) -> Listing:
@@ -90,17 +91,17 @@ def _store_errors() -> Iterator[None]:
         raise RefusalError(Reason.UNREADABLE, sentence) from error
 
 
-def _scan_local(source: str) -> Listing:
+def _scan_local(source: str, exclude: Sequence[str]) -> Listing:
     name = safe_uri(source)
     errors: list[str] = []
     try:
         path = Path(source).expanduser()
         if glob.has_magic(source) and not path.exists():
-            return _scan_glob(path)
+            return _scan_glob(path, exclude)
         name = safe_uri(str(path.resolve()))
         root = path.resolve(strict=True)
         if root.is_dir():
-            items = list(local_files.walk(name, root, errors))
+            items = list(local_files.walk(name, root, errors, exclude))
         else:
             item = local_files.describe(name, root.parent, root.name)
             items = [item] if item else []
@@ -111,7 +112,7 @@ def _scan_local(source: str) -> Listing:
     return _finish(name, items, errors)
 
 
-def _scan_glob(pattern: Path) -> Listing:
+def _scan_glob(pattern: Path, exclude: Sequence[str]) -> Listing:
     """List the folder at the pattern's fixed part and keep the files that match the pattern."""
     parts = pattern.absolute().parts
     fixed = next(place for place, part in enumerate(parts) if glob.has_magic(part))
@@ -123,7 +124,8 @@ def _scan_glob(pattern: Path) -> Listing:
         return Listing(name, [], False, f"{safe_uri(str(base))}: {error}")
     errors: list[str] = []
     uris = _glob_pattern(parts[fixed:])
-    items = [item for item in local_files.walk(name, root, errors) if uris.match(item.uri)]
+    listed = local_files.walk(name, root, errors, exclude)
+    items = [item for item in listed if uris.match(item.uri)]
     return replace(_finish(name, items, errors), unmatched=not items)
 
 
@@ -151,17 +153,20 @@ def _glob_pattern(parts: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("".join(pieces)[:-1] + r"\Z", re.DOTALL)
 
 
-def _scan_remote(source: str) -> Listing:
+def _scan_remote(source: str, exclude: Sequence[str]) -> Listing:
     from fsspec.core import url_to_fs
 
     name = safe_uri(without_secrets(source))
     errors: list[str] = []
+    is_left_out = local_files.left_out(exclude)
     try:
         system, path = url_to_fs(source)
         system.invalidate_cache()
         files = _find(system, path)
         items = [
-            _remote_item(name, source, relative, info, system) for relative, info in files.items()
+            _remote_item(name, source, relative, info, system)
+            for relative, info in files.items()
+            if not is_left_out(relative)
         ]
     # Each store has its own exceptions, and any of them makes the listing incomplete.
     except Exception as error:

@@ -5,6 +5,7 @@ import gzip
 import io
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -12,6 +13,7 @@ from tasks.ingest.formats.parsed_text import ParserLimits
 
 # Bytes up to which a high ratio is harmless: a short text may repeat itself.
 _FREE = 1_000_000
+_START_OF_XML = 65_536  # bytes in which entities are declared
 _OLE = b"\xd0\xcf\x11\xe0"  # the old container, which also wraps encrypted office files
 
 
@@ -84,12 +86,56 @@ def open_package(file: BinaryIO, limits: ParserLimits, format_name: str) -> zipf
 
 
 def parse_entry(package: zipfile.ZipFile, name: str) -> Any:
-    """Parse an entry as XML; declared entities are refused, so that none can expand.
+    """Parse an entry as XML (`parse_xml`); return an empty element if there is no such entry."""
+    data = package.read(name) if name in package.namelist() else b"<none/>"
+    return parse_xml(data, name)
 
-    Return an empty element if there is no such entry.
+
+def stream_entry(package: zipfile.ZipFile, name: str, *names: str) -> Iterator[Any]:
+    """Yield the elements of some local names of a large entry; each is emptied after its turn.
+
+    Raises `RefusalError` as `parse_xml` does; no entity is expanded.
     """
-    from defusedxml.ElementTree import fromstring
+    from lxml import etree
 
-    if name not in package.namelist():
-        return fromstring("<none/>")
-    return fromstring(package.read(name), forbid_dtd=False, forbid_entities=True)
+    with package.open(name) as start:
+        if b"<!ENTITY" in start.read(_START_OF_XML):
+            raise RefusalError(Reason.BAD_FORMAT, f"{name} declares entities.")
+    tags = [f"{{*}}{one}" for one in names]
+    with package.open(name) as stream:
+        try:
+            for _, element in etree.iterparse(
+                stream, tag=tags, resolve_entities=False, no_network=True
+            ):
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        except etree.XMLSyntaxError as error:
+            raise _broken_xml(error, name) from error
+
+
+def parse_xml(data: bytes, name: str) -> Any:
+    """Parse XML into an element of lxml, without comments and processing instructions.
+
+    Raises `RefusalError` for broken XML, and for declared entities, so that none can expand.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise _broken_xml(error, name) from error
+    declared = root.getroottree().docinfo.internalDTD
+    if declared is not None and any(True for _ in declared.iterentities()):
+        raise RefusalError(Reason.BAD_FORMAT, f"{name} declares entities.")
+    return root
+
+
+def _broken_xml(error: SyntaxError, name: str) -> RefusalError:
+    deep = "depth" in str(error)
+    sentence = f"{name} is {'nested too deeply' if deep else f'broken XML ({error})'}."
+    return RefusalError(Reason.TOO_DEEP if deep else Reason.BAD_FORMAT, sentence)

@@ -1,13 +1,13 @@
 """HTML pages: the visible main text as Markdown."""
 
-import codecs
+import html
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import orjson
 
-from tasks.ingest.formats.cleaning import decode
+from tasks.ingest.formats.cleaning import decode, decode_as_declared, encoding_of
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.page_text import main_text, whole_text
@@ -18,8 +18,11 @@ _CHARSET = re.compile(
     rb"(?:<meta[^>]{0,200}charset|<\?xml[^>]{0,200}encoding)\s*=\s*[\"']?([A-Za-z0-9_\-]{2,40})",
     re.IGNORECASE,
 )
-# As browsers do: pages that declare the smaller charset are usually written in the larger one.
-_LARGER = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_LONGEST_START = 8_192  # bytes in which the charset is declared
+_SHIFTED = re.compile(r"iso-2022|hz", re.IGNORECASE)  # charsets of which all bytes are ASCII
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(?:0*(\d{1,7})|x0*([0-9a-f]{1,6}));?", re.IGNORECASE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,300}\?>")
 _LONGEST_DATA = 200_000
 _MOST_NODES = 50
@@ -56,24 +59,47 @@ def read_chapter(markup: str) -> str:
 def _page_of(markup: str) -> Any:
     import lxml.html
 
-    markup = _DECLARATION.sub("", markup)
+    markup = _CONTROLS.sub("", _REFERENCE.sub(_shown, _DECLARATION.sub("", markup)))
+    markup = markup.replace("\f", " ")
     if not markup.strip():
         raise RefusalError(Reason.EMPTY, "It holds no words.")
-    parser = lxml.html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
-    return lxml.html.document_fromstring(markup, parser=parser)
+    parser = lxml.html.HTMLParser(  # ordinary pages nest more deeply than other parsers allow
+        remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
+    )
+    page = lxml.html.document_fromstring(markup, parser=parser)
+    if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
+        raise RefusalError(Reason.TOO_DEEP, "Its elements are nested too deeply.")
+    return page
+
+
+def _shown(reference: re.Match[str]) -> str:
+    """Return a character reference, or what browsers show for that of a control character."""
+    code = int(reference[1] or "0") or int(reference[2] or "0", 16)
+    if 32 <= code < 127 or 160 <= code < 0xD800:
+        return reference[0]
+    return html.unescape(reference[0])
 
 
 def decode_page(data: bytes, charset: str | None) -> str:
-    """Decode HTML or XML as UTF-8, else in the declared charset, else like plain text."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        declared = _CHARSET.search(data[:4096])
-    try:
-        name = codecs.lookup(declared[1].decode("ascii")).name if declared else ""
-        return data.decode(_LARGER.get(name, name)) if name else decode(data, charset)
-    except (LookupError, ValueError):
+    """Decode HTML or XML as its first bytes say, or as UTF-8, else in the declared charset.
+
+    Pages that declare nothing are decoded like plain text. Raises `RefusalError` for other bytes.
+    """
+    declared = _CHARSET.search(_COMMENT.sub(b"", data[:_LONGEST_START]))
+    label = declared[1].decode("ascii") if declared else ""
+    if not label or encoding_of(data) != "utf-8":
         return decode(data, charset)
+    try:
+        text = data.decode("utf-8")
+        if not _SHIFTED.match(label):
+            return text
+    except UnicodeDecodeError:
+        pass
+    try:
+        return decode_as_declared(data, label)
+    except (LookupError, UnicodeError) as error:
+        sentence = f"It declares the charset {label}, but is not written in it; save it as UTF-8."
+        raise RefusalError(Reason.BAD_ENCODING, sentence) from error
 
 
 def _title(page: Any, site: str, logo: str) -> str:

@@ -10,7 +10,7 @@ _DROPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "math", "timeline", "syntaxhighlight", "source", "score"}
     | {"imagemap", "templatedata", "style", "script", "pre", "del", "s", "strike"}
 )
-_DROPPED_LINKS = re.compile(
+UNSEEN_LINKS = re.compile(
     r"^\s*:?(file|image|media|category|datei|bild|kategorie|fichier|catégorie|archivo|categoría"
     r"|文件|图像|檔案|分类|分類|ファイル|カテゴリ)\s*:",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ def _speak_node(node: Any, depth: int) -> str:
         return str(node.value)
     if kind == "Wikilink":
         target = str(node.title)
-        if _DROPPED_LINKS.match(target):
+        if UNSEEN_LINKS.match(target):
             return ""
         return _speak(node.text if node.text is not None else node.title, depth + 1)
     if kind == "Heading":

@@ -60,7 +60,7 @@ from tasks.extract.rules.chinese.whole import (
     split_coordination,
     words,
 )
-from tasks.extract.rules.modality import PLAIN, Standing
+from tasks.extract.rules.modality import PLAIN, Standing, governed
 
 NOBODY = TypedName("", "unknown")  # an unknown subject; makes no facts
 # A colon or the number of a list item: the next clause does not inherit a subject.
@@ -217,7 +217,10 @@ def _read_tokens(
 ) -> None:
     """Parse one clause, resolve its subject, add its facts and carry its subject on."""
     meant = take_standing(tokens, thread.around)
-    passage.standing = meant.standing
+    start, end = thread.sentence.start, thread.sentence.end
+    standing = governed(meant.standing, passage.text[start:end], tokens[-1].start - start)
+    meant = replace(meant, standing=standing)
+    passage.standing = standing
     if not meant.tokens:
         return
     passage.clause = clause = parse_clause(meant.tokens)

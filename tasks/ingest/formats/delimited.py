@@ -1,0 +1,181 @@
+"""Tables of delimited text (CSV, TSV): each record is read whole, or refused with the reason.
+
+They are read as RFC 4180 has it. Beyond that, quotes may have spaces around them or be escaped by
+a backslash, and lines above the header may be comments, a title, or Excel's `sep=;`.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import BinaryIO, TextIO
+
+from tasks.ingest.formats.cleaning import encoding_of, not_decodable
+from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.parsed_text import Parsed, ParserLimits
+from tasks.ingest.formats.records import Fields, Record, find_records, require_column
+from tasks.ingest.formats.unpacking import decompress
+
+_SEPARATORS = "\t,;|"
+_NO_SEPARATOR = "\x1f"  # of a table with one column
+_LINES_ABOVE = 50  # among which the header is looked for
+_STATED = re.compile(r"\ufeff?\"?sep=(.)\"?[,;\t]*\s*", re.IGNORECASE)
+_OPEN = re.compile(r"(?:^|[\t,;|])\s*\"(?:[^\"\\]|\\[^\"])*\\\"(?![\t,;|\"\r\n]|$)")
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\\"")
+_CLOSED = re.compile(r"\"[ \t]+(?=[,;|\r\n]|$)")
+
+
+def parse_csv(file: BinaryIO, limits: ParserLimits) -> Parsed:
+    """Yield the records of a table.
+
+    Raises `RefusalError` for a table without a column of texts, and from the line on at which a
+    quote is opened and not closed, since no record behind it can be told.
+    """
+    csv.field_size_limit(limits.max_text_chars + 1)
+    yield from find_records(lambda: _records(file, limits), limits)
+
+
+class _Lines:
+    """The lines of a table with quotes doubled rather than escaped; `last` is the latest."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self._are_escaped = False
+        self.number = 0
+        self.last = ""
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._text)
+        self._are_escaped = self._are_escaped or bool('\\"' in line and _OPEN.search(line))
+        self.number += 1
+        self.last = _ESCAPED.sub(r'\1""', line) if self._are_escaped else line
+        return self.last
+
+
+def _records(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
+    encoding = _table_encoding(file, limits)
+    file.seek(0)
+    stream = decompress(file, limits.compression, limits.max_expansion)
+    text = io.TextIOWrapper(stream, encoding, newline="")
+    try:
+        lines = _Lines(text)
+        separator, names = _header(lines, limits.text_column)
+        last_text = max(n for n, name in enumerate(names) if _is(name, limits.text_column))
+        for row in _rows(lines, separator):
+            cells = row if isinstance(row, RefusalError) else _checked(row, names, last_text)
+            if isinstance(cells, RefusalError):
+                yield cells
+            elif cells:
+                yield _fields(names, cells, limits.text_column)
+    except UnicodeDecodeError as error:
+        raise not_decodable(error) from error
+    finally:
+        text.detach()
+
+
+def _header(lines: _Lines, text_column: str) -> tuple[str, list[str]]:
+    """Return the separator and the names of the columns; lines of one cell may stand above.
+
+    Raises `RefusalError` if no column has the name of that with the texts.
+    """
+    stated, first = "", list[str]()
+    for line in islice(lines, _LINES_ABOVE):
+        if match := _STATED.fullmatch(line):
+            stated = match[1]
+            continue
+        found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
+        for separator in sorted(found, key=line.count):
+            names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+            names = [name.strip().lstrip("\ufeff") for name in names]
+            while len(names) > 1 and not names[-1]:
+                names.pop()
+            if any(_is(name, text_column) for name in names):
+                return separator, names
+        first = first or names
+        if len(names) > 1 and not line.lstrip("\ufeff").startswith("#"):
+            first = names
+            break
+    require_column(first, text_column)
+    return _NO_SEPARATOR, first
+
+
+def _is(name: str, text_column: str) -> bool:
+    return name.lower() == text_column.lower()
+
+
+def _rows(lines: _Lines, separator: str) -> Iterator[list[str] | RefusalError]:
+    """Yield the rows, and what is wrong with those of one line that cannot be read."""
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    while True:
+        first = lines.number + 1
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if "limit" in str(error):
+                sentence = f"A cell in line {first} is too long, or its quote is not closed."
+                raise RefusalError(Reason.TOO_LONG, sentence) from error
+            if lines.number > first:
+                sentence = f"A quote in line {first} is not closed, so what follows is not read."
+                raise RefusalError(Reason.BAD_FORMAT, sentence) from error
+            yield _repaired(lines.last, separator)
+
+
+def _repaired(line: str, separator: str) -> list[str] | RefusalError:
+    """Return the cells of a line with spaces after quotes or, between tabs, with plain quotes."""
+    with suppress(csv.Error):
+        closed = [_CLOSED.sub('"', line)]
+        return next(csv.reader(closed, delimiter=separator, skipinitialspace=True, strict=True))
+    if separator == "\t":
+        return next(csv.reader([line], delimiter=separator, quoting=csv.QUOTE_NONE))
+    return RefusalError(Reason.BAD_FORMAT, "A quote within it is not doubled, or not closed.")
+
+
+def _checked(row: list[str], names: list[str], last_text: int) -> list[str] | RefusalError | None:
+    """Return a row with a cell for each column; None for a comment, and for an empty line.
+
+    Cells that are missing at the end are empty, but a text must not be the last: it may go on.
+    """
+    if not row or (row[0].startswith("#") and len(row) != len(names)):
+        return None
+    if any(row[len(names) :]) or last_text + 1 >= len(row) < len(names):
+        sentence = f"It has {len(row)} cells below {len(names)} headers, so its text may be cut."
+        return RefusalError(Reason.BAD_FORMAT, sentence)
+    return row
+
+
+def _fields(names: list[str], row: list[str], text_column: str) -> Fields:
+    """Return the cells by the names of their columns; of the same name, texts are joined."""
+    fields: Fields = {}
+    for name, cell in zip(names, row, strict=False):
+        if _is(name, text_column) and cell and fields.get(name):
+            fields[name] = f"{fields[name]}\n\n{cell}"
+        else:
+            fields[name] = fields.get(name) or cell
+    return fields
+
+
+def _table_encoding(file: BinaryIO, limits: ParserLimits) -> str:
+    """Return the encoding of a table; with a fallback charset, all of the table is checked."""
+    file.seek(0)
+    stream = decompress(file, limits.compression, limits.max_expansion)
+    start = stream.read(65_536)
+    encoding = encoding_of(start)
+    if limits.charset is None or encoding != "utf-8":
+        return encoding
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(start)
+        while chunk := stream.read(1 << 20):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return limits.charset
+    return encoding

@@ -1,0 +1,30 @@
+"""Jupyter notebooks: the text around the code, without the code and what it printed."""
+
+from typing import Any, BinaryIO
+
+import orjson
+
+from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import described
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
+from tasks.ingest.formats.unpacking import read_whole
+
+
+def parse_notebook(file: BinaryIO, limits: ParserLimits) -> Parsed:
+    """Yield the Markdown cells of a notebook; raises `RefusalError` for other JSON."""
+    notebook = orjson.loads(read_whole(file, limits))
+    if not isinstance(notebook, dict):
+        raise RefusalError(Reason.BAD_FORMAT, "It is no notebook.")
+    sheets = notebook.get("worksheets") or [notebook]  # of version 3
+    cells = [cell for sheet in sheets for cell in sheet.get("cells", [])]
+    text = "\n\n".join(filter(None, map(_text, cells)))
+    fields = (notebook.get("metadata") or {}).items()
+    yield ParsedText(text=text, metadata=described(fields, only_known=True))
+
+
+def _text(cell: Any) -> str:
+    source = cell.get("source") or ""
+    words = source if isinstance(source, str) else "".join(source)
+    if cell.get("cell_type") == "heading":  # of version 3
+        return f"{'#' * int(cell.get('level') or 1)} {words}"
+    return words if cell.get("cell_type") == "markdown" else ""

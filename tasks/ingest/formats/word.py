@@ -1,0 +1,101 @@
+"""Word documents (docx and its templates, with macros or without) as Markdown."""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from tasks.ingest.formats.markdown import one_line
+from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
+from tasks.ingest.formats.open_xml import OpenXml, within
+from tasks.ingest.formats.open_xml_text import TextReader
+from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
+from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.xml_elements import (
+    Settings,
+    attribute,
+    number,
+    settings_of,
+    with_bases,
+)
+
+_BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
+_HEADING = re.compile(r"heading ([1-9])")
+_CONTENTS = ("toc ", "table of figures")
+_BODY_LEVEL = 9
+_LONGEST_HEADING = 200  # of those that only a level marks
+_DEEPEST_LIST = 8
+
+
+def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
+    """Yield the document's paragraphs, headings, lists, tables and notes."""
+    package = OpenXml(file, limits, "document", "a Word document (docx)")
+    root = package.part(package.main)
+    reader = _WordReader(package, package.main, _styles(package))
+    reader.is_on_white = root.find("{*}background") is None
+    blocks: list[str] = []
+    for body in root.iterchildren("{*}body"):
+        for block in reader.blocks(body):
+            blocks.append(block)
+            yield None
+    text = join_blocks([*blocks, *reader.notes()])
+    title, metadata = package.properties()
+    yield ParsedText(title=title or opening_heading(text), text=text, metadata=metadata)
+
+
+def _styles(package: OpenXml) -> dict[str | None, Settings]:
+    """Return the settings of each style; that of paragraphs without a style has an empty name."""
+    own: dict[str, Settings] = {}
+    default = ""
+    for style in package.part(package.related(package.main, "styles")).iterchildren("{*}style"):
+        identifier = attribute(style, "styleId")
+        stated = settings_of(style, "pPr") | settings_of(style, "rPr")
+        for name, element in (("name", "name"), ("base", "basedOn")):
+            for part in style.iterchildren(f"{{*}}{element}"):
+                stated[name] = attribute(part, "val")
+        own[identifier] = stated
+        if attribute(style, "type") == "paragraph" and attribute(style, "default") in ("1", "true"):
+            default = identifier
+    styles = with_bases(own)
+    return styles | {"": styles.get(default, {})}
+
+
+class _WordReader(TextReader):
+    """Reads a part of a Word document."""
+
+    least_size = 4  # half points
+
+    def block(self, settings: Settings, runs: list[Run]) -> str:
+        """Return a paragraph as Markdown: a heading, an item of a list, a quotation, or plain."""
+        text, style = joined(runs).strip(), settings.get("name", "").lower()
+        if not text or style.startswith(_CONTENTS):
+            return ""
+        if level := _heading_level(settings, style, text):
+            return f"{'#' * level} {one_line(text)}"
+        if "quote" in style:
+            return "> " + text.replace("\n", "\n> ")
+        if style.startswith("list") or number(settings.get("numId", "")):
+            digit = style[-1:] if style[-1:].isdecimal() else "1"
+            depth = number(settings.get("ilvl", "")) or int(digit) - 1
+            return "  " * min(depth, _DEEPEST_LIST) + f"- {text}"
+        is_bold = all(run.is_bold for run in runs if run.words.strip())
+        heads = is_bold and style != "caption" and HEADS.fullmatch(text)
+        return f"### {text}" if heads else _BULLET.sub("- ", text)
+
+    def notes(self) -> Iterator[str]:
+        """Yield the notes, without the separators that Word stores among them."""
+        for kind, mark in (("footnotes", ""), ("endnotes", "e")):
+            reader = _WordReader(self.package, self.package.related(self.path, kind), self.styles)
+            for note in within(self.package.part(reader.path), "footnote", "endnote"):
+                words = one_line(reader.words(note))
+                if words and attribute(note, "type") in ("", "normal"):
+                    yield f"[^{mark}{attribute(note, 'id')}]: {words}"
+
+
+def _heading_level(settings: Settings, style: str, text: str) -> int:
+    """Return the level of a heading, 0 for any other paragraph."""
+    if named := _HEADING.match(style):
+        return min(int(named[1]), 6)
+    if style == "title":
+        return 1
+    level = number(settings.get("outlineLvl", f"{_BODY_LEVEL}"))
+    return min(level + 1, 6) if level < _BODY_LEVEL and len(text) <= _LONGEST_HEADING else 0

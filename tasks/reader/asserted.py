@@ -1,0 +1,72 @@
+"""Whether a sentence asserts an answer: none comes from what is denied, supposed or planned."""
+
+import re
+
+from tasks.text.question import Question
+from tasks.text.standing import Doubt, doubts, segments
+from tasks.text.stems import words_of
+
+# Such questions ask about rules and reasons; "you can, if …" and "you cannot" answer them.
+_OPEN = re.compile(
+    r"\b(?:can|could|may|might|must|shall|should|would|if|unless|i|we|you|my|our|your|why|happens?)\b"
+    r"|\bhow (?!many|much|old|tall|high|deep|long|far|large|big|heavy)"
+    r"|可以|能(?!源|力|量)|应[该当]|如果|为什么|怎|如何|[我你您]",
+    re.I,
+)
+_AHEAD = re.compile(r"\b(?:will|shall|going to)\b|[将会]")
+_BUT = re.compile(r"\W*(?:but\b|rather\b|而是)")
+_COMPARED = re.compile(r"\bthan\b|比")
+
+
+class Asserted:
+    """What a question accepts from sentences that do not assert all that they say."""
+
+    def __init__(self, question: Question) -> None:
+        """Find the doubts that the question itself has, and what it asks of."""
+        self._cut = question.is_chinese
+        text = question.text.rstrip("?？ ")
+        self._words = words_of(text, cut_chinese=self._cut)
+        self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
+        form = question.expected_answer.form
+        self._takes_all = form == "yes" or bool(_OPEN.search(text))
+        self._accepted = {doubt.kind for doubt in doubts(text)}
+        if _AHEAD.search(text):
+            self._accepted.add("planned")
+        if form != "number" or _COMPARED.search(text):
+            self._accepted.add("compared")
+
+    def holds(self, sentence: str, start: int) -> bool:
+        """Return whether a sentence asserts the answer that starts at a character.
+
+        The clause that holds the answer counts, and the one with most words of the question.
+        """
+        if self._takes_all:
+            return True
+        found = [doubt for doubt in doubts(sentence) if doubt.kind not in self._accepted]
+        if not found:
+            return True
+        places = (start, self._asked_at(sentence))
+        return not any(self._denies(doubt, sentence, places) for doubt in found)
+
+    def _denies(self, doubt: Doubt, sentence: str, places: tuple[int, int]) -> bool:
+        part = words_of(sentence[doubt.start : doubt.end], cut_chinese=self._cut)
+        if doubt.kind == "contrasted":
+            return bool(part & self._words)
+        first, last = doubt.condition
+        condition = words_of(sentence[first:last], cut_chinese=self._cut)
+        around = words_of(sentence[:first] + sentence[last:], cut_chinese=self._cut)
+        if self._words & condition - around and not first <= places[0] < last:
+            return False
+        if places[0] >= doubt.end and _BUT.match(sentence, doubt.end):
+            return False  # not by Anna but by Otto
+        return any(doubt.start <= place < doubt.end for place in places)
+
+    def _asked_at(self, sentence: str) -> int:
+        """Return the start of the segment with most words of the question, names aside."""
+
+        def shared(span: tuple[int, int]) -> int:
+            words = words_of(sentence[slice(*span)], cut_chinese=self._cut)
+            return len(words & self._words - self._names)
+
+        best = max(segments(sentence), key=shared)
+        return best[0] if shared(best) else -1

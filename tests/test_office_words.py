@@ -1,0 +1,286 @@
+"""What Word, PowerPoint and OpenDocument show is read in its place, and what they hide is not."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.documents import read_one
+from tests.office_files import (
+    flat_opendocument,
+    opendocument_row,
+    write_opendocument,
+    write_slide,
+    write_word,
+)
+
+
+def paragraph(*runs: str, settings: str = "") -> str:
+    return f"<w:p><w:pPr>{settings}</w:pPr>{''.join(runs)}</w:p>"
+
+
+def run(words: str, settings: str = "") -> str:
+    return f'<w:r><w:rPr>{settings}</w:rPr><w:t xml:space="preserve">{words}</w:t></w:r>'
+
+
+def held(inside: str) -> str:
+    """Return a content control."""
+    return f"<w:sdt><w:sdtPr/><w:sdtContent>{inside}</w:sdtContent></w:sdt>"
+
+
+def raised(words: str) -> str:
+    return run(words, '<w:vertAlign w:val="superscript"/>')
+
+
+def row(*cells: str) -> str:
+    return "<w:tr>" + "".join(c if "<" in c else cell(c) for c in cells) + "</w:tr>"
+
+
+def cell(words: str, settings: str = "") -> str:
+    return f"<w:tc><w:tcPr>{settings}</w:tcPr>{paragraph(run(words))}</w:tc>"
+
+
+def fields(*parts: str) -> str:
+    return "".join(f'<w:r><w:fldChar w:fldCharType="{part}"/></w:r>' for part in parts)
+
+
+FORMULA = (
+    "<m:oMath><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den>"
+    "</m:f></m:oMath>"
+)
+BOX = (
+    "<w:r><w:pict><v:shape{}><v:textbox><w:txbxContent>{}</w:txbxContent></v:textbox></v:shape>"
+    "</w:pict></w:r>"
+)
+GONE = '<w:pStyle w:val="Gone"/>'
+STYLES = (
+    '<w:style w:type="paragraph" w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>'
+    '<w:style w:type="character" w:styleId="Old"><w:rPr><w:strike/></w:rPr></w:style>'
+    '<w:style w:type="character" w:styleId="Older"><w:basedOn w:val="Old"/></w:style>'
+    '<w:style w:type="paragraph" w:styleId="Part"><w:name w:val="Teil"/><w:pPr>'
+    '<w:outlineLvl w:val="1"/></w:pPr></w:style>'
+    '<w:style w:type="paragraph" w:styleId="Kapitel"><w:basedOn w:val="Part"/></w:style>'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (held(paragraph(run("Ada "), held(held(run("Brook"))))), "Ada Brook"),
+        (paragraph("<w:r><w:t>KV</w:t><w:noBreakHyphen/><w:t>2, so</w:t><w:softHyphen/>"
+                   "<w:t>on</w:t></w:r>"), "KV-2, soon"),
+        (paragraph('<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', run(" done")), "✓ done"),
+        (paragraph(run("\uf061\uf0ba1", '<w:rFonts w:ascii="Symbol"/>')), "α≡1"),
+        (paragraph(run("Half is "), FORMULA, run(".")), "Half is (a+b)/2."),
+        (paragraph(run("9 km"), raised("2"), run(" and 10"), raised("1"), raised("2"), run(".")),
+         "9 km^2 and 10^12."),
+        (paragraph(run("The weir"), raised("3"), run(" of 1907"), raised("4"), run(".")),
+         "The weir of 1907."),
+        (paragraph(run("CO"), run("2", '<w:vertAlign w:val="subscript"/>')), "CO2"),
+        (paragraph(run("Sold. ", "<w:dstrike/>"), run("Kept", '<w:strike w:val="0"/>')), "Kept"),
+        (paragraph(run("Sold. ", '<w:rStyle w:val="Older"/>'), run("Kept")), "Kept"),
+        (paragraph(run("Sold"), settings=GONE) + paragraph(run("Kept")), "Kept"),
+        (paragraph(run("white", '<w:color w:val="FFFFFF"/>'), run("Kept")), "Kept"),
+        (paragraph(run("Kept", '<w:color w:val="FFFFFF"/><w:shd w:fill="000000"/>')), "Kept"),
+        (paragraph(run("tiny", '<w:sz w:val="2"/>'), run("Kept")), "Kept"),
+        (paragraph("<w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:moveFrom>", run("moved"),
+                   "</w:moveFrom><w:ins>", run("new"), "</w:ins><w:moveTo>", run(" here"),
+                   "</w:moveTo>"), "new here"),
+        (paragraph("<w:r><w:ruby><w:rt>", run("かん"), "</w:rt><w:rubyBase>", run("漢"),
+                   "</w:rubyBase></w:ruby></w:r>"), "漢"),
+        (paragraph(run("I"), settings='<w:framePr w:dropCap="margin"/>') + paragraph(run("da is.")),
+         "Ida is."),
+        (paragraph(run("One "), settings="<w:rPr><w:del/></w:rPr>") + paragraph(run("line")),
+         "One line"),
+        (paragraph(fields("begin"), run("PAGE"), fields("separate"), run("seven"), fields("end")),
+         "seven"),
+        (paragraph(run("Its mill."), BOX.format("", paragraph(run("Beside it.")))),
+         "Its mill.\n\nBeside it."),
+        (paragraph(run("It"), BOX.format(" style='visibility:hidden'", paragraph(run("x")))), "It"),
+        (paragraph(run("Mills"), settings='<w:pStyle w:val="Kapitel"/>'), "## Mills"),
+        ("<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>" + paragraph(run("Enter"))
+         + "</w:sdtContent></w:sdt>" + paragraph(run("Kept")), "Kept"),
+        ("<mc:AlternateContent><mc:Choice>" + paragraph(run("Once")) + "</mc:Choice><mc:Fallback>"
+         + paragraph(run("Once")) + "</mc:Fallback></mc:AlternateContent>", "Once"),
+    ],
+)  # fmt: skip
+def test_words_of_word(tmp_path: Path, body: str, text: str) -> None:
+    assert read_one(write_word(tmp_path / "a.docx", body, styles=STYLES, image1="")).text == text
+
+
+def test_cells_of_word_count_in_each_column_and_row_that_they_span(tmp_path: Path) -> None:
+    on = '<w:vMerge w:val="{}"/>'.format
+    table = (
+        row(cell("Mills in Pell", '<w:gridSpan w:val="3"/>'))
+        + row("Mill", "Owner", "Use")
+        + held(row("Alder", cell("Ida Morn", on("restart")), held(cell("flour"))))
+        + row("Birch", cell("", "<w:vMerge/>"), "paper")
+        + row(cell("North", '<w:gridSpan w:val="3"/>'))
+        + f"<w:tr><w:trPr><w:del/></w:trPr>{cell('gone')}</w:tr>"
+        + row("Cedar", cell("not known", '<w:gridSpan w:val="2"/>'))
+    )
+    text = read_one(write_word(tmp_path / "a.docx", f"<w:tbl>{table}</w:tbl>")).text
+    assert text == (
+        "Mills in Pell\n\n| Mill | Owner | Use |\n| --- | --- | --- |\n| Alder | Ida Morn | flour |"
+        "\n| Birch | Ida Morn | paper |\n| North |  |  |\n| Cedar | not known | not known |"
+    )
+
+
+def test_notes_of_word_are_apart_even_with_the_same_number(tmp_path: Path) -> None:
+    reference = '<w:r><w:{}noteReference w:id="1"{}/><w:t>*</w:t></w:r>'.format
+    mark = ' w:customMarkFollows="1"'
+    note = '<w:{0}note w:id="1"><w:p><w:r><w:t>{1}</w:t></w:r></w:p></w:{0}note>'.format
+    body = paragraph(run("A mill"), reference("foot", mark), reference("end", mark), run("."))
+    notes = {"footnotes": note("foot", "Of oak."), "endnotes": note("end", "Burnt.")}
+    text = read_one(write_word(tmp_path / "a.docx", body, **notes)).text
+    assert text == "A mill[^1][^e1].\n\n[^1]: Of oak.\n\n[^e1]: Burnt."
+
+
+POINTS = (
+    '<c:{0}><c:pt idx="0"><c:v>{1}</c:v></c:pt><c:pt idx="1"><c:v>{2}</c:v></c:pt></c:{0}>'.format
+)
+CHART = (
+    "<c:chart><c:title><a:p><a:r><a:t>Flour</a:t></a:r></a:p></c:title><c:ser><c:tx><c:v>2020</c:v>"
+    f"</c:tx>{POINTS('cat', 'Alder', 'Birch')}{POINTS('val', '4.3', '0.30000000000000004')}</c:ser>"
+    f"<c:ser><c:tx><c:v>2021</c:v></c:tx>{POINTS('cat', 'Alder', 'Birch')}"
+    '<c:val><c:pt idx="1"><c:v>5</c:v></c:pt></c:val></c:ser><c:catAx><c:title><a:p><a:r><a:t>Mill'
+    "</a:t></a:r></a:p></c:title></c:catAx></c:chart>"
+)
+CHART_AS_TABLE = (
+    "Flour\n\n| Mill | 2020 | 2021 |\n| --- | --- | --- |\n| Alder | 4.3 |  |\n| Birch | 0.3 | 5 |"
+)
+WATERFALL = (
+    '<cx:data id="0"><cx:strDim><cx:lvl><cx:pt idx="0">Alder</cx:pt></cx:lvl></cx:strDim>'
+    '<cx:numDim type="val"><cx:lvl><cx:pt idx="0">7</cx:pt></cx:lvl></cx:numDim></cx:data>'
+    '<cx:series><cx:tx><cx:txData><cx:v>Flour</cx:v></cx:txData></cx:tx><cx:dataId val="0"/>'
+    "</cx:series>"
+)
+DIAGRAM = (
+    '<dgm:pt modelId="0" type="doc"/>'
+    '<dgm:pt modelId="1"><dgm:t><a:p><a:r><a:t>Sow</a:t></a:r></a:p></dgm:t></dgm:pt>'
+    '<dgm:pt modelId="2"><dgm:t><a:p><a:r><a:t>Reap</a:t></a:r></a:p></dgm:t></dgm:pt>'
+    '<dgm:pt modelId="3"><dgm:t><a:p><a:r><a:t>by hand</a:t></a:r></a:p></dgm:t></dgm:pt>'
+    '<dgm:cxn srcId="0" destId="2" srcOrd="1"/><dgm:cxn srcId="0" destId="1" srcOrd="0"/>'
+    '<dgm:cxn srcId="2" destId="3" srcOrd="0"/><dgm:cxn srcId="3" destId="2" srcOrd="0"/>'
+)
+
+
+@pytest.mark.parametrize(
+    ("element", "part", "inside", "text"),
+    [
+        ("c:chart r:id", "chart1", CHART, CHART_AS_TABLE),
+        ("cx:chart r:id", "waterfall1", WATERFALL, "|  | Flour |\n| --- | --- |\n| Alder | 7 |"),
+        ("dgm:relIds r:dm", "data1", DIAGRAM, "- Sow\n- Reap\n  - by hand"),
+        ("c:chart r:id", "chart1", "", "Its mills."),
+    ],
+)
+def test_what_is_drawn_is_read_from_its_data(
+    tmp_path: Path, element: str, part: str, inside: str, text: str
+) -> None:
+    drawn = f'<a:graphic><{element}="{part}"/></a:graphic>'
+    body = paragraph(f"<w:r><w:drawing>{drawn}</w:drawing></w:r>", run("Its mills."))
+    write_word(tmp_path / "a.docx", body, **{part: inside})
+    write_slide(
+        tmp_path / "b.ppsx",
+        f"{shape('Its mills.')}<p:graphicFrame>{drawn}</p:graphicFrame>",
+        **{part: inside},
+    )
+    assert text in read_one(tmp_path / "a.docx").text
+    assert text in read_one(tmp_path / "b.ppsx").text
+
+
+def shape(words: str, settings: str = "", about: str = "", place: str = "") -> str:
+    """Return a text shape of a slide, with the settings of its run."""
+    return (
+        f"<p:sp><p:nvSpPr><p:cNvPr{about}/></p:nvSpPr><p:spPr>{place}</p:spPr><p:txBody><a:p><a:r>"
+        f"<a:rPr{settings}/><a:t>{words}</a:t></a:r></a:p></p:txBody></p:sp>"
+    )
+
+
+def test_words_of_slides(tmp_path: Path) -> None:
+    off = '<a:xfrm><a:off x="9000" y="0"/><a:ext cx="10" cy="10"/></a:xfrm>'
+    line = (
+        "<p:sp><p:txBody><a:p><a:r><a:t>9 × 10</a:t></a:r>"
+        "<a:r><a:rPr baseline='30000'/><a:t>4</a:t></a:r><a:br/><a:r><a:t>in all</a:t></a:r>"
+        f"<mc:AlternateContent><mc:Choice><a:m>{FORMULA}</a:m></mc:Choice></mc:AlternateContent></a:p></p:txBody></p:sp>"
+    )
+    shapes = [
+        shape("struck", ' strike="sngStrike"'), shape("hidden", about=' hidden="1"'),
+        shape("off", place=off), f"<p:grpSp>{shape('grouped')}</p:grpSp>", line,
+    ]  # fmt: skip
+    text = read_one(write_slide(tmp_path / "a.pptm", "".join(shapes))).text
+    assert text == "grouped\n\n9 × 10^4\nin all(a+b)/2"
+
+
+def test_cells_of_slides_count_in_each_column_and_row_that_they_span(tmp_path: Path) -> None:
+    def cells(*cells: str) -> str:
+        return f"<a:tr>{''.join(cells)}</a:tr>"
+
+    def cell(words: str, spans: str = "") -> str:
+        return f"<a:tc{spans}><a:txBody><a:p><a:r><a:t>{words}</a:t></a:r></a:p></a:txBody></a:tc>"
+
+    rows = (
+        cells(cell("Mill"), cell("Owner"), cell("Use"))
+        + cells(
+            cell("Alder", ' rowSpan="2"'), cell("idle", ' gridSpan="2"'), cell("", ' hMerge="1"')
+        )
+        + cells(cell("", ' vMerge="1"'), cell("Ida"), cell("flour"))
+    )
+    text = read_one(
+        write_slide(tmp_path / "a.potx", f"<p:graphicFrame><a:tbl>{rows}</a:tbl></p:graphicFrame>")
+    ).text
+    assert text.endswith("| Alder | idle | idle |\n| Alder | Ida | flour |")
+
+
+MATH = "<math:math><math:msup><math:mi>x</math:mi><math:mn>2</math:mn></math:msup></math:math>"
+OBJECT = '<draw:frame><draw:object xlink:href="./{}"/></draw:frame>'
+SPAN = '<text:span text:style-name="{}">{}</text:span>'
+CELL = "<table:table-cell table:number-{}s-spanned='2'><text:p>{}</text:p></table:table-cell>"
+COVERED = "<table:covered-table-cell/>"
+HIDDEN_COLUMN = "<table:table-column/><table:table-column table:visibility='collapse'/>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<text:p>Is {OBJECT.format('Sum')}.</text:p>", "Is x^2."),
+        (f"<text:p>Is <draw:frame><draw:object>{MATH}</draw:object></draw:frame>.</text:p>",
+         "Is x^2."),
+        (f"<text:p>9 × 10{SPAN.format('R', '4')} m</text:p>", "9 × 10^4 m"),
+        (f"<text:p>{SPAN.format('S2', 'Sold. ')}{SPAN.format('W', 'White.')}Kept</text:p>", "Kept"),
+        ("<text:p>Kept</text:p><text:section text:display='none'><text:p>x</text:p></text:section>",
+         "Kept"),
+        (f"<table:table>{opendocument_row('Mill', 'Owner', 'Use')}"
+         f"{opendocument_row(CELL.format('row', 'Alder'), CELL.format('column', 'idle'), COVERED)}"
+         f"{opendocument_row(COVERED, 'Ida', 'flour')}</table:table>",
+         "| Mill | Owner | Use |\n| --- | --- | --- |\n| Alder | idle | idle |\n"
+         "| Alder | Ida | flour |"),
+        (f"<table:table>{HIDDEN_COLUMN}{opendocument_row('Mill', 'Pay', 'Use')}"
+         f"{opendocument_row('Alder', '7', 'flour')}</table:table>",
+         "| Mill | Use |\n| --- | --- |\n| Alder | flour |"),
+        (f"<text:p>Mills{OBJECT.format('Chart')}</text:p>",
+         "Mills\n\nFlour\n\n| Mill | 2020 |\n| --- | --- |\n| Alder | 4 |"),
+    ],
+)  # fmt: skip
+def test_words_of_opendocument(tmp_path: Path, body: str, text: str) -> None:
+    chart = (
+        "<chart:chart><chart:title><text:p>Flour</text:p></chart:title><table:table>"
+        f"{opendocument_row('Mill', '2020')}{opendocument_row('Alder', '4')}</table:table>"
+        "</chart:chart>"
+    )
+    objects = {
+        "Sum": MATH.replace(":math>", ':math xmlns:math="http://www.w3.org/1998/Math/MathML">', 1),
+        "Chart": flat_opendocument(f"<office:chart>{chart}</office:chart>"),
+    }
+    whole = f"<office:text>{body}</office:text>"
+    write_opendocument(tmp_path / "a.ott", whole, **objects)
+    assert read_one(tmp_path / "a.ott").text == text
+
+
+def test_a_flat_opendocument_presentation(tmp_path: Path) -> None:
+    page = (
+        "<draw:page><draw:frame><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>{}"
+    )
+    hidden = "<show:notes><text:p>x</text:p></show:notes></draw:page>"
+    body = f"<office:presentation>{page.format('A mill.', hidden)}</office:presentation>"
+    (tmp_path / "a.fodp").write_text(flat_opendocument(body))
+    assert read_one(tmp_path / "a.fodp").text == "A mill."

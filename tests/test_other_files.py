@@ -1,0 +1,161 @@
+"""Mails, notebooks, subtitles and articles give their words; code and drawings are refused."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.ingest.formats import Reason, Refusal
+from tests.documents import read_all, read_one, texts
+
+
+def mail(body: str, *headers: str) -> bytes:
+    head = ("From: Ida Rook <ida@lenz.example>", "Subject: =?utf-8?q?Port_of_L=C3=A9nz?=", *headers)
+    return "\r\n".join((*head, "", body)).encode()
+
+
+def test_a_mail_is_its_plain_words_with_its_headers_as_metadata(tmp_path: Path) -> None:
+    words = base64.encodebytes("Lénz has a port.\n-- \nIda".encode()).decode()
+    parts = (
+        "--b", "Content-Type: text/html", "", "<p>Markup</p>",
+        "--b", "Content-Type: text/plain; charset=utf-8",
+        "Content-Transfer-Encoding: base64", "", words, "--b--",
+    )  # fmt: skip
+    kind = "Content-Type: multipart/alternative; boundary=b"
+    to = 'To: "Vask, Jon" <jon@tarn.example>, bo@tarn.example'
+    (tmp_path / "a.eml").write_bytes(mail("\r\n".join(parts), to, kind))
+    read = read_one(tmp_path)
+    assert (read.title, read.text) == ("Port of Lénz", "Lénz has a port.\n\nIda")
+    assert read.metadata == {
+        "author": "Ida Rook", "to": '"Vask, Jon" <jon@tarn.example>, bo@tarn.example',
+    }  # fmt: skip
+
+
+def test_a_mail_in_html_is_what_its_reader_sees_and_its_attachments_are_named(
+    tmp_path: Path,
+) -> None:
+    parts = (
+        "--b", "Content-Type: text/html; charset=ks_c_5601-1987",
+        "Content-Transfer-Encoding: quoted-printable", "",
+        "<p>=8Cc has a <s>lake</s>port.</p><p hidden>secret</p>",
+        "--b", "Content-Disposition: attachment; filename=plan.pdf", "", "secret", "--b--",
+    )  # fmt: skip
+    kind = "Content-Type: multipart/mixed; boundary=b"
+    (tmp_path / "a.eml").write_bytes(mail("\r\n".join(parts), kind))
+    read = read_one(tmp_path)
+    assert read.text == "똠 has a port." and read.metadata["attachments"] == "plan.pdf"
+
+
+def test_lines_of_a_mail_that_go_on_are_one_line(tmp_path: Path) -> None:
+    kind = "Content-Type: text/plain; format=flowed"
+    (tmp_path / "a.eml").write_bytes(mail("Lenz has \r\na port.\r\n> It \r\n> is old.", kind))
+    assert read_one(tmp_path).text == "Lenz has a port.\n> It \n> is old."
+
+
+def test_a_box_of_mails_is_one_text_for_each(tmp_path: Path) -> None:
+    box = b"From x Mon\n" + mail("One.\n\n>From here.") + b"\n\nFrom y Tue\n" + mail("Two.")
+    (tmp_path / "a.mbox").write_bytes(box)
+    assert texts(tmp_path) == {"a.mbox#1": "One.\n\nFrom here.", "a.mbox#2": "Two."}
+
+
+def test_a_notebook_is_its_text_without_code_and_outputs(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Lenz\n", "It has a ~~lake~~ port."]},
+        {"cell_type": "code", "source": "secret()", "outputs": [{"text": "secret"}]},
+        {"cell_type": "markdown", "source": "It is old."},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert read_one(tmp_path).text == "# Lenz\nIt has a port.\n\nIt is old."
+
+
+SUBRIP = """1
+00:00:01,000 --> 00:00:02,500
+<i>Lenz has</i>
+a port
+
+2
+00:00:03,000 --> 00:00:04,000
+{\\an8}of 1931.
+
+3
+00:00:05,000 --> 00:00:06,000
+- Is it old?
+- It was built in
+1931
+"""
+WEBVTT = """WEBVTT - secret
+Kind: secret
+
+STYLE
+::cue { color: red }
+
+secret name
+00:01.000 --> 00:02.000 align:start
+<v Ida>Lenz has a port
+
+NOTE secret
+of two lines
+
+00:02.000 --> 00:03.000
+of <00:02.500>1931.
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "read"),
+    [
+        ("a.srt", SUBRIP, "Lenz has a port of 1931.\nIs it old? It was built in 1931"),
+        ("a.vtt", WEBVTT, "Lenz has a port of 1931."),
+    ],
+)
+def test_subtitles_are_what_is_said(tmp_path: Path, name: str, written: str, read: str) -> None:
+    (tmp_path / name).write_bytes(written.replace("\n", "\r\n").encode())
+    assert read_one(tmp_path).text == read
+
+
+ARTICLE = """<?xml version="1.0"?>
+<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) v1.2//EN" "JATS.dtd">
+<article xmlns:m="http://www.w3.org/1998/Math/MathML"><front>
+<journal-meta><journal-title>Sea Letters</journal-title></journal-meta><article-meta>
+<title-group><article-title>Tides of <italic>Lenz</italic></article-title></title-group>
+<contrib-group><contrib contrib-type="author"><name><surname>Rook</surname>
+<given-names>Ida</given-names></name></contrib></contrib-group>
+<pub-date><day>3</day><month>5</month><year>2021</year></pub-date>
+<abstract><p>Tides rise.<sup><xref ref-type="bibr">1</xref></sup></p></abstract></article-meta>
+</front><body><sec><label>1</label><title>Gauges</title><p>It is 5 × 10<sup>6</sup>.</p>
+<sec><title>Places</title><list><list-item><p>Lenz</p></list-item></list></sec></sec></body>
+<back><ref-list><ref>secret</ref></ref-list></back></article>"""
+
+
+@pytest.mark.parametrize("name", ["a.nxml", "a.xml"])
+def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(ARTICLE, encoding="utf-8")
+    read = read_one(tmp_path)
+    assert read.title == "Tides of Lenz"
+    assert read.metadata == {
+        "author": "Ida Rook", "date": "2021-05-03", "publisher": "Sea Letters",
+    }  # fmt: skip
+    assert read.text == (
+        "# Tides of Lenz\n\nTides rise.\n\n## Gauges\n\nIt is 5 × 10^6.\n\n### Places\n- Lenz"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("build.py", "x = 1"), ("a.min.js", "x"), ("Makefile", "all: x"), ("a.toml", "[x]"),
+        ("run", "#!/bin/sh\necho x"), ("run.txt", "#!/usr/bin/python3\n"),
+        ("odd.xyz", "int x;\nint y;\nf() {\n"), ("letter.rtf", "{\\rtf1 x}"),
+        ("letter.txt", "{\\rtf1 x}"), ("a.svg", "<svg/>"), ("a.xml", "<?xml?><svg><g/></svg>"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
+
+
+def test_a_text_with_semicolons_is_a_text(tmp_path: Path) -> None:
+    (tmp_path / "NOTES").write_text("It rises; it falls;\nand it rests.\nSo it is.\n")
+    assert read_one(tmp_path).text.startswith("It rises")

@@ -1,0 +1,122 @@
+"""What a page of a PDF shows is read, and what it hides or cannot explain is not."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.ingest.formats.inputs import Reason, Refusal
+from tasks.ingest.formats.legible import fault_of_letters
+from tests.documents import HELVETICA, make_pdf, read_all, read_one, read_pdf
+
+MILL = "(The mill at Norrby has two floors.) Tj "
+PICTURE = "ET q 612 0 0 792 0 0 cm BI /W 2 /H 2 /BPC 8 /CS /G ID abcd EI Q BT /F1 12 Tf 72 720 Td "
+
+
+def east_asian(encoding: str, ordering: str) -> bytes:
+    """Return a font that the file does not bring, with a predefined CMap."""
+    return (
+        f"<< /Type /Font /Subtype /Type0 /BaseFont /None /Encoding /{encoding} "
+        "/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /None /DW 1000 "
+        f"/CIDSystemInfo << /Registry (Adobe) /Ordering ({ordering}) /Supplement 2 >> >>] >>"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "3 Tr (Ghost.) Tj",
+        "1 g (Ghost.) Tj",
+        "0.98 0.98 0.98 rg (Ghost.) Tj",
+        "0 0 0 0 k (Ghost.) Tj",
+        "900 0 Td (Ghost.) Tj",
+        "0 -900 Td (Ghost.) Tj",
+    ],
+)
+def test_what_a_page_hides_is_not_read(tmp_path: Path, hidden: str) -> None:
+    drawn = f"{MILL} 0 -40 Td {hidden} 0 g 0 Tr 1 0 0 1 72 600 Tm (It is red.) Tj"
+    text = read_pdf(tmp_path, drawn, title="Mill").text
+    assert text == "The mill at Norrby has two floors.\nIt is red."
+
+
+def test_white_words_on_dark_ground_are_read(tmp_path: Path) -> None:
+    drawn = f"ET 0 0 0.3 rg 60 700 400 50 re f BT /F1 12 Tf 1 g 72 720 Td {MILL}"
+    assert read_pdf(tmp_path, drawn).text == "The mill at Norrby has two floors."
+
+
+def test_the_invisible_text_of_a_scanned_page_is_its_text(tmp_path: Path) -> None:
+    assert read_pdf(tmp_path, f"{PICTURE} 3 Tr {MILL}").text == "The mill at Norrby has two floors."
+
+
+@pytest.mark.parametrize("times", [2, 3, 4])
+def test_what_is_drawn_several_times_is_read_once(tmp_path: Path, times: int) -> None:
+    lines = ["All mills here", "have two floors", "and a wheel", "of oak", "or iron", "or none."]
+    drawn = "".join(
+        f"1 0 0 1 {72 + 0.3 * copy} {720 - 20 * row} Tm ({line}) Tj "
+        for copy in range(times)
+        for row, line in enumerate(lines)
+    )
+    assert read_pdf(tmp_path, drawn, title="Mills").text == "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "ordering", "codec", "text"),
+    [
+        ("KSCms-UHC-H", "Korea1", "uhc", "서울은 대한민국의 수도이다."),
+        ("90ms-RKSJ-H", "Japan1", "cp932", "東京は日本の首都である。"),
+        ("GBK-EUC-H", "GB1", "gbk", "红楼梦的作者是曹雪芹。"),
+        ("ETen-B5-H", "CNS1", "big5", "臺北是臺灣的首都。"),
+    ],
+)
+def test_letters_of_predefined_cmaps_are_read_one_by_one(
+    tmp_path: Path, encoding: str, ordering: str, codec: str, text: str
+) -> None:
+    drawn = " ".join(f"<{letter.encode(codec).hex()}> Tj 13 0 Td" for letter in text)
+    font = east_asian(encoding, ordering)
+    assert read_pdf(tmp_path, drawn, title="Cities", font=font).text == text
+
+
+@pytest.mark.parametrize(
+    "broken", ["(unclosed Tj", "<41 42 Tj", "[(a) 20 (b"], ids=["string", "letters", "array"]
+)
+def test_a_broken_page_is_named_and_the_others_are_read(tmp_path: Path, broken: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(make_pdf(MILL, broken, "", MILL))
+    refusal, read = read_all(tmp_path)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.uri, refusal.reason) == ("a.pdf#page 2", Reason.BAD_FORMAT)
+    assert read.text == "The mill at Norrby has two floors.\n\nThe mill at Norrby has two floors."
+
+
+def test_a_page_whose_font_explains_nothing_is_refused_alone(tmp_path: Path) -> None:
+    shifted = HELVETICA.replace(b">>", b"/ToUnicode 99 0 R /Encoding << /Differences [1 /g1] >> >>")
+    codes = "".join(f"{ord(letter) - 64:02x}" for letter in "ABCDEFGHIJKLMNOPQR")
+    (tmp_path / "a.pdf").write_bytes(make_pdf(MILL, f"<{codes}> Tj", font=shifted))
+    refusal, read = read_all(tmp_path)
+    assert isinstance(refusal, Refusal)
+    assert refusal.uri == "a.pdf#page 2" and refusal.reason is Reason.ILLEGIBLE
+    assert read.text == "The mill at Norrby has two floors."
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("The mill at Norrby was built in 1931, of oak.", ""),
+        ("Die Dampfschifffahrtsgesellschaft fuhr 1931.", ""),
+        ("Μῆνιν ἄειδε θεὰ, 5 μm; naïve façade à côté", ""),
+        ("红楼梦的作者是曹雪芹。NASA在1958年成立", ""),
+        ("Việt Nam là quốc gia nằm ở phía đông", ""),
+        ("\x04\x05\x06\x04\x07\x08", "many of its characters have no meaning"),
+        ("ϯύϥϒϧͳ", "its letters are of scripts that do not fit together"),
+        ("ÁîÃîÇäÀÛ ÖÐÎÄ", "its letters are of scripts that do not fit together"),
+        ("ThemillatNorrbywasbuiltbyAnnaBerg", "its words have no spaces between them"),
+        ("TThhee mmiillll iiss oolldd", "its letters stand there several times"),
+        ("The mill.The mill.The mill.", "its letters stand there several times"),
+    ],
+)
+def test_letters_that_cannot_be_words_are_told_from_words(text: str, fault: str) -> None:
+    assert fault_of_letters(text) == fault
+
+
+def test_a_page_without_bounds_is_read(tmp_path: Path) -> None:
+    data = make_pdf(MILL).replace(b"[0 0 612 792]", b"[0 0 1e30 1e30]")
+    (tmp_path / "a.pdf").write_bytes(data)
+    assert read_one(tmp_path).text == "The mill at Norrby has two floors."
