@@ -6,6 +6,7 @@ What is slow to load is imported within the methods, so that importing the packa
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,11 @@ class Almanac:
     def __repr__(self) -> str:
         """Return the home and what its current edition holds."""
         return f"Almanac({str(self.home.path)!r}, {self._in_numbers()})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the home and what its current edition holds."""
+        path, numbers = escape(str(self.home.path)), escape(self._in_numbers())
+        return f"<p><strong>Almanac</strong> <code>{path}</code>, {numbers}</p>"
 
     def _in_numbers(self) -> str:
         from schemas import Document, Entity, Triple

@@ -1,13 +1,15 @@
 """The words of other people's files that reading keeps: of those that another source has.
 
-    python -m benchmarks.kept_words --kind office FOLDER [FOLDER ...] [--part report] [--listed 20]
+    python -m benchmarks.kept_words --kind office [FOLDER ...] [--part report] [--listed 20]
 
-The kinds are: office (the words in a package's own XML); pages (those of `expected.html`, which a
-folder of mozilla/readability's tests holds beside each `source.html`, without formulas). A file
+Without FOLDER the files are those of `foreign/KIND` in the benchmark data. The kinds are: office
+(the words in a package's own XML); sheets (the texts of the cells that are seen, by openpyxl);
+pages (those of `expected.html`, which a folder of mozilla/readability's tests holds beside each
+`source.html`, without formulas); pdf (the words that pdfminer.six and pypdf both find). A file
 belongs to one of three parts by the hash of its name, a page by that of its folder's: `tune` is
 looked at while the readers are written, `choose` decides between two ways, and `report` is counted
-alone. Without --part, all are read. Words are compared as often as they occur, in small letters and
-NFKC, whatever their order; a Chinese or Japanese character is a word.
+alone. Without --part, all are read. Words are compared as often as they occur, in small letters
+and NFKC, whatever their order; a Chinese or Japanese character is a word.
 """
 
 import hashlib
@@ -19,7 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import data, parser_of, report, run_command
+from benchmarks.pdf_words import words_of_pdf
+from benchmarks.sheet_words import words_of_sheets
 from benchmarks.xml_words import words_of_package
 from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, read_item, scan
@@ -64,7 +68,12 @@ KINDS = {
         frozenset(OFFICE),
         words_of_package,
     ),
+    "sheets": Kind(
+        frozenset({"xlsx", "xlsm", "xltx", "xltm", "ods", "ots"}),
+        words_of_sheets,
+    ),
     "pages": Kind(frozenset({"html"}), words_of_page),
+    "pdf": Kind(frozenset({"pdf"}), words_of_pdf),
 }
 
 
@@ -111,10 +120,11 @@ def main() -> bool:
     """Run the benchmark and write its results; true if a file keeps less than .98 on average."""
     parser = parser_of(__doc__, part="", listed=0)
     parser.add_argument("--kind", choices=KINDS, required=True)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
     arguments = parser.parse_args()
     kind = KINDS[arguments.kind]
-    paths = sorted(path for folder in arguments.folders for path in folder.rglob("*"))
+    folders = arguments.folders or [data("foreign", arguments.kind)]
+    paths = sorted(path for folder in folders for path in folder.rglob("*"))
     files, without, seconds = [], 0, 0.0
     for path in paths:
         wanted = arguments.part in ("", part_of(path))

@@ -1,5 +1,6 @@
 """The answer to a question; `almanac ask --json` prints it, so its fields never change names."""
 
+from html import escape
 from math import isfinite
 from typing import Literal
 
@@ -163,3 +164,13 @@ class Answer(_Reply):
     decisions: list[ExpertDecision] = Field(
         [], exclude=True, description="How experts were drawn on; in `expert_decisions`."
     )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the answer, how sure it is, and what it was read from."""
+        words = self.answer or self.remark or "The almanac does not know."
+        sure = "" if self.probability is None else f" <small>{self.probability:.0%} sure</small>"
+        read = "".join(
+            f"<li>{escape(one.text)} <small>{escape(one.uri or one.graph)}</small></li>"
+            for one in self.evidence
+        )
+        return f"<p><strong>{escape(words)}</strong>{sure}</p><ol>{read}</ol>"

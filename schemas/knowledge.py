@@ -1,5 +1,6 @@
 """Entities and facts, resolved and deduplicated: the core of an edition."""
 
+from datetime import date as calendar_date
 from datetime import datetime
 from typing import ClassVar, Literal
 
@@ -112,6 +113,9 @@ class Triple(Row):
     number: float | None = Field(None, description="The tail's number, in `unit`.")
     unit: str | None = Field(None, description="The number's unit, in its common short form.")
     date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
+    date_exact: calendar_date | None = Field(
+        None, description="The same as a date, where a day is stated."
+    )
     valid_from: str | None = Field(None, description="Since when it holds, if the text says so.")
     valid_to: str | None = Field(None, description="Until when it holds, if the text says so.")
     polarity: str = POLARITY

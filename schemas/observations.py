@@ -222,7 +222,9 @@ class TripleMention(Row):
     head_kind: str = Field(description="Its kind, or unknown.")
     relation: str = Field(description="The predicate, lemmatised, without the tail's words.")
     tail: str = Field(description="The object as written, without articles where it is a name.")
-    tail_kind: str = Field(description="Kind of the tail if it is an entity, else empty.")
+    tail_kind: str = Field(
+        description="Kind of the tail if it is an entity, unknown if it may name one, else empty."
+    )
     value_type: str = Field(description="entity, text, number, quantity, date or year.")
     number: float | None = Field(None, description="The tail's number, in `unit`.")
     unit: str | None = Field(None, description="The number's unit, in its common short form.")

@@ -111,7 +111,12 @@ class ModelSettings(_Settings):
         False, description="Ask again about the sentences that the first reply did not cover."
     )
     prices: dict[str, Price] = Field(
-        default_factory=dict, description="Prices by model; they override the built-in ones."
+        default_factory=dict, description="Prices by model; they override those of the file."
+    )
+    prices_file: str = Field(
+        "",
+        description="A TOML file of prices by model and their `currency`; the built-in one is in "
+        "US dollars.",
     )
     budget: float | None = Field(None, ge=0, description="The most that a run may cost (no limit).")
     batch: bool = Field(False, description="Use the endpoint's Batch API.")

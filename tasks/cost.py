@@ -30,7 +30,7 @@ from tasks.extract.pending import shared_out
 from tasks.ingest.split import splitter_version
 from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
 from tasks.models.client import ModelClient, known_reply
-from tasks.models.prices import price_of
+from tasks.models.prices import currency_of, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
 from tasks.models.transports import endpoint_of, open_client, width
@@ -55,7 +55,7 @@ FORMS = ("triple", "description", "aspect", "alias")
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """The estimated cost of a refresh with a model, in dollars; None if the price is unknown."""
+    """The estimated cost of a refresh with a model; None if the price is unknown."""
 
     model: str
     documents: int
@@ -67,6 +67,7 @@ class CostEstimate:
     tokens_in: int
     tokens_out: int
     cost: float | None
+    currency: str
     seconds: float
     assumed: tuple[str, ...]  # figures that no earlier call provides
 
@@ -166,6 +167,7 @@ def _of_requests(
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=money(settings, tokens_in, tokens_out, known.cached_share),
+        currency=currency_of(model),
         seconds=round(_seconds(settings, len(requests), tokens_in + tokens_out, seconds), 1),
         assumed=tuple(assumed),
     )
@@ -185,7 +187,7 @@ def fixed_tokens(request: Request) -> int:
 def money(
     settings: EngineSettings, tokens_in: int, tokens_out: int, cached_share: float = 0.0
 ) -> float | None:
-    """Return the price of a number of tokens in dollars; None if the model's price is unknown.
+    """Return the price of a number of tokens; None if the model's price is unknown.
 
     `cached_share` of the prompt tokens come from the endpoint's cache.
     """
@@ -273,6 +275,7 @@ class Trial:
     tokens_out: int
     cost: float | None
     cost_in_all: float | None
+    currency: str
 
 
 @dataclass(frozen=True)
@@ -325,6 +328,7 @@ def try_on_sample(home: Home, settings: Settings, passages: int, run_id: str) ->
         tokens_out=tokens_out,
         cost=money(settings.engine, tokens_in, tokens_out),
         cost_in_all=None if in_all is None else in_all * scale,
+        currency=currency_of(settings.engine.model),
     )
 
 

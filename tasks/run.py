@@ -27,7 +27,7 @@ from warehouse.live import record
 
 @dataclass
 class RunReport:
-    """The report of a run for users and for `--json`; `cost` (dollars) is None if unknown.
+    """The report of a run for users and for `--json`; `cost` is None if unknown.
 
     `yields` are the rows of the new edition's table `yields`.
     """
@@ -59,10 +59,11 @@ def publishing_run(
         refusals_in_words(home.path),
         lease(home.path, run.run_id, wait_seconds),
         span(f"almanac.{flow}", run_id=run.run_id) as timed,
-        recorded(home, run),
     ):
-        home.clean()
-        yield run
+        home.set_damage_aside()
+        with recorded(home, run):
+            home.clean()
+            yield run
         if timed:
             timed.set_attributes({"outcome": run.outcome, "edition": run.edition or ""})
 

@@ -176,16 +176,16 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
 
 def _called(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> list[dict[str, Any]]:
     """Return the entity with this id, else those with this name, else those with this alias."""
-    redirected = "join entity_redirects using (entity_id) where old_entity_id = ?"
-    called = "join aliases using (entity_id) where"
+    redirected = "entity_id in (select entity_id from entity_redirects where old_entity_id = ?)"
+    called = "entity_id in (select entity_id from aliases where"
     for condition in (
-        "where entity_id = ?",
+        "entity_id = ?",
         redirected,
-        "where name = ?",
-        f"{called} alias = ?",
-        f"{called} lower(alias) = lower(?)",
+        "name = ?",
+        f"{called} alias = ?)",
+        f"{called} lower(alias) = lower(?))",
     ):
-        query = f"select distinct {_ENTITY} from entities {condition}"
+        query = f"select {_ENTITY} from entities where {condition} order by entity_id"
         rows = [r for r in _rows(con, query, [wanted]) if graph is None or r["graph"] == graph]
         if rows:
             return rows

@@ -120,6 +120,21 @@ def small_report(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, as Playwright drives it."""
+    chromium = Path("/usr/bin/chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+    if not chromium.exists():
+        pytest.skip(f"There is no {chromium}.")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield opened
+        opened.close()
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     """A home that is not there yet."""

@@ -1,5 +1,6 @@
 """Office files made for tests of a few parts: Word documents, presentations, OpenDocument."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -123,3 +124,14 @@ def opendocument_row(*cells: str) -> str:
         for cell in cells
     )
     return f"<table:table-row>{inside}</table:table-row>"
+
+
+def as_strict(path: Path) -> Path:
+    """Rewrite a package in the namespaces of the Strict edition; return its path."""
+    with zipfile.ZipFile(path) as package:
+        entries = {name: package.read(name) for name in package.namelist()}
+    space = re.compile(rb"http://schemas.openxmlformats.org/(\w+)/2006/(?!relationships\")")
+    with zipfile.ZipFile(path, "w") as package:
+        for name, content in entries.items():
+            package.writestr(name, space.sub(rb"http://purl.oclc.org/ooxml/\1/", content))
+    return path

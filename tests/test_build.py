@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -236,6 +236,17 @@ def test_inputs_that_gave_the_same_tables_are_not_built_again(home):
     assert stages == [("build", 1, 4), ("build", 2, 4)]
 
 
+def test_what_a_kill_left_unpublished_is_taken_and_redirects_name_it(home):
+    state(home, "one", born("Ada Lovelace", "London"), born("Ada Byron", "Leeds"))
+    ids = {row["name"]: row["entity_id"] for row in entities_of(built(home))}
+    row = {"override_id": "o", "action": "merge", "subject": ids["Ada Byron"], "made_at": NOW}
+    home.journal.append({Override: Override.to_table([row | {"object": ids["Ada Lovelace"]}])})
+    left = build(home, RECIPE, None, lambda folder: None, lambda *at: None)
+    again = built(home, replace(RECIPE, min_confidence=0.1))
+    [redirect] = again.table(schemas.EntityRedirect).to_pylist()
+    assert redirect["since"] == again.id == left.id
+
+
 def test_the_last_correction_counts_though_the_clock_went_back(home):
     state(home, "one", born("Ada Lovelace", "London"))
     for day, relation in enumerate(("hails from", "raised in")):
@@ -288,6 +299,27 @@ def written() -> list[tuple[str, ...]]:
     return [tuple(line.strip().split(" | ")) for line in WRITTEN.strip().splitlines()]
 
 
+def test_an_editions_folder_is_read_without_almanac(home):
+    state(home, "One", born("Ada Lowe", "London"), born("Bo Hall", "Rome", polarity="negative"))
+    state(home, "Two", born("Ada Lowe", "Paris"))
+    folder = built(home).path
+    views = {row: duckdb.read_parquet(str(folder / "views" / f"{row.table}.parquet"))
+             for row in schemas.VIEWS}  # fmt: skip
+    asserted = views[schemas.AssertedTriple].project("head, tail").order("tail").fetchall()
+    assert asserted == [("Ada Lowe", "London"), ("Ada Lowe", "Paris")]
+    with duckdb.connect(str(folder / "almanac.duckdb"), read_only=True) as con:
+        [(tags,)] = con.sql("select tags from duckdb_databases() where not internal").fetchall()
+        assert tags["storage_version"].startswith("v1.2.0")
+        for row, rows in views.items():
+            assert sorted(rows.fetchall()) == sorted(con.table(row.table).fetchall())
+    for row in (*schemas.EDITION, *schemas.VIEWS):
+        [path] = folder.glob(f"**/{row.table}.parquet")
+        pairs = duckdb.sql("select key::varchar, value::varchar from parquet_kv_metadata(?)",
+                           params=[str(path)]).fetchall()  # fmt: skip
+        told = {key: value for key, value in pairs if key.startswith("comment.")}
+        assert len(told) == len(row.model_fields) and all(told.values())
+
+
 def test_what_a_model_wrote_is_published_under_its_words_and_names(home):
     """Apart from wordings that the vocabulary lists."""
     values = {"teaching", "stillness", "财务", "销售"}
@@ -300,6 +332,14 @@ def test_what_a_model_wrote_is_published_under_its_words_and_names(home):
     state(home, "Facts", *facts, engine="openai")
     found = {(row["head"], row["relation"], row["tail"]) for row in triples(built(home))}
     assert found == {(head, LISTED.get(words, words), tail) for head, words, tail in written()}
+
+
+def test_a_date_that_is_exact_to_the_day_is_also_a_date_of_the_calendar(home):
+    stated = ["1931-05-03", "1931-05-03T10:00", "1931-05", "1931", "1931-02-30", "-0044-03-15"]
+    state(home, "one", *(dated("Ada Lovelace", f"met {n}", day) for n, day in enumerate(stated)))
+    found = {row["relation"]: row["date_exact"] for row in triples(built(home))}
+    day = date(1931, 5, 3)
+    assert list(found.values()) == [day, day, None, None, None, None]
 
 
 def test_a_models_triple_of_a_thing_and_itself_is_a_rejection_recorded_once(home, monkeypatch):

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import ModelCall
 from schemas.settings import ModelSettings, Price
+from tasks.models import limits
 from tasks.models.call import CallError, ModelAnswer, Outcome, RawReply, Request, Sent
 from tasks.models.client import ModelClient
 from tasks.models.limits import BudgetSpentError, EndpointError
@@ -290,11 +291,43 @@ def test_what_may_pass_is_tried_again(home, fault):
     assert outcomes(home) == [fault, fault, "ok"]
 
 
-def test_a_throttled_call_waits_longer_than_other_failures_may_last(home):
+def test_a_throttled_call_waits_longer_than_other_failures_may_last(home, monkeypatch):
+    monkeypatch.setattr(limits, "LONGEST_BACK_OFF", 0.001)
     slow_down = CallError(Outcome.THROTTLED, "429", after=0.001)
     transport = ScriptedTransport(GOOD, *[slow_down] * 80, GOOD)
     answers = ask(home, transport, *[request(f"Question {n}?") for n in range(8)], attempts=2)
     assert [answer.reply for answer in answers] == [RED] * 8
+
+
+@pytest.mark.parametrize(
+    ("fault", "after"),
+    [(Outcome.THROTTLED, None), (Outcome.THROTTLED, 0.001), (Outcome.UNAVAILABLE, 0.0)],
+)
+def test_a_storm_of_refusals_is_not_answered_by_one(home, fault, after):
+    """Sixteen calls at once, then one at a time, after pauses that at least double."""
+    transport = ScriptedTransport(CallError(fault, "busy", after=after))
+    questions = [request(f"Question {n}?") for n in range(40)]
+    with pytest.raises(EndpointError, match="same command goes on"):
+        ask(home, transport, *questions, concurrency=16, patience_seconds=0.5)
+    assert len(transport.sent) <= 16 + 5
+
+
+def test_refusals_in_a_row_are_bounded(home, monkeypatch):
+    monkeypatch.setattr(limits, "LONGEST_BACK_OFF", 0.001)
+    transport = ScriptedTransport(CallError(Outcome.THROTTLED, "429"))
+    with pytest.raises(EndpointError, match="refused 101 calls in a row.*same command goes on"):
+        ask(home, transport)
+
+
+def test_replies_that_never_end_stop_the_run_and_it_goes_on_later(home):
+    cut = raw_reply('{"colour": "r', finish="length")
+    questions = [request(f"Question {n}?") for n in range(40)]
+    transport = ScriptedTransport(cut)
+    with pytest.raises(EndpointError, match="cut short.*reply_tokens.*same command goes on"):
+        ask(home, transport, *questions, concurrency=2)
+    assert len(transport.sent) <= len(questions) + limits.MOST_CUT_SHORT + 2
+    answers = ask(home, ScriptedTransport(GOOD), *questions, concurrency=1)
+    assert [answer.reply for answer in answers] == [RED] * 40
 
 
 @pytest.mark.parametrize("fault", [Outcome.TOO_LONG, Outcome.FILTERED, Outcome.INVALID])

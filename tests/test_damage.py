@@ -215,6 +215,22 @@ def test_a_refresh_on_damage_stops_in_plain_words_or_ends_as_without_it(
         assert before <= parts_of(home), "a stopped refresh removed observations"
 
 
+@pytest.mark.parametrize("kind", ["live part", "live log"])
+def test_damaged_records_are_set_aside_and_a_refresh_says_so_and_goes_on(
+    kind, own_home, source, caplog
+):
+    path = sorted(own_home.glob(KINDS[kind]))[0]
+    cut_off(path, random.Random(1))
+    kept = path.read_bytes()
+    assert refresh(Home(own_home), [source], SETTINGS).outcome == "unchanged"
+    assert str(path) in caplog.text and "lost" in caplog.text.lower()
+    assert kept in [aside.read_bytes() for aside in own_home.glob("live*/**/*") if aside.is_file()]
+    caplog.clear()
+    refresh(Home(own_home), [source], SETTINGS)
+    assert not caplog.text and Home(own_home).live.damaged() == []
+    assert latest(Home(own_home).live, Run)["outcome"].to_pylist()[-1] == "unchanged"
+
+
 def parts_of(home: Path) -> set[Path]:
     return {path.relative_to(home) for path in home.glob("*/*/*.parquet")} - {
         path.relative_to(home) for path in home.glob("editions/*/*.parquet")

@@ -6,10 +6,12 @@ import time
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 import schemas
+from schemas import EDITION, VIEWS
 from schemas.errors import BusyError, DamageError, UsageError
 from warehouse import durable
 from warehouse.derivation import build_database
@@ -139,6 +141,32 @@ def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(editio
     editions.release()
     assert editions.pointer()["hold"] is None
     assert editions.current().id == first.id
+
+
+def test_a_stable_path_leads_to_the_tables_of_the_current_edition(tmp_path):
+    link = tmp_path / "current"
+    editions = Editions(tmp_path / "editions", link)
+
+    def shown() -> list[tuple[str]]:
+        return duckdb.read_parquet(f"{link}/relations/*.parquet").project("relation").fetchall()
+
+    first, _ = publish(editions), publish(editions, "b")
+    assert shown() == [("b",)]
+    assert {path.name for path in link.iterdir()} == {r.table for r in (*EDITION, *VIEWS)}
+    editions.roll_back(first, hold=None)
+    assert shown() == [("a",)]
+    editions.prune(keep=0, days=0)
+    assert shown() == [("a",)] and len([*(editions.folder / "tables").iterdir()]) == 1
+    link.unlink()  # as a kill between pointer and link leaves it
+    (tmp_path / ".current.tmp").symlink_to("nowhere")
+    editions.clean()
+    assert shown() == [("a",)] and {p.name for p in tmp_path.iterdir()} == {"current", "editions"}
+
+
+def test_what_stands_in_the_place_of_the_stable_path_is_left_alone(tmp_path):
+    (tmp_path / "current").mkdir()
+    publish(Editions(tmp_path / "editions", tmp_path / "current"))
+    assert list((tmp_path / "current").iterdir()) == []
 
 
 def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_number(editions):

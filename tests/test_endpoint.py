@@ -22,7 +22,7 @@ from tasks.models.dialect import Dialect
 from tasks.models.endpoint import Endpoint, reply_of, retry_after
 from tasks.models.keys import HIDDEN, holds_secret, quieten_clients, scrub
 from tasks.models.limits import Limiter
-from tasks.models.prices import cost, most_cost, price_of
+from tasks.models.prices import cost, currency_of, most_cost, price_of
 from tasks.models.tokens import estimate_tokens, most_tokens
 
 KEY = "sk-CANARY/0123+456789=xyz"
@@ -407,6 +407,23 @@ def test_the_users_price_comes_first():
     assert price_of("gpt-4.1-mini", ModelSettings(prices={"gpt-4.1-mini": mine})) is mine
     assert price_of("gpt-4.1-mini", ModelSettings()) is not None
     assert price_of("unheard-of", ModelSettings()) is None
+
+
+def test_a_file_of_prices_takes_the_place_of_the_built_in_one(tmp_path):
+    own = tmp_path / "prices.toml"
+    own.write_text('currency = "EUR"\n["m"]\ninput = 1.5\noutput = 3.0\n')
+    settings = ModelSettings(prices_file=str(own))
+    assert price_of("m", settings) == Price(input=1.5, output=3.0)
+    assert price_of("gpt-4.1-mini", settings) is None
+    assert (currency_of(settings), currency_of(ModelSettings())) == ("EUR", "USD")
+
+
+@pytest.mark.parametrize("broken", ["", "currency = 'EUR'\n[m]\ninput = -1\n", "[m"])
+def test_a_broken_file_of_prices_is_named(tmp_path, broken):
+    own = tmp_path / "prices.toml"
+    own.write_text(broken)
+    with pytest.raises(UsageError, match=r"prices\.toml cannot be read"):
+        price_of("m", ModelSettings(prices_file=str(own)))
 
 
 @given(st.text(max_size=200), st.integers(1, 500))

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,7 @@ def test_a_season_is_no_date(home: Home) -> None:
     rows = [{"head": "Q1", "relation": "r", "tail": text, "is_value": True} for text in values]
     triples = imported(home, rows).table(schemas.Triple).to_pylist()
     assert {t["date"] for t in triples} == {None, "2019-12", "2019-12-31"}
+    assert {t["date_exact"] for t in triples} == {None, date(2019, 12, 31)}
 
 
 def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:

@@ -1,7 +1,9 @@
 """The almanac for models, asked by the protocol's own client over both transports."""
 
 import asyncio
+import json
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,9 @@ from tests.served import REPOSITORY, serving
 mcp = pytest.importorskip("mcp")
 
 TOOLS = {"ask", "search", "entity", "facts", "sql", "documents", "feedback"}
+HOME = "/data/almanac-home"  # in the documentation
+PAGE = (REPOSITORY / "docs" / "service.md").read_text(encoding="utf-8")
+CLIENTS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 Talk = Callable[[Callable[[Any], Awaitable[Any]]], Any]
 
 
@@ -31,12 +36,14 @@ def talk(request: pytest.FixtureRequest, small_home: Path, http: httpx.Client) -
     from mcp.client.stdio import stdio_client
 
     def over_stdio() -> Any:
+        server = CLIENTS[0]["mcpServers"]["almanac"]
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return stdio_client(
             StdioServerParameters(
-                command=sys.executable,
-                args=["-m", "almanac", "--home", str(small_home), "serve", "--mcp"],
+                command=server["command"],
+                args=[word.replace(HOME, str(small_home)) for word in server["args"]],
                 cwd=REPOSITORY,
-                env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+                env={**os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY)},
             )
         )
 
@@ -50,6 +57,13 @@ def talk(request: pytest.FixtureRequest, small_home: Path, http: httpx.Client) -
         return asyncio.run(connected())
 
     return run
+
+
+def test_every_client_is_given_the_command_that_the_tests_run():
+    server = CLIENTS[0]["mcpServers"]["almanac"]
+    line = " ".join([server["command"], *server["args"]])
+    assert CLIENTS[1]["servers"]["almanac"] == {"type": "stdio", **server}
+    assert re.findall(r"^(?:claude|npx) .*?(?:-- |inspector )(.*)$", PAGE, re.M) == [line, line]
 
 
 def test_a_model_finds_its_way(talk: Talk) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.documents import read_one
 from tests.office_files import (
+    as_strict,
     flat_opendocument,
     opendocument_row,
     write_opendocument,
@@ -95,6 +96,10 @@ STYLES = (
          "seven"),
         (paragraph(run("Its mill."), BOX.format("", paragraph(run("Beside it.")))),
          "Its mill.\n\nBeside it."),
+        (paragraph(run("It"), *[BOX.format("", paragraph(run(words))) for words in ("is", "old")]),
+         "It\n\nis\n\nold"),
+        ("<w:tbl>" + 2 * row("<w:tc/>", *[cell("7", '<w:gridSpan w:val="2"/>')] * 2) + "</w:tbl>",
+         "| 7 | 7 |\n| --- | --- |\n| 7 | 7 |"),
         (paragraph(run("It"), BOX.format(" style='visibility:hidden'", paragraph(run("x")))), "It"),
         (paragraph(run("Mills"), settings='<w:pStyle w:val="Kapitel"/>'), "## Mills"),
         ("<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>" + paragraph(run("Enter"))
@@ -135,18 +140,18 @@ def test_notes_of_word_are_apart_even_with_the_same_number(tmp_path: Path) -> No
     assert text == "A mill[^1][^e1].\n\n[^1]: Of oak.\n\n[^e1]: Burnt."
 
 
-POINTS = (
-    '<c:{0}><c:pt idx="0"><c:v>{1}</c:v></c:pt><c:pt idx="1"><c:v>{2}</c:v></c:pt></c:{0}>'.format
-)
+POINTS = '<c:pt idx="0"><c:v>{}</c:v></c:pt><c:pt idx="1"><c:v>{}</c:v></c:pt>'.format
+NUMBERS = "<c:val><c:numCache><c:formatCode>{}</c:formatCode>{}</c:numCache></c:val>".format
 CHART = (
     "<c:chart><c:title><a:p><a:r><a:t>Flour</a:t></a:r></a:p></c:title><c:ser><c:tx><c:v>2020</c:v>"
-    f"</c:tx>{POINTS('cat', 'Alder', 'Birch')}{POINTS('val', '4.3', '0.30000000000000004')}</c:ser>"
-    f"<c:ser><c:tx><c:v>2021</c:v></c:tx>{POINTS('cat', 'Alder', 'Birch')}"
-    '<c:val><c:pt idx="1"><c:v>5</c:v></c:pt></c:val></c:ser><c:catAx><c:title><a:p><a:r><a:t>Mill'
-    "</a:t></a:r></a:p></c:title></c:catAx></c:chart>"
+    f"</c:tx><c:cat>{POINTS('Alder', '02')}</c:cat>"
+    f"{NUMBERS('General', POINTS('4.3', '0.30000000000000004'))}</c:ser>"
+    f"<c:ser><c:tx><c:v>2021</c:v></c:tx><c:cat>{POINTS('Alder', '02')}</c:cat>"
+    f"{NUMBERS('0%', POINTS('0.5', '#N/A'))}</c:ser>"
+    "<c:catAx><c:title><a:p><a:r><a:t>Mill</a:t></a:r></a:p></c:title></c:catAx></c:chart>"
 )
 CHART_AS_TABLE = (
-    "Flour\n\n| Mill | 2020 | 2021 |\n| --- | --- | --- |\n| Alder | 4.3 |  |\n| Birch | 0.3 | 5 |"
+    "Flour\n\n| Mill | 2020 | 2021 |\n| --- | --- | --- |\n| Alder | 4.3 | 50% |\n| 02 | 0.3 |  |"
 )
 WATERFALL = (
     '<cx:data id="0"><cx:strDim><cx:lvl><cx:pt idx="0">Alder</cx:pt></cx:lvl></cx:strDim>'
@@ -186,6 +191,15 @@ def test_what_is_drawn_is_read_from_its_data(
     )
     assert text in read_one(tmp_path / "a.docx").text
     assert text in read_one(tmp_path / "b.ppsx").text
+
+
+def test_strict_open_xml_is_read_as_transitional_is(tmp_path: Path) -> None:
+    drawn = '<a:graphic><c:chart r:id="chart1"/></a:graphic>'
+    body = paragraph(raised("1"), f"<w:r><w:drawing>{drawn}</w:drawing></w:r>")
+    document = as_strict(write_word(tmp_path / "a.docx", body, chart1=CHART))
+    show = as_strict(write_slide(tmp_path / "b.pptx", drawn, chart1=CHART))
+    assert read_one(document).text == f"1\n\n{CHART_AS_TABLE}"
+    assert read_one(show).text == CHART_AS_TABLE
 
 
 def shape(words: str, settings: str = "", about: str = "", place: str = "") -> str:

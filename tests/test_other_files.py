@@ -47,6 +47,13 @@ def test_a_mail_in_html_is_what_its_reader_sees_and_its_attachments_are_named(
     assert read.text == "똠 has a port." and read.metadata["attachments"] == "plan.pdf"
 
 
+def test_an_archived_page_is_read_as_a_page(tmp_path: Path) -> None:
+    parts = ("--b", "Content-Type: text/html", "", "<h1>Lenz</h1><p>It is old.</p>", "--b--")
+    kind = 'Content-Type: multipart/related; type="text/html"; boundary=b'
+    (tmp_path / "a.mhtml").write_bytes(mail("\r\n".join(parts), kind))
+    assert read_one(tmp_path).text == "# Lenz\n\nIt is old."
+
+
 def test_lines_of_a_mail_that_go_on_are_one_line(tmp_path: Path) -> None:
     kind = "Content-Type: text/plain; format=flowed"
     (tmp_path / "a.eml").write_bytes(mail("Lenz has \r\na port.\r\n> It \r\n> is old.", kind))
@@ -144,7 +151,8 @@ def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("build.py", "x = 1"), ("a.min.js", "x"), ("Makefile", "all: x"), ("a.toml", "[x]"),
+        ("build.py", "x = 1"), ("a.diff", "- a"), ("a.min.js", "x"),
+        ("Makefile", "all: x"), ("a.toml", "[x]"),
         ("run", "#!/bin/sh\necho x"), ("run.txt", "#!/usr/bin/python3\n"),
         ("odd.xyz", "int x;\nint y;\nf() {\n"), ("letter.rtf", "{\\rtf1 x}"),
         ("letter.txt", "{\\rtf1 x}"), ("a.svg", "<svg/>"), ("a.xml", "<?xml?><svg><g/></svg>"),
@@ -156,6 +164,13 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
 
 
-def test_a_text_with_semicolons_is_a_text(tmp_path: Path) -> None:
-    (tmp_path / "NOTES").write_text("It rises; it falls;\nand it rests.\nSo it is.\n")
-    assert read_one(tmp_path).text.startswith("It rises")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
+        ("tides.tex", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
+    ],
+)
+def test_a_text_with_marks_of_programs_is_a_text(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_one(tmp_path).text == text

@@ -1,5 +1,7 @@
 """The planner: topics are read, paths learned from answers alone, programs written, all kept."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,13 @@ from tasks.graphs.graph import Graph
 from tasks.models.one_thread import one_thread
 from tasks.programs.planner import learn as learning
 from tasks.programs.planner.learn import Example, Learned, learn
-from tasks.programs.planner.path_model import TRUST, PathModel
+from tasks.programs.planner.path_model import (
+    TRUST,
+    CandidatePath,
+    Encoding,
+    LearnedModel,
+    PathModel,
+)
 from tasks.programs.planner.paths import follow, onward, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
@@ -136,15 +144,34 @@ def test_weights_come_back_as_they_were_and_those_of_an_earlier_release_count_fu
 ) -> None:
     path = tmp_path / "w.safetensors"
     path.write_bytes(learned.model.to_bytes())
-    again = PathModel.load(path)
+    again = LearnedModel.load(path)
     assert again.to_bytes() == learned.model.to_bytes()
     assert np.array_equal(again.known, learned.model.known)
     weights = load(learned.model.to_bytes())
     earlier = {n: w for n, w in weights.items() if n not in ("uses", *TRUST)}
     path.write_bytes(save(earlier))
-    model = PathModel.load(path)
+    model = LearnedModel.load(path)
     assert model.uses.min() > 1e5
     assert not any(model.weights[name].any() for name in TRUST)
+
+
+def test_what_is_fitted_by_torch_ranks_without_it(
+    films: Graph, learned: Learned, questions: list[Example], tmp_path: Path
+) -> None:
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(learned.model.to_bytes())
+    load = (
+        "import sys; from pathlib import Path; from tasks.programs.planner import store; "
+        "store.LearnedModel.load(Path(sys.argv[1])); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", load, path], check=True)
+    planner = Planner(films, learned.model, learned.paths)
+    plans = planner.plan([analyse(example.question) for example in questions[:40]])
+    chosen = [[CandidatePath(plan.topic, plan.path) for plan in some] for some in plans if some]
+    encoding = Encoding(films, learned.model.known)
+    batch = encoding.batch([encoding.rows(some) for some in chosen])
+    scores = learned.model.scores(batch).detach().numpy()
+    assert learned.model.ranking(batch) == pytest.approx(scores, abs=1e-4)
 
 
 def test_learning_the_same_gives_the_same(films: Graph, questions: list[Example]) -> None:
@@ -291,14 +318,14 @@ def test_a_planner_is_read_without_a_lock_even_while_another_is_saved(
     lock = home.path / "learned" / "planner" / "films" / "lock"
     lock.unlink()
     again = replace(learned, model=PathModel(seed=5))
-    load_weights = PathModel.load
+    load_weights = LearnedModel.load
 
-    def load_after_a_save(path: Path) -> PathModel:
-        monkeypatch.setattr(PathModel, "load", load_weights)
+    def load_after_a_save(path: Path) -> LearnedModel:
+        monkeypatch.setattr(LearnedModel, "load", load_weights)
         save_planner(home, films, again)
         return load_weights(path)
 
-    monkeypatch.setattr(PathModel, "load", load_after_a_save)
+    monkeypatch.setattr(LearnedModel, "load", load_after_a_save)
     planner = load_planner(home, films)
     assert planner is not None and planner.model.to_bytes() == again.model.to_bytes()
     lock.unlink()

@@ -1,6 +1,7 @@
 """Programs that try to get out, and names that are not meant as names."""
 
 import json
+import multiprocessing
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.programs import functions
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
 from tasks.programs.sandbox import Sandbox, shared_sandbox
@@ -18,6 +20,7 @@ from tests.hostile_programs import PROGRAMS, Traps, escape_programs, run_hostile
 
 QUICK = Limits(seconds=0.5, memory=64 << 20, calls=50, output=1_000)
 ASK = "found, message = find_entity_or_value(['Alien'], ['director'])\n"
+CLASS = "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass A:\n    x: object\n"
 MUCH = "x = ['a' * 1000] * 30_000\n"
 
 
@@ -159,6 +162,56 @@ def test_arguments_are_checked(arguments: str) -> None:
     code = f"try:\n    {call}\nexcept (ValueError, TypeError) as e:\n    r = str(e)\nr"
     run = run_program(code, films(), "q")
     assert run.error is None and run.result and not run.calls
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("d = [1]\nfor _ in range(6): d = [d] * 1000", list),
+        ("d = {}\nfor _ in range(50): d = {'a': d, 'b': d, 'c': (d, d)}", dict),
+        ("d = []\nd.append(d)\nd.append(d)", list),
+        (f"{CLASS}d = A(1)\nfor _ in range(5_000): d = A([d, d])", str),
+    ],
+)
+def test_a_value_that_stands_in_itself_a_million_times_is_bounded(value: str, found: type) -> None:
+    began = time.perf_counter()
+    run = run_program(f"{value}\nanswers.append(d)\nd", films(), "q")
+    assert (run.error, type(run.result)) == (None, found)
+    assert time.perf_counter() - began < 5 and sum(map(len, run.answers)) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ("answers.append(A(10 ** 5000))", None),
+        ("answers.extend([A, len, A(1), 1j, b'x' * 1000])", None),
+        ("{A(1): 2}", "TypeError: a value of the program cannot be returned"),
+        ("answers.append({A(1)})", None),
+    ],
+)
+def test_values_of_every_kind_are_the_programs_own_affair(value: str, error: str | None) -> None:
+    run = run_program(f"{CLASS}{value}", films(), "q")
+    assert run.error == error
+    assert all(len(answer) <= 1_000 for answer in run.answers)
+
+
+def test_the_records_of_calls_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "MOST_KEPT", 2_000_000)
+    code = (
+        "for n in range(5_000):\n"
+        "    get_entity_info([f'{n} {m} ' + 'x' * 1_900 for m in range(20)])"
+    )
+    run = run_program(code, films(), "q")
+    kept = sum(len(alias) for call in run.calls for alias in call.aliases)
+    assert "characters in all" in str(run.error) and kept <= 2_000_000
+
+
+def test_a_forked_process_is_told_that_it_cannot_run_programs() -> None:
+    assert run_program("1 + 1", films(), "q").result == 2
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        error = pool.apply_async(error_of, ("1 + 1",)).get(20)
+    assert "forked" in error
+    assert run_program("1 + 2", films(), "q").result == 3
 
 
 def test_runs_do_not_see_each_other() -> None:

@@ -125,3 +125,15 @@ def test_llamaindex_retrieves_passages_with_their_places(small_home):
     assert any("Analytical Engine" in node.text for node in found)
     assert found[0].score and {"uri", "span_start"} <= found[0].metadata.keys()
     assert asyncio.run(retriever.aretrieve("Analytical Engine"))
+
+
+def test_notebooks_show_answers_and_the_almanac_without_running_what_they_quote(small_home):
+    with almanac.open(small_home) as kb:
+        answer = kb.ask("Where was Ada Lovelace born?")
+        shown = kb._repr_html_()
+    hostile = answer.model_copy(update={"answer": "<script>alert(1)</script>"})._repr_html_()
+
+    assert answer.answer and f"<strong>{answer.answer}</strong>" in answer._repr_html_()
+    assert answer._repr_html_().count("<li>") == len(answer.evidence) > 0
+    assert "<script>" not in hostile
+    assert "documents" in shown

@@ -66,6 +66,12 @@ def test_bytes_of_no_declared_charset_are_refused_and_never_guessed(
     assert isinstance(read, ReadText) and read.text == text
 
 
+def test_a_charset_in_the_settings_is_the_one_that_browsers_mean(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("①の㈱", encoding="cp932")
+    (read,) = read_all(tmp_path, ReadSettings(charset="shift_jis"))
+    assert isinstance(read, ReadText) and read.text == "①の㈱"
+
+
 def test_a_charset_in_the_settings_does_not_touch_what_is_utf_8(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Élève à l'école", encoding="utf-8")
     rows = f"1,{'plain' * 200}\n" * 160

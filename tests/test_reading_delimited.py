@@ -27,6 +27,7 @@ WHOLE = {
     "a title above": ("The dams of Norvia\nid;text\n1;One.\n", ["One."]),
     "semicolons and commas": ("id;text;a, b, c, d\n1;One, two.;3\n", ["One, two."]),
     "one column": ("text\nThe dam, near Lunby; it is old.\n", ["The dam, near Lunby; it is old."]),
+    "quotes that open a line of one column": ('text\n"Go" she said.\n', ['"Go" she said.']),
     "empty cells behind": ("id,text,\n1,One.,,,\n", ["One."]),
     "cells missing behind the text": ("id,text,year,note\n1,One.,1931\n", ["One."]),
     "two columns of one name": ("id,text,text\n1,A.,B.\n2,,C.\n", ["A.\n\nB.", "C."]),

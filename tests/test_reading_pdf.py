@@ -1,11 +1,18 @@
 """What a page of a PDF shows is read, and what it hides or cannot explain is not."""
 
+import io
 from pathlib import Path
 
 import pytest
 
-from tasks.ingest.formats.inputs import Reason, Refusal
+from tasks.ingest.formats import picture
+from tasks.ingest.formats.inputs import Reason, Refusal, RefusalError
 from tasks.ingest.formats.legible import fault_of_letters
+from tasks.ingest.formats.parsed_text import ParserLimits
+from tasks.ingest.formats.pdf import parse_pdf
+from tasks.ingest.formats.picture import Line, parse_picture, rows_of_page
+from tasks.text.question import analyse
+from tasks.text.words import words_outside_chinese
 from tests.documents import HELVETICA, make_pdf, read_all, read_one, read_pdf
 
 MILL = "(The mill at Norrby has two floors.) Tj "
@@ -116,7 +123,52 @@ def test_letters_that_cannot_be_words_are_told_from_words(text: str, fault: str)
     assert fault_of_letters(text) == fault
 
 
+def test_a_scanned_page_is_named_as_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    file = io.BytesIO(make_pdf(f"{PICTURE} () Tj"))
+    limits = ParserLimits("a.pdf", "", 10**6, 10**6, 10, "text")
+    with pytest.raises(RefusalError) as refused:
+        list(parse_pdf(file, limits))
+    assert refused.value.reason is Reason.PICTURE
+    assert refused.value.text.startswith("Page 1 is a picture; `pip install 'almanac-kb[ocr]'`")
+    with pytest.raises(RefusalError, match="It is a picture"):
+        list(parse_picture(file, limits))
+
+
+def test_columns_of_a_picture_are_read_one_after_another_and_tables_by_rows() -> None:
+    prose = [(left, 50 + 30 * row) for left in (0, 400) for row in range(4)]
+    head = Line(100, 0, 600, 20, "head", 1.0)
+    columns = [Line(x, y, x + 300, y + 20, f"{x} {y}", 1.0) for x, y in prose]
+    cells = [Line(x, y, x + 60, y + 20, f"{x} {y}", 1.0) for x, y in prose]
+    mixed = sorted([head, *columns], key=lambda line: line.top)
+    assert [line for (line,) in rows_of_page(mixed)] == [head, *columns]
+    assert [len(row) for row in rows_of_page(cells)] == [2, 2, 2, 2]
+
+
+def test_an_image_is_read_where_the_extra_is_installed(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr", reason="the extra `ocr` is not installed")
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.new("RGB", (700, 160), "white")
+    font = ImageFont.load_default(30)
+    for row, line in enumerate(["The mill at Norrby was built", "by Anna Berg in 1931."]):
+        ImageDraw.Draw(image).text((30, 30 + 50 * row), line, "black", font)
+    image.save(tmp_path / "mill.png")
+    read = read_one(tmp_path)
+    assert read.text == "The mill at Norrby was built\nby Anna Berg in 1931."
+    assert read.metadata["recognised"] > "page 1: 0.9"
+
+
 def test_a_page_without_bounds_is_read(tmp_path: Path) -> None:
     data = make_pdf(MILL).replace(b"[0 0 612 792]", b"[0 0 1e30 1e30]")
     (tmp_path / "a.pdf").write_bytes(data)
     assert read_one(tmp_path).text == "The mill at Norrby has two floors."
+
+
+def test_letters_in_forms_for_print_are_plain_ones_and_powers_stay(tmp_path: Path) -> None:
+    printed = "The ﬁrst ofﬁce of ＡＢＣ Ｌｔｄ （２０２４年）； ⼤ｶﾞｽ, 𝐛𝐨𝐥𝐝; 5 m², ½, ①"
+    (tmp_path / "a.txt").write_text(printed)
+    plain = "The first office of ABC Ltd （2024年）； 大ガス, bold; 5 m², ½, ①"
+    assert read_one(tmp_path).text == plain
+    assert analyse(printed).text == plain
+    assert words_outside_chinese("ﬁrst Ｌｔｄ") == "first ltd"

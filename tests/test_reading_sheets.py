@@ -80,6 +80,16 @@ TABLES = {
          ["Counted by hand."]],
         f"Towns of Norvia\n\nIn 2020\n\n{HEADED}\n\nCounted by hand.",
     ),
+    "a title of two cells and a source": (
+        [["Towns of Norvia", None, "2020"], ["Town", "Mayor", "People"], ["Osel", "Jon", 7],
+         ["Ems", "Ada", 12], ["Source: the towns"]],
+        "Towns of Norvia 2020\n\n| Town | Mayor | People |\n| --- | --- | --- |\n"
+        "| Osel | Jon | 7 |\n| Ems | Ada | 12 |\n\nSource: the towns",
+    ),
+    "an empty corner": (
+        [[None, "Mayor", "People"], ["Osel", "Jon", 7], ["Ems", "Ada", 12]],
+        "|  | Mayor | People |\n| --- | --- | --- |\n| Osel | Jon | 7 |\n| Ems | Ada | 12 |",
+    ),
     "an empty row within a table": (
         [["Town", "People"], ["Osel", 7], [], ["Ems", 12]],
         "| Town | People |\n| --- | --- |\n| Osel | 7 |\n| Ems | 12 |",
@@ -196,3 +206,7 @@ def test_runs_of_a_cell(tmp_path: Path) -> None:
     cells = '<row r="3"><c r="C3" t="s"><v>0</v></c><c r="D3" t="s"><v>1</v></c></row>'
     write_package(tmp_path / "a.xlsx", cells, strings=strings)
     assert read_one(tmp_path).text == "## One\n\n| 10^6 tons | 東京 |"
+
+
+def test_a_wide_row_is_read_to_its_end(tmp_path: Path) -> None:
+    assert read_rows(tmp_path, [f"c{n}" for n in range(300)]).endswith("| c298 | c299 |")

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed.")
 
-CHROMIUM = Path("/usr/bin/chromium")
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 PAGES = (
     "index.html",
@@ -20,18 +18,6 @@ PAGES = (
     "sources.html",
     "editions.html",
 )
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"There is no {CHROMIUM}.")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield opened
-        opened.close()
 
 
 class Reader:

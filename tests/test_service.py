@@ -178,11 +178,42 @@ def test_a_browser_logs_in_asks_and_judges(service: httpx.Client, tokens: dict[s
         assert browser.post("/verdict", data=judged).url.path == "/"
 
 
+def test_whoever_may_write_corrects_on_a_page(service: httpx.Client) -> None:
+    ada = service.get("/v1/entities/Ada Lovelace").json()
+    page = service.get(f"/e/{ada['entity_id']}").text
+    assert 'action="/correct"' in page
+    split = {"action": "split", "subject": ada["entity_id"], "object": ada["name"], "back": "/runs"}
+
+    assert service.post("/correct", data=split).headers["location"] == "/runs"
+    last = service.get("/v1/corrections").json()[-1]
+    assert (last["action"], last["subject"]) == ("split", ada["entity_id"])
+    split["object"] = "nobody"
+    assert "no name of this entity" in service.post("/correct", data=split).text
+
+
+def test_there_are_pages_beside_things_and_documents(service: httpx.Client) -> None:
+    names = ("relations", "sources", "runs", "rejections", "evaluations", "editions")
+    pages = {name: service.get(f"/{name}") for name in names}
+    assert {page.status_code for page in pages.values()} == {200}
+    assert "refresh" in pages["runs"].text
+
+
 def test_a_page_names_its_twin_for_programs(service: httpx.Client) -> None:
     page = service.get("/e/Ada Lovelace")
 
     twin = page.headers["link"].partition(">")[0].removeprefix("<")
     assert service.get(twin).json()["name"] == "Ada Lovelace"
+
+
+def test_the_first_token_counts_at_once_and_the_last_leaves_nobody(small_home, tmp_path):
+    home = Path(shutil.copytree(small_home, tmp_path / "home"))
+    stored = Tokens(home / TOKENS_FILE)
+    with serving(home) as open_to_all:
+        assert open_to_all.get("/v1/homes").status_code == 200
+        stored.add("ann", ["read"])
+        assert open_to_all.get("/v1/homes").status_code == 401
+        stored.remove("ann")
+        assert open_to_all.get("/v1/homes").status_code == 401
 
 
 def test_the_service_tells_its_figures(service: httpx.Client) -> None:

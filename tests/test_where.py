@@ -10,9 +10,9 @@ from almanac import open as open_almanac
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.refresh import refresh
-from tasks.retrieval.where import documents_where
 from tests.documents import write_texts
 from warehouse.home import Home
+from warehouse.where import documents_where
 
 TEXTS = {
     "old.md": "---\ndate: 2023-05-04\nauthor: Ann O'Neil\ntags: [pay, draft]\npages: 9\n---\n"

@@ -25,8 +25,9 @@ from schemas import observations
 from schemas.imports import IMPORTED, GraphImport
 from schemas.knowledge import CORPUS
 from schemas.row import Row
+from warehouse import durable
 from warehouse.asserted import create_asserted_view
-from warehouse.editions import DUCKDB_FILE, Edition
+from warehouse.editions import DUCKDB_FILE, VIEWS_FOLDER, Edition
 from warehouse.journal import FEW_ROWS, Journal, register
 from warehouse.quoting import quoted_name, quoted_text
 from warehouse.scratch import Scratch
@@ -192,7 +193,7 @@ class Derivation:
         # would be bound three times.
         rows = self.con.sql(f"select {columns} from {made_of} order by {order}")
         for batch in rows.to_arrow_reader(ROW_GROUP):
-            yield batch.cast(_plain(row))
+            yield batch.cast(_described(row))
 
     def close(self) -> None:
         """Free the memory."""
@@ -209,12 +210,21 @@ def _corpus_rows(row: type[Row], path: Path) -> pa.Table:
 
 def _writer(folder: Path, row: type[Row]) -> pq.ParquetWriter:
     path = str(folder / f"{row.table}.parquet")
-    return pq.ParquetWriter(path, _plain(row), compression="zstd")
+    return pq.ParquetWriter(path, _described(row), compression="zstd")
 
 
-def _plain(row: type[Row]) -> pa.Schema:
-    """Return the schema with which a table is written, without the dictionary's descriptions."""
-    return pa.schema([pa.field(field.name, field.type) for field in row.arrow_schema()])
+def _described(row: type[Row]) -> pa.Schema:
+    """Return the schema with which a table is written, every column nullable.
+
+    The dictionary's descriptions are the fields' metadata in Arrow, and those of the file, as
+    `comment` and `comment.COLUMN`, which every reader of Parquet shows.
+    """
+    comments = {"comment": " ".join((row.__doc__ or "").split())}
+    fields = []
+    for field in row.arrow_schema():
+        comments[f"comment.{field.name}"] = row.model_fields[field.name].description or ""
+        fields.append(pa.field(field.name, field.type, metadata=field.metadata))
+    return pa.schema(fields, metadata=comments)
 
 
 def read_sql(name: str) -> str:
@@ -223,7 +233,10 @@ def read_sql(name: str) -> str:
 
 
 def build_database(folder: Path) -> None:
-    """Build the DuckDB file with indexes and views from the Parquet files beside it."""
+    """Build the DuckDB file with indexes and views from the Parquet files beside it.
+
+    The rows of the views are written as Parquet, too, into the folder `views`.
+    """
     (folder / DUCKDB_FILE).write_bytes(_empty_database())
     with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
         con.execute("begin")
@@ -235,6 +248,24 @@ def build_database(folder: Path) -> None:
         con.execute("commit")
         con.execute(read_sql("indexes"))  # after the commit, which halves the time
         con.execute("checkpoint")
+        (folder / VIEWS_FOLDER).mkdir(exist_ok=True)
+        for view in schemas.VIEWS:
+            _write_view(con, folder, view)
+
+
+def _write_view(con: duckdb.DuckDBPyConnection, folder: Path, view: type[Row]) -> None:
+    """Write a view's rows; a view that leaves nothing out of its table shares the table's file."""
+    table = view.__base__
+    if table in schemas.EDITION and issubclass(table, Row):
+        name = f"{table.table}.parquet"
+        [(count,)] = con.table(view.table).aggregate("count(*)").fetchall()
+        if count == pq.read_metadata(folder / name).num_rows:
+            durable.link_or_copy(folder / name, folder / VIEWS_FOLDER / f"{view.table}.parquet")
+            return
+    rows = con.table(view.table).order(", ".join(map(quoted_name, view.key)))
+    with _writer(folder / VIEWS_FOLDER, view) as writer:
+        for batch in rows.to_arrow_reader(ROW_GROUP):
+            writer.write_batch(batch.select(view.model_fields).cast(_described(view)))
 
 
 @cache
@@ -249,8 +280,8 @@ def _empty_database() -> bytes:
         views = chain.from_iterable(_comments("view", row) for row in schemas.VIEWS)
         con.execute("".join([*tables, *views]))  # a third of the time that it takes in a file
         path = Path(folder) / DUCKDB_FILE
-        # Neither statement takes parameters.
-        con.execute(f"attach {quoted_text(str(path))} as written")
+        # Neither statement takes parameters. DuckDB from 1.2 on reads this version.
+        con.execute(f"attach {quoted_text(str(path))} as written (storage_version 'v1.2.0')")
         [(own,)] = con.execute("select current_database()").fetchall()
         con.execute(f"copy from database {quoted_name(own)} to written; detach written")
         return path.read_bytes()

@@ -30,6 +30,8 @@ from warehouse.manifest import describe, forget_checked, is_untouched, note_chec
 
 SCHEMA_VERSION = 1
 DUCKDB_FILE = "almanac.duckdb"
+VIEWS_FOLDER = "views"  # in an edition's folder: the rows of views as Parquet
+_TABLES = "tables"  # beside the editions: for each that was current, a folder for every table
 # When a file is opened, its SHA-256 is compared if it is smaller than this, which takes at most
 # 0.1 s, otherwise only its size. DuckDB's blocks have checksums of their own.
 CHECKED_BYTES = 64 << 20
@@ -160,9 +162,12 @@ class Building:
 class Editions:
     """The editions of a home and the pointer to the current one."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open the editions in a folder, which need not exist yet."""
-        self.folder = folder
+    def __init__(self, folder: Path, link: Path | None = None) -> None:
+        """Open the editions in a folder, which need not exist yet.
+
+        `link`, beside the folder, is kept leading to the tables of the current edition.
+        """
+        self.folder, self._link = folder, link
         self._pointer = folder / "current.json"
         self._same = folder / "same.json"
 
@@ -324,10 +329,36 @@ class Editions:
             shutil.rmtree(building.folder, ignore_errors=True)
 
     def clean(self) -> None:
-        """Remove the remains of dead builds and prunings."""
+        """Remove the remains of dead builds and prunings; lead the link where the pointer leads."""
         for folder in self.folder.glob(".building-*"):
             shutil.rmtree(folder)
         durable.remove_dead_temporaries(self.folder)
+        identity = self.pointer()["edition"] if self._link else None
+        if identity and (edition := self.find(identity)):
+            self._lead_to(edition)
+
+    def _lead_to(self, edition: Edition) -> None:
+        """Let the link lead to an edition's tables, as `TABLE/*.parquet`, by one atomic change."""
+        tables = self.folder / _TABLES / edition.id
+        if self._link is None or (self._link.exists() and not self._link.is_symlink()):
+            return  # there is something of the user's own
+        with contextlib.suppress(PermissionError):  # of a disk without links
+            if not tables.exists():
+                building = self.folder / f".building-tables-{os.getpid()}"
+                views = edition.path / VIEWS_FOLDER
+                for file in (*edition.path.glob("*.parquet"), *views.glob("*.parquet")):
+                    part = building / file.stem / "0.parquet"
+                    part.parent.mkdir(parents=True)
+                    part.symlink_to(Path("../../..", file.relative_to(self.folder)))
+                tables.parent.mkdir(exist_ok=True)
+                building.rename(tables)
+            target = tables.relative_to(self._link.parent)
+            if self._link.is_symlink() and self._link.readlink() == target:
+                return
+            fresh = self._link.with_name(f".{self._link.name}.tmp")
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(target)
+            durable.replace(fresh, self._link)
 
     def seal(self, building: Building, facts: dict[str, Any]) -> Edition:
         """Write the manifest, sync everything and rename the folder into place."""
@@ -367,6 +398,7 @@ class Editions:
         earlier = [e for e in self.pointer()["published"] if e != edition.id]
         pointer = {"edition": edition.id, "hold": hold, "published": [*earlier, edition.id]}
         durable.write_sealed_json(self._pointer, pointer)
+        self._lead_to(edition)  # after a kill in between, the next run does it
 
     def release(self) -> None:
         """End a hold, so that the next refresh publishes again."""
@@ -407,4 +439,5 @@ class Editions:
             edition.path.rename(doomed)
             shutil.rmtree(doomed)
             shutil.rmtree(beside.folder, ignore_errors=True)
+            shutil.rmtree(self.folder / _TABLES / edition.id, ignore_errors=True)
         return True

@@ -1,5 +1,6 @@
 """The folder of one almanac and its parts."""
 
+import logging
 import shutil
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,7 @@ class Home:
     @cached_property
     def editions(self) -> Editions:
         """The derived and published editions."""
-        return Editions(self.path / "editions")
+        return Editions(self.path / "editions", self.path / "current")
 
     def require_edition(self) -> Edition:
         """Return the current edition; raise UsageError if there is none yet."""
@@ -62,6 +63,15 @@ class Home:
         """Return a path within the home as tables store it, from the home's folder on."""
         # Worker processes return absolute paths even if the home's own is relative.
         return str(path.absolute().relative_to(self.path.absolute()))
+
+    def set_damage_aside(self) -> None:
+        """Go on without damaged live records, with a warning; the caller must hold the lease.
+
+        Raises DamageError, before anything is moved, if the journal has lost commits.
+        """
+        self._check_journal()
+        for words in self.live.set_aside_damage():
+            logging.getLogger(__name__).warning("%s", words)
 
     def clean(self) -> None:
         """Remove the remains of dead runs; the caller must hold the lease.

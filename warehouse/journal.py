@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from schemas.row import Row
 from warehouse import durable
 
 SCHEMA_VERSION = 1
+DAMAGED = "damaged"  # the folder of parts that were set aside
 FEW_ROWS = 2000  # of a table that is loaded into DuckDB instead of being viewed
 
 
@@ -49,13 +51,16 @@ class Journal:
         """Open the journal in a folder, which need not exist yet."""
         self.folder = folder
         self._log = folder / "commits.jsonl"
-        self._parts: list[Part] = []
         self._lock = folder / "commits.lock"
-        self._read_bytes = 0
-        self._chain = folder.name
-        self._commits = 0
         self._verified: set[str] = set()
         self._reading = threading.Lock()  # model calls read it from their own thread
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parts: list[Part] = []
+        self._read_bytes = 0
+        self._chain = self.folder.name
+        self._commits = 0
 
     # -- writing ----------------------------------------------------------------------------
 
@@ -137,6 +142,43 @@ class Journal:
                     removed += 1
         return removed
 
+    def set_aside_damage(self) -> list[str]:
+        """Take damaged files out of the journal, which goes on without them; say what is lost.
+
+        What is left of them stays beside it. For records that nothing is derived from.
+        """
+        if not self.folder.exists():
+            return []
+        try:
+            with self._locked():
+                number = self._last_whole_commit() + 1
+                lost = [part for part in self._parts if not self._is_whole(part)]
+                for part in lost:
+                    self._move_aside(part)
+                if lost:
+                    files = list(dict.fromkeys(part.file for part in lost))
+                    self._append_line({"commit": number, "parts": [], "lost": files})
+        except DamageError as damage:
+            aside = self._free_name()
+            self.folder.rename(aside)
+            self._begin()
+            return [f"{str(damage).partition('. ')[0]}. Everything in it was set aside in {aside}."]
+        return [
+            f"The file {self.folder / part.file} is damaged or missing: {part.rows} rows of the "
+            f"table {part.table} are lost. What is left is in {self.folder / DAMAGED}."
+            for part in lost
+        ]
+
+    def _move_aside(self, part: Part) -> None:
+        path, aside = self.folder / part.file, self.folder / DAMAGED
+        aside.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(aside / f"{part.table}-{path.name}.damaged")
+
+    def _free_name(self) -> Path:
+        names = (self.folder.with_name(f"{self.folder.name}-{DAMAGED}-{n}") for n in count(1))
+        return next(name for name in names if not name.exists())
+
     # -- reading ----------------------------------------------------------------------------
 
     def _refresh(self) -> None:
@@ -173,8 +215,12 @@ class Journal:
             if noted not in (None, check):
                 raise self._log_damage(f"is damaged near commit {self._commits + 1}")
             parts = [Part(commit=commit["commit"], **part) for part in commit["parts"]]
+            lost = frozenset(commit.get("lost", ()))
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
             raise self._log_damage(f"is damaged near commit {self._commits + 1}") from None
+        if lost:
+            self._parts = [part for part in self._parts if part.file not in lost]
+            self._verified -= lost
         self._parts += parts
         self._commits, self._chain = commit["commit"], check
 
@@ -208,7 +254,7 @@ class Journal:
         """Return a part's path; the file is compared with its commit at the first use."""
         path = self.folder / part.file
         if part.file not in self._verified:
-            if not path.exists() or durable.sha256_file(path) != part.sha256:
+            if not self._is_whole(part):
                 raise DamageError(
                     f"The journal's file {path} is damaged or missing. "
                     "Restore it from a backup; `almanac doctor` lists all damaged files."
@@ -233,12 +279,11 @@ class Journal:
             self._refresh()
         except DamageError:
             return [str(self._log)]
-        bad = []
-        for part in self._parts:
-            path = self.folder / part.file
-            if not path.exists() or durable.sha256_file(path) != part.sha256:
-                bad.append(str(path))
-        return bad
+        return [str(self.folder / part.file) for part in self._parts if not self._is_whole(part)]
+
+    def _is_whole(self, part: Part) -> bool:
+        path = self.folder / part.file
+        return path.exists() and durable.sha256_file(path) == part.sha256
 
 
 def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> None:

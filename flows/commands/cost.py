@@ -60,7 +60,7 @@ def _estimate(estimate: dict[str, Any]) -> Iterator[Shown]:
         "tokens_out": "reply tokens",
     }
     yield Table(["what", "number"], [[words, estimate[name]] for name, words in names.items()])
-    seconds, cost = _time(estimate["seconds"]), _money(estimate["cost"])
+    seconds, cost = _time(estimate["seconds"]), _money(estimate, "cost")
     yield f"Time at these limits: {seconds}. Cost: {cost}"
     for words in estimate["assumed"]:
         yield f"Assumed, as there are no earlier calls: {words}."
@@ -79,14 +79,14 @@ def _trial(trial: dict[str, Any]) -> Iterator[Shown]:
         f"({trial['known_calls']} more were answered before), {trial['failed']} passages failed, "
         f"{trial['rejected_facts']} facts had no support in their texts."
     )
-    sample, everything = _money(trial["cost"]), _money(trial["cost_in_all"])
+    sample, everything = _money(trial, "cost"), _money(trial, "cost_in_all")
     yield f"Cost of the sample: {sample} Cost of all passages: {everything}"
 
 
-def _money(cost: float | None) -> str:
-    if cost is None:
+def _money(figures: dict[str, Any], name: str) -> str:
+    if figures[name] is None:
         return "unknown; set prices under [engine.model.prices] in settings.toml."
-    return f"{cost:.4f}."
+    return f"{figures[name]:.4f} {figures['currency']}."
 
 
 def _time(seconds: float) -> str:

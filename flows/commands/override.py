@@ -9,14 +9,13 @@ from pydantic import model_validator
 from flows import terminal
 from flows.jobs import Call, Command, Runner, operand, option, switch
 from flows.terminal import Shown
-from schemas.errors import AlmanacError, UsageError
+from schemas.errors import AlmanacError
 
 if TYPE_CHECKING:
     from warehouse.editions import Edition
     from warehouse.home import Home
 
 SHOWN_CHARS = 160  # of a fact
-SHOWN_NAMES = 10
 ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique.")
 
 
@@ -124,23 +123,9 @@ class Split(_Correction):
 
     def check(self, edition: "Edition") -> None:
         """Raise UsageError if nothing can be split off by this name or document."""
-        import pyarrow.compute as pc
+        from tasks.publish.resolve.overrides import check_split
 
-        from schemas import Alias, Document
-        from tasks.text.names import normalise_name
-        from warehouse.overrides import find_entity
-
-        aliases = edition.table(Alias)
-        entity_id = find_entity(edition, self.subject)
-        names = aliases.filter(pc.equal(aliases["entity_id"], entity_id))["alias"].to_pylist()
-        documents = edition.table(Document)["document_id"]
-        if normalise_name(self.object) in map(normalise_name, names):
-            return
-        if not pc.any(pc.equal(documents, self.object)).as_py():
-            raise UsageError(
-                f"{self.object!r} is no document's id and no name of this entity, whose names are: "
-                f"{'; '.join(names[:SHOWN_NAMES])}."
-            )
+        check_split(edition, self.subject, self.object)
 
 
 class Reject(_Correction):

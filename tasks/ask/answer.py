@@ -9,7 +9,6 @@ import duckdb
 from schemas.answers import Answer, Gating
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
-from tasks.ask.documents import Documents
 from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
 from warehouse.editions import Edition
 
@@ -55,7 +54,7 @@ def answer_of(
         probability=last.probability,
         thrust=gating.thrust if gating else None,
         program=_program(results),
-        evidence=Documents(resources.edition.path).completed(last.evidence),
+        evidence=resources.described.completed(last.evidence),
         unknown=[] if last.answerable else [name for one in results for name in one.unknown],
         usage=state.spent,
         way=last.way,

@@ -344,10 +344,9 @@ class Asker:
         if options.route not in ("auto", "text"):
             return None
         from tasks.ask.cited_reader import CitedReader
-        from tasks.ask.documents import Documents
 
         return CitedReader(
-            Documents(resources.edition.path, resources.documents),
+            resources.described,
             answer_tokens=resources.settings.ask.answer_tokens,
             rounds=options.rounds or ROUNDS,
             style=options.style,
@@ -406,7 +405,7 @@ def _documents(edition: Edition, options: AskOptions) -> frozenset[str] | None:
             "With a condition on documents, answers are read from texts alone: leave out the "
             "condition, or the route, graph or expert."
         )
-    from tasks.retrieval.where import documents_where
+    from warehouse.where import documents_where
 
     return documents_where(edition, options.where)
 

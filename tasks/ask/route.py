@@ -18,6 +18,7 @@ from tasks.text.question import Demonstration, Question
 if TYPE_CHECKING:
     from schemas.settings import Settings
     from tasks.ask.context import Item
+    from tasks.ask.documents import Documents
     from tasks.experts.integrate.decisions import Decision
     from tasks.graphs.graph import Graph
     from tasks.models.client import BlockingClient
@@ -49,7 +50,7 @@ class AskOptions:
     `full`, and from its `memory` only if that is allowed. Parts of the query that are named in
     `without` are left out (`tasks.ask.parts`). With `beside_graph`, routes that read no graph are
     asked beside a named one, as if it were the only one. `where` is a condition on documents
-    (`tasks.retrieval.where`): texts of those that meet it are read, and nothing else is asked.
+    (`warehouse.where`): texts of those that meet it are read, and nothing else is asked.
     """
 
     route: str = "auto"
@@ -256,6 +257,13 @@ class Resources:
         from tasks.programs.planner.store import is_learned
 
         return is_learned(self.home, graph) if self.planners is None else graph in self.planners
+
+    @cached_property
+    def described(self) -> "Documents":
+        """What the edition's documents say about themselves; titles are listed of those read."""
+        from tasks.ask.documents import Documents
+
+        return Documents(self.edition.path, self.documents)
 
     @cached_property
     def searcher(self) -> "Searcher | None":

@@ -6,12 +6,16 @@ from threading import Lock
 
 from schemas.answers import Evidence
 from schemas.documents import Passage
+from schemas.knowledge import CORPUS
 from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
 from tasks.ask.context import Item, joined
-from tasks.ask.documents import DocumentFacts, Documents
+from tasks.ask.documents import DocumentFacts
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.stated_values import StatedValues, is_among
+from tasks.models.encoders.load import load_encoder
 from tasks.reader.asked_names import is_about_somebody_unnamed
 from tasks.reader.passage_reader import PassageReader
+from tasks.reader.texts import ReaderAnswer
 from tasks.retrieval.search import Hit
 from tasks.text.question import Question, analyse
 
@@ -39,7 +43,7 @@ class TextRoute(AnswerRoute):
         with self._lock:
             if self._reader is None or (is_about_somebody_unnamed(question) and not state.history):
                 return RouteResult("text")
-            answer = self._reader.answer(question, self._min_score)
+            answer = self._read(question, self._reader)
         tried = (Attempt("passages"),)
         return RouteResult(
             "text", answer.answers, answer.evidence, tried, probability=answer.probability
@@ -65,7 +69,7 @@ class TextRoute(AnswerRoute):
             beside = [hit for one in best for hit in searcher.neighbours(one)]
             notes = searcher.notes(question, NOTES)
         hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
-        documents = self._documents.about(
+        documents = self._resources.described.about(
             {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
         )
         passages = [
@@ -88,7 +92,9 @@ class TextRoute(AnswerRoute):
         if not is_about_the_corpus(question) or searcher.link(question):
             return []
         return theme_items(
-            self._edition, self._documents, open_only=self._engine.withholds_sensitive
+            self._edition,
+            self._resources.described,
+            open_only=self._engine.withholds_sensitive,
         )
 
     def _withheld(self, document: DocumentFacts | None) -> bool:
@@ -98,15 +104,36 @@ class TextRoute(AnswerRoute):
         return document is None or document.sensitive
 
     @cached_property
-    def _documents(self) -> Documents:
-        return Documents(self._edition.path)
-
-    @cached_property
     def _reader(self) -> PassageReader | None:
         has_passages = self._edition.rows(Passage) > 0
         if not has_passages:
             return None
         return PassageReader(self._edition, self._engine, self._resources.documents)
+
+    def _read(self, question: Question, reader: PassageReader) -> ReaderAnswer:
+        """Return the value that a record states, else what is read in passages.
+
+        A value of another relation than the one that a question asks for does not answer it.
+        """
+        values = self._stated_values
+        records = values.records(question) if values else []
+        if values and records:
+            stated = values.answer(question, records)
+            if (stated.probability or 0.0) >= self._min_score and stated.answers:
+                return stated
+        answer = reader.answer(question, self._min_score)
+        if answer.answers and is_among(records, answer.evidence[0]):
+            return ReaderAnswer([], answer.evidence)
+        return answer
+
+    @cached_property
+    def _stated_values(self) -> StatedValues | None:
+        resources = self._resources
+        graph, searcher = resources.graphs.get(CORPUS), resources.searcher
+        if graph is None or searcher is None:
+            return None
+        encoders = load_encoder(self._engine.encoder), load_encoder(self._engine.chinese_encoder)
+        return StatedValues(graph, searcher, *encoders, resources.documents)
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from schemas.errors import AlmanacError
 from tasks.experts.competence import Competence
 from tasks.experts.field import KEYS, NAMES
+from tasks.models.tokenizer_check import check_tokenizer
 from tasks.models.weight_files import MB, ManifestFile, Tensors, file_sizes, read_header
 from warehouse import durable
 
@@ -140,6 +141,10 @@ def check_contents(folder: Path) -> None:
     except ValueError as error:
         raise _unsafe(folder, f"{WEIGHTS} is no safetensors file ({error})") from None
     _check_names(folder)
+    try:
+        check_tokenizer(folder)
+    except ValueError as error:
+        raise _unsafe(folder, str(error)) from None
     _check_size(folder, configs["config.json"], header)
 
 

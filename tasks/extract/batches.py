@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +43,8 @@ from warehouse.home import Home
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
 ENGINES = "almanac.engines"
 EMBEDDED = {"extractor", "english_pipeline", "speaker", "audience", "ontology"}  # its settings
-SCHEDULER_SECONDS = 60.0  # to answer in; Dask tries to connect for half as long
+CONNECTING_SECONDS = 5.0  # for a connection to a scheduler
+SCHEDULER_SECONDS = 10.0  # for its greeting
 WORKER_SECONDS = 120.0  # to begin a task in; clusters may have to start a worker first
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
@@ -250,7 +252,8 @@ def _check_scheduler(address: str) -> None:
     from distributed.comm import get_address_host_port
 
     try:
-        get_address_host_port(address)
+        # Dask itself tries for half a minute.
+        socket.create_connection(get_address_host_port(address), CONNECTING_SECONDS).close()
         with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
             thread.submit(asyncio.run, _run_a_task(address)).result()
     except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server

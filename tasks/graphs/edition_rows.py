@@ -16,6 +16,7 @@ VALUE_TYPES = pa.array(["entity", "text", "number", "date", "year"])
 ENTITY, TEXT, NUMBER, DATE, YEAR = range(5)
 _NUMBER = r"\A[+-]?\d{1,15}(\.\d{1,15})?\z"
 _DATE = r"\A[12]\d{3}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?\z"  # 2019-20 is a season
+_DAY = r"\A\d{4}-\d\d-\d\d\z"
 _YEAR = r"\A[12]\d{3}\z"
 _OF_YEARS = "(?i)year|年"
 
@@ -125,6 +126,7 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
         part = slice(start, start + BATCH)
         heads, joins, tails = graph.heads[part], graph.joins[part], graph.tails[part]
         type_ = np.where(years[tails] & of_years[joins], YEAR, types[tails])
+        dates = pc.if_else(pa.array(type_ >= DATE), written.take(tails), None)
         yield _rows(
             schemas.Triple,
             len(heads),
@@ -137,7 +139,8 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
             tail=labels.take(tails),
             value_type=VALUE_TYPES.take(type_),
             number=numbers.take(tails),
-            date=pc.if_else(pa.array(type_ >= DATE), written.take(tails), None),
+            date=dates,
+            date_exact=_exact(dates),
             polarity="positive",
             modality="asserted",
             support=1,
@@ -146,6 +149,13 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
                 1.0
             ),
         )
+
+
+def _exact(dates: pa.Array) -> pa.Array:
+    """Return the dates that state a day of the calendar as date32, the others as null."""
+    days = pc.if_else(pc.match_substring_regex(dates, _DAY), dates, None)
+    exact = pc.strptime(days, "%Y-%m-%d", "s", error_is_null=True).cast(pa.date32())
+    return pc.if_else(pc.equal(exact.cast(pa.string()), days), exact, None)  # no 30 February
 
 
 def _types_of(texts: pa.Array, entities: int) -> np.ndarray:

@@ -6,10 +6,10 @@ sentence by sentence; code, navigation and markup never become knowledge.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
@@ -80,6 +80,7 @@ _PAGE = re.compile(
     r"|[^\n]{0,100} {3}\[Page \d{1,5}\]|[-–—] ?\d{1,5} ?[-–—]",
     re.IGNORECASE,
 )
+_ITEM_MARK = re.compile(r"\A\s*[-*+•]\s+")
 _RULED = re.compile(r"[|+\-=: ]+")
 _BAR = re.compile(r"(?<!\\)\|(?:[ \t]|\Z)")
 _GAP = re.compile(r"\t+| {3,}")
@@ -89,6 +90,7 @@ _SETS_APART = frozenset(
     | {"a", "b", "strong", "i", "em", "u", "br", "small", "mark", "sup", "sub", "kbd", "code"}
 )
 _LONGEST_LABEL = 6  # words
+_FEWEST_LINES = 3  # paragraphs that are labelled lines
 _LONGEST_HEADING = 200
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
 _OVERLINE = re.compile(r"\A={3,}[ \t]*\n")  # above a heading that is also underlined
@@ -102,7 +104,31 @@ def blocks_of(text: str) -> list[Block]:
     The text is Markdown (CommonMark with tables, footnotes, definitions and front matter); plain
     text is Markdown without marks.
     """
-    return list(_Reader(text).blocks())
+    return list(_paired(text, _Reader(text).blocks()))
+
+
+def _paired(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks; several paragraphs in a row that are labelled lines are labelled values."""
+    for is_labelled, run in groupby(blocks, key=lambda block: _is_labelled_line(text, block)):
+        lines = list(run)
+        for line in lines:
+            words = text[line.start : line.end]
+            found = _labelled(words) if is_labelled and len(lines) >= _FEWEST_LINES else None
+            if found:
+                start = line.start + words.rfind(found.value)
+                line = Block(BlockKind.PAIR, start, line.end, found.label)
+            yield line
+
+
+def _is_labelled_line(text: str, block: Block) -> bool:
+    words = text[block.start : block.end]
+    return block.kind is BlockKind.PROSE and value_of_line(words) is not None
+
+
+def value_of_line(line: str) -> str | None:
+    """Return the value in "Label: value" or an item of this form; None if it is a sentence."""
+    found = None if _ENDS_SENTENCE.search(line) else _labelled(_ITEM_MARK.sub("", line).strip())
+    return found.value if found else None
 
 
 @cache

@@ -14,6 +14,7 @@ from schemas.observations import ContainerRead, Read
 from schemas.settings import Settings
 from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
 from tasks.ingest.formats.inputs import Item, Outcome
+from tasks.ingest.formats.picture import can_read_pictures
 from tasks.ingest.formats.records import version_order
 from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
@@ -153,13 +154,15 @@ class Ingestion:
     def _fingerprint_of_refused(self, item: Item) -> str:
         """Return the fingerprint of a file that holds a refused input.
 
-        It names the settings, since the file is read again once they may allow more.
+        It names the settings, since the file is read again once they, or the extra for pictures,
+        may allow more.
         """
         return f"{item.fingerprint} refused under {self._settings_sha[:16]}"
 
     @cached_property
     def _settings_sha(self) -> str:
-        return sha256(self.settings.read.model_dump_json().encode()).hexdigest()
+        allowed = f"{self.settings.read.model_dump_json()} pictures: {can_read_pictures()}"
+        return sha256(allowed.encode()).hexdigest()
 
     def _note(self, outcome: Outcome, item: Item) -> None:
         """Journal the outcome of one input; exactly one of the counts goes up."""

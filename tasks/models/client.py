@@ -45,6 +45,7 @@ from tasks.models.validation import Validated, ends_in_thought, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
+REFUSALS = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED}
 OF_UNKNOWN_COST = {Outcome.UNAVAILABLE, Outcome.TIMED_OUT}  # refusals are free
 MORE_IF_THROTTLED = 10  # times the attempts: waiting is free, and each pause lets a few calls pass
 SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # shown to the model before its second try
@@ -158,10 +159,13 @@ class ModelClient:
                 outcome = validated.outcome
                 if outcome is Outcome.OK and tried & SHOWN:
                     outcome = Outcome.REPAIRED
+                self.health.kept()
                 await self._keep(pending, row, outcome, validated.reply)
                 return ModelAnswer(validated.reply, outcome, spent=pending.spent)
             self._note(pending, row, validated.outcome, validated.detail)
             if validated.outcome in tried or not _prepare_second_try(pending, raw, validated):
+                if validated.outcome is Outcome.TRUNCATED and self.transport.endpoint is not None:
+                    self.health.cut_short()
                 return ModelAnswer(None, validated.outcome, validated.detail, pending.spent)
             if self._reasons(raw):
                 enough = pending.request.most_tokens + self.settings.reply_tokens
@@ -240,20 +244,28 @@ class ModelClient:
                 if error.outcome is Outcome.TIMED_OUT:
                     paid = charge  # the endpoint may have gone on writing
                 row = self._row(pending, None, started, time.monotonic() - began, charge)
-                if error.outcome is Outcome.THROTTLED:
+                if error.outcome in REFUSALS and not local:
                     self._pause_everybody(error, began)
                 self._note(pending, row, error.outcome, scrub(error.detail))
                 raise
             finally:
                 await self.budget.settle(reserved, paid)
         self.health.answered()
+        self.limiter.answered()
         row = self._row(pending, raw, started, time.monotonic() - began, paid)
         return raw, row.model_copy(update={"detail": doubtful})
 
     def _pause_everybody(self, error: CallError, sent_at: float) -> None:
-        seconds = self.health.pause(sent_at) if error.after is None else error.after
-        if seconds <= self.settings.longest_wait_seconds:
-            self.limiter.pause(seconds)
+        """Let all calls wait if the endpoint is at fault, not one text."""
+        if error.outcome is not Outcome.THROTTLED and self.health.answered_since(sent_at):
+            return
+        after = error.after or 0.0
+        if after > self.settings.longest_wait_seconds:
+            return
+        seconds = self.health.pause(sent_at, after)
+        if seconds:
+            self.limiter.refused()
+        self.limiter.pause(max(seconds, after))
 
     # -- records ----------------------------------------------------------------------------
 

@@ -95,11 +95,18 @@ class Place:
 
 
 class Limiter:
-    """Admits calls in order of arrival, within all limits at once."""
+    """Admits calls in order of arrival, within all limits at once.
+
+    After a refusal few calls are admitted at once, and one more with every answer.
+    """
 
     def __init__(self, settings: ModelSettings) -> None:
         """Set the limits."""
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._most = self._open = settings.concurrency
+        self._flying = 0
+        self._answered = False  # since the last refusal
+        self._turn = asyncio.Lock()  # of the call that is admitted next
+        self._freed = asyncio.Event()
         self._requests = _Rate(settings.requests_per_minute)
         self._tokens = _Rate(settings.tokens_per_minute)
         self._paused_until = 0.0
@@ -108,20 +115,45 @@ class Limiter:
         """Admit no call for this many seconds."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
 
+    def refused(self) -> None:
+        """Admit half as many calls at once from now on; one if none was answered in between."""
+        self._open = max(1, self._open // 2) if self._answered else 1
+        self._answered = False
+
+    def answered(self) -> None:
+        """Admit one call more at once, up to the limit."""
+        self._answered = True
+        self._open = min(self._open + 1, self._most)
+        self._freed.set()
+
     @asynccontextmanager
     async def place(self, tokens: float) -> AsyncIterator[Place]:
         """Hold one of the places while the body runs; `tokens` is the expected number."""
-        async with self._slots:
+        async with self._turn:
+            await self._wait_for_room()
             ready = max(self._requests.book(1), self._tokens.book(tokens))
-            # A pause may grow while calls wait for its end.
+            # A pause may grow, and the room shrink, while calls wait for its end.
             while (wait := max(ready, self._paused_until) - time.monotonic()) > 0:
                 await asyncio.sleep(wait)
+                await self._wait_for_room()
+            self._flying += 1
+        try:
             yield Place(self._tokens, tokens)
+        finally:
+            self._flying -= 1
+            self._freed.set()
+
+    async def _wait_for_room(self) -> None:
+        while self._flying >= self._open:
+            self._freed.clear()
+            await self._freed.wait()
 
 
 FIRST_WAIT = 0.5  # seconds before the second try; doubled with every further one
 LONGEST_BACK_OFF = 20.0
 FREE_RETRIES = 50  # beyond these, a run may make as many retries as calls
+MOST_REFUSED = 100  # calls in a row that the endpoint refuses as too many
+MOST_CUT_SHORT = 6  # replies in a row that are cut short although they have twice the room
 RESUME = "What was answered is kept; the same command goes on from there."
 
 
@@ -139,6 +171,8 @@ class Health:
         self._answered_at = time.monotonic()
         self._level = 0
         self._level_since = 0.0
+        self._refused = 0  # in a row
+        self._cut_short = 0  # in a row
         self.calls = 0
         self.retries = 0
         self.stopped: EndpointError | None = None
@@ -151,7 +185,20 @@ class Health:
     def answered(self) -> None:
         """Record that a reply arrived, whatever it contains."""
         self._answered_at = time.monotonic()
-        self._level = 0
+        self._level = self._refused = 0
+
+    def kept(self) -> None:
+        """Record that a reply passed its checks."""
+        self._cut_short = 0
+
+    def cut_short(self) -> None:
+        """Record a reply that did not end in twice its room; raise EndpointError after several."""
+        self._cut_short += 1
+        if self._cut_short >= MOST_CUT_SHORT:
+            self._stop(
+                f"{self._cut_short} replies in a row were cut short, even with twice the room. "
+                "Raise engine.model.reply_tokens, lower call_tokens, or use another model."
+            )
 
     def answered_since(self, moment: float) -> bool:
         """Return whether any call was answered since, so that a failure concerns only that call."""
@@ -170,6 +217,9 @@ class Health:
                 f"The endpoint asks to come back in {error.after:.0f} seconds, longer than "
                 f"longest_wait_seconds = {longest:g} allows."
             )
+        self._refused += error.outcome is Outcome.THROTTLED
+        if self._refused > MOST_REFUSED:
+            self._stop(f"The endpoint refused {self._refused} calls in a row as too many.")
         silent = time.monotonic() - max(self._answered_at, began)
         if silent > self._settings.patience_seconds:
             self._stop(f"The endpoint has answered nothing for {silent:.0f} s ({error.detail}).")
@@ -185,15 +235,16 @@ class Health:
         longest = min(FIRST_WAIT * 2.0 ** (tries - 1), LONGEST_BACK_OFF)
         return self._random.uniform(longest / 4, longest)
 
-    def pause(self, sent_at: float) -> float:
-        """Return the seconds all calls must wait after a 429 without `Retry-After`; 0 if they do.
+    def pause(self, sent_at: float, after: float = 0.0) -> float:
+        """Return the seconds all calls must wait after a refusal; 0 if they wait already.
 
-        The pause grows only if the refused call was sent after the last pause had ended.
+        The pause grows only if the refused call was sent after the last pause had ended. It is not
+        shorter than the endpoint requests, nor than the back-off, whatever it requests.
         """
         if sent_at < self._level_since:
             return 0.0
         self._level += 1
-        seconds = min(FIRST_WAIT * 2.0 ** (self._level - 1), LONGEST_BACK_OFF)
+        seconds = max(after, self.back_off(self._level))
         self._level_since = time.monotonic() + seconds
         return seconds
 

@@ -15,6 +15,7 @@ from typing import Any
 from schemas.errors import UsageError
 from tasks.models.call import Message
 from tasks.models.packaged import PACKAGED, packaged_folder
+from tasks.models.tokenizer_check import check_tokenizer
 
 PULLED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")  # from a repository of the hub
 
@@ -27,7 +28,8 @@ def weights_folder(name: str) -> Path:
     if not name:
         raise UsageError("Name a model: --model with a folder or the name of a model of the hub.")
     folder = _folder_of(name)
-    _refuse_unsafe(folder, name)
+    if name not in PACKAGED:
+        _refuse_unsafe(folder, name)
     return folder
 
 
@@ -43,7 +45,10 @@ def loading_errors(name: str, kind: str) -> Iterator[None]:
         yield
     except UsageError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        # A library in Rust raises its breakdowns beside all other exceptions.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         # There are too many types to list: a truncated file, an unknown architecture, a
         # quantisation whose library is missing, a device without enough memory.
         reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
@@ -112,6 +117,10 @@ def _refuse_unsafe(folder: Path, name: str) -> None:
             f"The model {name} has no safetensors weights. Other files of weights can run code "
             "when they are read, so they are not. Convert it, or use another model."
         )
+    try:
+        check_tokenizer(folder)
+    except ValueError as error:
+        raise UsageError(f"The model {name} is refused: its {error}.") from None
     if "auto_map" in json.loads((folder / "config.json").read_text(encoding="utf-8")):
         known = "its code is not run; the library's own is used where it knows the architecture"
         logging.getLogger(__name__).warning("The model %s comes with code: %s.", name, known)

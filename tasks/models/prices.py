@@ -1,11 +1,13 @@
-"""The costs of calls, by a table of prices per model in which the user's own come first."""
+"""The costs of calls, by a file of prices per model; prices in the settings come first."""
 
 import tomllib
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from schemas.errors import UsageError
 from schemas.settings import ModelSettings, Price
 from tasks.models.call import RawReply, Sent
 from tasks.models.tokens import most_tokens
@@ -14,15 +16,37 @@ MILLION = 1e6
 PER_MESSAGE = 16  # tokens that an endpoint may add around each message
 
 
+class PriceList(NamedTuple):
+    """Prices by model, and their currency."""
+
+    currency: str
+    by_model: dict[str, Price]
+
+
 @cache
-def _built_in() -> dict[str, Price]:
-    text = files(__package__).joinpath("prices.toml").read_text(encoding="utf-8")
-    return {name: Price(**price) for name, price in tomllib.loads(text).items()}
+def _price_list(path: str) -> PriceList:
+    try:
+        own = Path(path).expanduser() if path else files(__package__).joinpath("prices.toml")
+        prices = tomllib.loads(own.read_text(encoding="utf-8"))
+        return PriceList(prices.pop("currency"), {n: Price(**each) for n, each in prices.items()})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"The prices in {path} cannot be read ({error}). It must be a TOML file with a "
+            'currency, such as currency = "EUR", and a table with input and output for each model.'
+        ) from error
+
+
+def currency_of(settings: ModelSettings) -> str:
+    """Return the currency of prices and costs; raises `UsageError` for a broken file of prices."""
+    return _price_list(settings.prices_file).currency
 
 
 def price_of(model: str, settings: ModelSettings) -> Price | None:
-    """Return a model's price, the user's before the built-in one; None if neither is known."""
-    return settings.prices.get(model) or _built_in().get(model)
+    """Return a model's price, that in the settings before that in the file; None without either.
+
+    Raises `UsageError` for a broken file of prices.
+    """
+    return settings.prices.get(model) or _price_list(settings.prices_file).by_model.get(model)
 
 
 def cost(price: Price | None, raw: RawReply, *, batch: bool = False) -> float | None:

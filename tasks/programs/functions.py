@@ -28,6 +28,8 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
 MOST_MESSAGES = 5_000
+MOST_KEPT = 30_000_000  # characters of arguments and messages in the records of one program
+REFERENCE = 8  # characters that a fact or result counts for, of which records keep no copy
 MOST_DESCRIBED = 10  # entities of one argument whose texts a call reads
 LEAST_LIKENESS = 60.0  # of 100, between names, for `find_relationship`
 LONGEST_READ = 20_000  # characters of a description
@@ -46,6 +48,7 @@ class Functions:
         """Make the functions for one run of a program; they remember what they returned."""
         self.messages: list[str] = []
         self.calls: list[FunctionCall] = []
+        self._kept = 0  # characters in the records
         self._kb, self._encoder = kb, encoder
         # The relation that each wording of an edition expresses, including people's corrections.
         self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
@@ -137,6 +140,9 @@ class Functions:
     def _read(self, given: Any, name: str) -> list[str]:
         """Return an argument as texts, of which only a few may be new, not returned by a call."""
         aliases = read_aliases(given, name)
+        self._kept += sum(map(len, aliases))
+        if self._kept > MOST_KEPT:
+            raise SandboxError(f"the calls hold more than {MOST_KEPT:,} characters in all")
         new = [alias for alias in aliases if not self._entities.remembered(alias)]
         if len(new) > MOST_ALIASES:
             raise SandboxError(f"{name} holds {len(new)} new names; {MOST_ALIASES} are the most")
@@ -249,6 +255,7 @@ class Functions:
         )
         described = function == "get_entity_info" and description
         message = words if described else call_message(self._kb.name, function, arguments, words)
+        self._kept += len(message) + REFERENCE * (len(facts) + len(results))
         if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
         return message

@@ -36,10 +36,7 @@ LONGEST_PROGRAM = 100_000  # characters
 RESERVED = 1 << 29  # bytes of address space that the interpreter itself may take
 SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
 STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
-FORKED = (
-    "programs cannot run in a process that was forked after one had run: "
-    "fork before the first question, or start processes by spawn"
-)
+FORKED = "programs cannot run in a process that was forked after one had run: fork before, or spawn"
 NODE = 8  # of the characters that a program returns, for each value beside its own characters
 DEEPEST_VALUE = 4  # lists in lists
 # What converting a value of the interpreter raises, as of an instance that is a key.

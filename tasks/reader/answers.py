@@ -103,7 +103,7 @@ def find_sentences(
     """Return the sentences that contain the answer, by decreasing worth.
 
     Each comes with a span and its worth. A sentence must have content words that the question
-    lacks: "She did not build it" does not say who did.
+    lacks: "She did not build it" does not say who did. A row of a table is no sentence.
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
@@ -111,6 +111,8 @@ def find_sentences(
     best: dict[str, FoundAnswer] = {}
     for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
         words = words_of(text if cut else content_words(text), cut_chinese=cut)
+        if text.lstrip().startswith("|"):
+            continue
         if not words <= question_words and text not in best and fits(text, form, lambda _: ()):
             best[text] = FoundAnswer(text, span, worth)
         if len(best) == MOST_ANSWERS:

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice, pairwise
 
 from schemas.answers import Evidence
+from tasks.ingest.blocks import value_of_line
 from tasks.models.span_reader.reader import Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
@@ -313,9 +314,9 @@ def _sentence(question: Question, read: Read) -> ReaderAnswer:
 
 
 def _whole_sentence(read: Read, answer: FoundAnswer) -> ReaderAnswer:
-    """Return the sentence of an answer, and the list that it introduces."""
+    """Return the sentence of an answer, and the list that it introduces; of a label its value."""
     text, part = read.texts[answer.span.text], read.part(answer)
-    sentence = without_markup(part.evidence.text)
+    sentence = without_markup(value_of_line(part.evidence.text) or part.evidence.text)
     if sentence.endswith((":", "：")) and text.whole:
         _, _, following = text.whole.text.partition(part.evidence.text)
         sentence = " ".join([sentence, "; ".join(items_after(following))]).strip()

@@ -12,9 +12,9 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.search import Hit, Searcher
-from tasks.retrieval.where import documents_where
 from tasks.text.question import LONGEST_QUESTION, analyse
 from warehouse.editions import Edition
+from warehouse.where import documents_where
 
 
 def search(
@@ -30,7 +30,7 @@ def search(
     Each kind is sorted by score, best first. Scores lie between 0 and 1 and are comparable within
     one kind only. What is merely nearest is no match: it is left out, but for passages to which
     the graph leads from a match or from a name. With `where`, a condition on documents
-    (`tasks.retrieval.where`), texts of those that meet it are found. Raises UsageError for no
+    (`warehouse.where`), texts of those that meet it are found. Raises UsageError for no
     words, too many, a limit below 1, or a condition that does not parse, and DamageError if the
     edition's index does not match its manifest.
     """

@@ -1,9 +1,10 @@
 """The service over HTTP: JSON for programs, described by its own OpenAPI document."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response, Security
@@ -11,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from fastapi.security import HTTPBearer
 from fastapi.sse import format_sse_event
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from starlette.exceptions import HTTPException
 
 import schemas
@@ -26,7 +27,7 @@ from tasks.service.metrics import Metrics
 from tasks.service.problems import problem, problem_of
 from tasks.service.shelf import OpenEdition, ServedHome, Shelf
 from tasks.service.tokens import Reader, Scope
-from tasks.show import EntityPage, entity_page
+from tasks.show import EntityPage
 from tasks.version import code_version
 from warehouse.overrides import overrides_in_force
 
@@ -56,17 +57,17 @@ def reader_of(request: Request) -> Reader:
     return reader
 
 
-def needs(scope: Scope) -> Callable[[Request], None]:
+def needs(scope: Scope) -> Callable[[Request], Awaitable[None]]:
     """Return a dependency that refuses readers without a scope."""
 
-    def check(request: Request) -> None:
+    async def check(request: Request) -> None:
         if scope not in reader_of(request).scopes:
             raise HTTPException(HTTPStatus.FORBIDDEN, f"This needs a token with the scope {scope}.")
 
     return check
 
 
-def served_home(request: Request, home: HomeName = None) -> ServedHome:
+async def served_home(request: Request, home: HomeName = None) -> ServedHome:
     """Return the home that a request names, or the first."""
     shelf: Shelf = request.app.state.shelf
     return shelf.home(home)
@@ -186,50 +187,41 @@ def sql(asked: messages.SqlRequest, home: Home, opened: Reading) -> readings.Sql
 # -- rows -----------------------------------------------------------------------------------------
 
 
-@router.get("/entities", responses=UNCHANGED)
-def entities(
-    opened: Reading,
-    kind: Filter = None,
-    graph: Filter = None,
-    language: Filter = None,
-    name: Filter = None,
-    after: After = None,
-    limit: Limit = 50,
-) -> Page[schemas.Entity]:
-    """List things."""
-    given = {"kind": kind, "graph": graph, "language": language, "name": name}
-    return _page("entities", opened, given, after, limit)
+def _add_list(name: str, item: type[BaseModel], words: str) -> None:
+    """Add the address that lists a table, with a parameter for each column that filters it."""
+    listed = readings.LISTED[name]
+
+    def given(**values: str | None) -> dict[str, str | None]:
+        return values
+
+    filters = [
+        Parameter(column, Parameter.KEYWORD_ONLY, default=None, annotation=Filter)
+        for column in listed.filters
+    ]
+    given.__signature__ = Signature(filters)  # type: ignore[attr-defined]
+
+    @router.get(f"/{name}", responses=UNCHANGED, name=name, description=words)
+    def rows(
+        opened: Reading,
+        filters: Annotated[dict[str, str | None], Depends(given)],
+        after: After = None,
+        limit: Limit = 50,
+    ) -> Page[item]:  # type: ignore[valid-type]
+        found, more = readings.page_of(opened, listed, filters, after, limit)
+        return Page(items=found, next=more)
+
+
+_add_list("entities", schemas.Entity, "List things.")
+_add_list("facts", schemas.Triple, "List facts.")
+_add_list("statements", schemas.Statement, "List what clauses say, in their own words.")
+_add_list("documents", messages.DocumentEntry, "List documents, without their texts.")
+_add_list("changes", schemas.Change, "List what differs from the edition before.")
 
 
 @router.get("/entities/{entity}", responses=UNCHANGED)
 def entity(entity: str, opened: Reading, graph: Filter = None) -> EntityPage:
     """Tell everything that is known about the thing with this id, name or alias."""
-    with opened.cursor() as con:
-        return entity_page(con, readings.clean(entity), graph)
-
-
-@router.get("/facts", responses=UNCHANGED)
-def facts(
-    opened: Reading,
-    head_id: Filter = None,
-    relation: Filter = None,
-    tail_id: Filter = None,
-    document_id: Filter = None,
-    graph: Filter = None,
-    modality: Filter = None,
-    after: After = None,
-    limit: Limit = 50,
-) -> Page[schemas.Triple]:
-    """List facts."""
-    given = {
-        "head_id": head_id,
-        "relation": relation,
-        "tail_id": tail_id,
-        "document_id": document_id,
-        "graph": graph,
-        "modality": modality,
-    }
-    return _page("facts", opened, given, after, limit)
+    return opened.entity(readings.clean(entity), graph)
 
 
 @router.get("/facts/{fact_id}", responses=UNCHANGED)
@@ -240,39 +232,11 @@ def fact(fact_id: str, opened: Reading) -> messages.FactWithPlaces:
     return messages.FactWithPlaces(fact=row, places=places)
 
 
-@router.get("/statements", responses=UNCHANGED)
-def statements(
-    opened: Reading,
-    subject_id: Filter = None,
-    document_id: Filter = None,
-    modality: Filter = None,
-    after: After = None,
-    limit: Limit = 50,
-) -> Page[schemas.Statement]:
-    """List what clauses say, in their own words."""
-    given = {"subject_id": subject_id, "document_id": document_id, "modality": modality}
-    return _page("statements", opened, given, after, limit)
-
-
 @router.get("/statements/{statement_id}", responses=UNCHANGED)
 def statement(statement_id: str, opened: Reading) -> schemas.Statement:
     """Tell a statement."""
     row = readings.row_of(opened, readings.LISTED["statements"], statement_id)
     return schemas.Statement(**row)
-
-
-@router.get("/documents", responses=UNCHANGED)
-def documents(
-    opened: Reading,
-    source: Filter = None,
-    language: Filter = None,
-    uri: Filter = None,
-    after: After = None,
-    limit: Limit = 50,
-) -> Page[messages.DocumentEntry]:
-    """List documents, without their texts."""
-    given = {"source": source, "language": language, "uri": uri}
-    return _page("documents", opened, given, after, limit)
 
 
 @router.get("/documents/{document_id}", responses=UNCHANGED)
@@ -284,20 +248,6 @@ def document(
 ) -> messages.DocumentText:
     """Give a part of a document's text, and what was understood in it."""
     return messages.DocumentText(**readings.document_of(opened, document_id, start, length))
-
-
-@router.get("/changes", responses=UNCHANGED)
-def changes(
-    opened: Reading,
-    fact_kind: Filter = None,
-    kind: Filter = None,
-    document_id: Filter = None,
-    after: After = None,
-    limit: Limit = 50,
-) -> Page[schemas.Change]:
-    """List what differs from the edition before."""
-    given = {"fact_kind": fact_kind, "kind": kind, "document_id": document_id}
-    return _page("changes", opened, given, after, limit)
 
 
 @router.get("/editions", responses=UNCHANGED)
@@ -319,13 +269,6 @@ def homes(request: Request) -> list[str]:
     return list(shelf.homes)
 
 
-def _page(
-    table: str, opened: OpenEdition, given: dict[str, str | None], after: str | None, limit: int
-) -> Page[Any]:
-    rows, more = readings.page_of(opened, readings.LISTED[table], given, after, limit)
-    return Page(items=rows, next=more)
-
-
 # -- verdicts and corrections ---------------------------------------------------------------------
 
 
@@ -345,7 +288,7 @@ def corrections(home: Home) -> list[Override]:
 
 @router.post("/corrections", dependencies=[Depends(needs("write"))])
 def correct(asked: messages.CorrectionRequest, home: Home, opened: Reading) -> Override:
-    """Merge things, name a relation, reject a fact, exclude a document, or withdraw that."""
+    """Correct what is read, as `almanac override` does, or withdraw a correction."""
     return keep_correction(home.home, opened, asked)
 
 

@@ -15,24 +15,35 @@ from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+import schemas
+from schemas.row import Row
 from tasks.report.document import document_page, document_rows
 from tasks.report.entity import entities_page
 from tasks.report.first_page import first_page
 from tasks.report.links import PART_CHARS, Links
-from tasks.report.lists import ENTRIES, LISTS, list_page
+from tasks.report.lists import ENTRIES, LISTS, TABLES, list_page
 from tasks.report.reading import read
+from tasks.report.records import RECORDS, record_page
+from tasks.report.relations import ENTRIES as RELATIONS_SHOWN
+from tasks.report.relations import RELATIONS, relations_page
 from tasks.report.templates import STATIC, environment, page
 from tasks.service import readings
 from tasks.service.api import Home, Reading, needs, reader_of
 from tasks.service.guard import COOKIE, POLICY
-from tasks.service.judging import keep_feedback
-from tasks.service.messages import MOST_TURNS, AskRequest, EarlierTurn, FeedbackRequest
+from tasks.service.judging import keep_correction, keep_feedback
+from tasks.service.messages import (
+    MOST_TURNS,
+    AskRequest,
+    CorrectionRequest,
+    EarlierTurn,
+    FeedbackRequest,
+)
 from tasks.service.shelf import OpenEdition
-from tasks.show import entity_page
 
 TEMPLATES = Path(__file__).with_name("templates")
 PAGE_POLICY = POLICY.partition("; frame-ancestors")[0]  # which a page cannot declare for itself
 Text = Annotated[str, Form(max_length=20_000)]
+Number = Annotated[int, Query(ge=0, le=100_000)]
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class ServiceLinks:
 
     edition: str
     home: str | None = None
+    writes: bool = False  # whether the reader may correct
     policy: str = PAGE_POLICY
     live: bool = True
 
@@ -81,7 +93,8 @@ class ServiceLinks:
 
 def links_of(request: Request, opened: OpenEdition) -> Links:
     """Return the addresses for a request's pages."""
-    return ServiceLinks(opened.edition.id, request.query_params.get("home"))
+    writes = "write" in reader_of(request).scopes
+    return ServiceLinks(opened.edition.id, request.query_params.get("home"), writes)
 
 
 pages = APIRouter(include_in_schema=False, dependencies=[Depends(needs("read"))])
@@ -110,22 +123,49 @@ def listed(
     request: Request,
     response: Response,
     opened: Reading,
-    number: Annotated[int, Query(ge=0, le=100_000)] = 0,
+    number: Number = 0,
 ) -> HTMLResponse:
     """Show a page of all things or all documents."""
     name = request.url.path.strip("/")
-    with opened.cursor() as con:
-        last = max(0, -(-readings.counts(opened, [name])[name] // ENTRIES) - 1)
-        rows = list(islice(read(con, LISTS[name]), number * ENTRIES, (number + 1) * ENTRIES))
+    rows, last = _rows(opened, TABLES[name], LISTS[name], number, ENTRIES)
     text = list_page(name, rows, number, last, links_of(request, opened))
     return html(text, response, f"/v1/{name}")
+
+
+@pages.get("/relations")
+def relations(
+    request: Request, response: Response, opened: Reading, number: Number = 0
+) -> HTMLResponse:
+    """Show a page of all relations."""
+    rows, last = _rows(opened, schemas.Relation, RELATIONS, number, RELATIONS_SHOWN)
+    return html(relations_page(rows, number, last, links_of(request, opened)), response)
+
+
+def _rows(
+    opened: OpenEdition, table: type[Row], query: str, number: int, entries: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows on a page of a list, and the number of its last page, both from 0."""
+    with opened.cursor() as con:
+        rows = list(islice(read(con, query), number * entries, (number + 1) * entries))
+    return rows, max(0, -(-opened.edition.rows(table) // entries) - 1)
+
+
+def record(request: Request, response: Response, home: Home, opened: Reading) -> HTMLResponse:
+    """Show sources, runs, rejections, evaluations or editions."""
+    name = request.url.path.strip("/")
+    with opened.cursor() as con:
+        text = record_page(name, con, home.home, opened.edition, links_of(request, opened))
+    return html(text, response)
+
+
+for name in RECORDS:
+    pages.get(f"/{name}")(record)
 
 
 @pages.get("/e/{entity_id}")
 def entity(entity_id: str, request: Request, response: Response, opened: Reading) -> HTMLResponse:
     """Show a thing."""
-    with opened.cursor() as con:
-        found = entity_page(con, readings.clean(entity_id))
+    found = opened.entity(readings.clean(entity_id))
     text = "".join(entities_page([found], found.name, links_of(request, opened)))
     return html(text, response, f"/v1/entities/{quote(found.entity_id, safe='')}")
 
@@ -195,6 +235,24 @@ def verdict(
         }
     )
     keep_feedback(home, opened, request)
+    return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
+
+
+@pages.post("/correct", dependencies=[Depends(needs("write"))])
+def correct(
+    home: Home,
+    opened: Reading,
+    action: Text,
+    subject: Text,
+    object: Text,
+    name: Text = "",
+    back: Text = "/",
+) -> RedirectResponse:
+    """Merge a thing with another or split it, from the next edition on; go back to the page."""
+    request = CorrectionRequest.model_validate(
+        {"action": action, "subject": subject, "object": object, "name": name or None}
+    )
+    keep_correction(home.home, opened, request)
     return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
 
 

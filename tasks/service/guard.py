@@ -78,13 +78,14 @@ class Guard:
         app: "ASGIApp",
         metrics: Metrics,
         hosts: frozenset[str],
-        tokens: Tokens | None,
+        tokens: Tokens,
         everybody: Reader,
         limits: Limits,
     ) -> None:
-        """Guard an application; without `tokens` each request is that of `everybody`."""
+        """Guard an application; before there are tokens each request is that of `everybody`."""
         self._app, self._metrics, self._hosts = app, metrics, hosts
         self._tokens, self._everybody, self._limits = tokens, everybody, limits
+        self._needs_token = False
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -152,7 +153,9 @@ class Guard:
         return None
 
     def _reader(self, headers: Headers) -> Reader | None:
-        if self._tokens is None:
+        # Once there was a token, everybody needs one, even if the last is removed.
+        self._needs_token = self._needs_token or bool(self._tokens.all())
+        if not self._needs_token:
             return self._everybody
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.casefold() != "bearer":

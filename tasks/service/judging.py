@@ -5,6 +5,7 @@ from schemas.observations import Override
 from schemas.verdicts import Judgement
 from tasks.ask.keep_answers import note_feedback
 from tasks.audit import find_facts, keep_verdicts
+from tasks.publish.resolve.overrides import check_split
 from tasks.service.messages import CorrectionRequest, FeedbackRequest, FeedbackResult
 from tasks.service.shelf import OpenEdition, ServedHome
 from warehouse.home import Home
@@ -42,6 +43,8 @@ def keep_correction(home: Home, opened: OpenEdition, request: CorrectionRequest)
 
     Raises UsageError if the edition lacks its subject, BusyError during a refresh.
     """
+    if request.action == "split":
+        check_split(opened.edition, request.subject, request.object or "")
     with lease(home.path, f"override {request.action}"):
         return make_override(
             home,

@@ -25,7 +25,6 @@ from tasks.service.judging import keep_feedback
 from tasks.service.problems import words_of
 from tasks.service.shelf import OpenEdition, ServedHome, Shelf
 from tasks.service.tokens import Reader
-from tasks.show import entity_page
 from tasks.version import code_version
 
 if TYPE_CHECKING:
@@ -167,8 +166,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         name: str, ctx: Context[Any, Any], graph: str | None = None
     ) -> Annotated[CallToolResult, EntityResult]:
         """Tell what is known about one thing, by its name, alias or id."""
-        with _opened(shelf, ctx) as (_, opened), opened.cursor() as con:
-            page = entity_page(con, readings.clean(name), graph)
+        with _opened(shelf, ctx) as (_, opened):
+            page = opened.entity(readings.clean(name), graph)
             about = {
                 "entity_id": page.entity_id,
                 "name": page.name,

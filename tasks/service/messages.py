@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.answers import MIN_SCORE
 from tasks.ask.route import AskOptions, Turn
-from tasks.retrieval.where import LONGEST as LONGEST_CONDITION
 from tasks.text.question import LONGEST_QUESTION
+from warehouse.where import LONGEST as LONGEST_CONDITION
 
 MOST_TURNS = 20
 Item = TypeVar("Item")
@@ -207,7 +207,7 @@ class CorrectionRequest(_Request):
         }
     )
 
-    action: Literal["merge", "relation", "reject", "exclude", "withdraw"]
+    action: Literal["merge", "split", "relation", "reject", "exclude", "withdraw"]
     subject: str = Field(
         min_length=1,
         max_length=2_000,
@@ -215,7 +215,10 @@ class CorrectionRequest(_Request):
         "document, a run or a correction.",
     )
     object: str | None = Field(
-        None, max_length=2_000, description="The entity that stays, or the relation meant."
+        None,
+        max_length=2_000,
+        description="The entity that stays, the relation meant, or the name or document that is "
+        "split off.",
     )
     name: str | None = Field(None, max_length=2_000, description="The merged entity's name.")
     inverse: bool | None = Field(None, description="The wording relates the tail to the head.")

@@ -1,6 +1,6 @@
 """What the service reads from an open edition: rows a page at a time, one row, a document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,9 +156,3 @@ def _rows(opened: OpenEdition, query: str, values: Mapping[str, Value]) -> list[
             return []
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
-
-
-def counts(opened: OpenEdition, tables: Sequence[str]) -> dict[str, int]:
-    """Return how many rows an edition's tables have."""
-    manifest = opened.edition.manifest["tables"]
-    return {name: int(manifest.get(name, {}).get("rows", 0)) for name in tables}

@@ -55,14 +55,13 @@ def open_shelf(homes: Mapping[str, tuple[Home, Settings]], serving: Serving) -> 
 
 def make_service(shelf: Shelf, tokens: Tokens, serving: Serving) -> "ASGIApp":
     """Return the application that is served; raise UsageError if it must not be so open."""
-    known = tokens.all()
-    check_exposure(serving, has_tokens=bool(known))
+    check_exposure(serving, has_tokens=bool(tokens.all()))
     metrics = Metrics()
     app = make_app(shelf, metrics)
     add_pages(app)
     mount_mcp(app, make_mcp_server(shelf))
     hosts = LOOPBACK | {serving.host.casefold()} | {name.casefold() for name in serving.hosts}
-    return Guard(app, metrics, hosts, tokens if known else None, EVERYBODY, serving.limits)
+    return Guard(app, metrics, hosts, tokens, EVERYBODY, serving.limits)
 
 
 def check_exposure(serving: Serving, *, has_tokens: bool) -> None:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tasks.ask.keep_answers import record_answers
 from tasks.ask.route import AskOptions, Turn, Watcher
 from tasks.publish.for_reader import edition_for
 from tasks.retrieval.search_edition import open_searcher, search_opened
+from tasks.show import EntityPage, entity_page
 from tasks.text.question import checked_question
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -32,6 +33,7 @@ from warehouse.labels import known_labels
 LOOK_SECONDS = 1.0  # between looks for a new edition
 OPEN_ASKERS = 4  # of a thread: editions and options in use
 READER_SETS = 8  # label sets whose editions are held open
+PAGES = 128  # of things that were asked for last, kept for each edition
 Labels = tuple[str, ...]
 
 log = logging.getLogger(__name__)
@@ -52,6 +54,7 @@ class OpenEdition:
         edition.check(DUCKDB_FILE)
         self._con = self._closing.enter_context(edition.connect())
         self._searching = threading.Lock()
+        self._pages = lru_cache(PAGES)(self._page)
         self._users, self._retired, self._lock = 0, False, threading.Lock()
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
@@ -62,6 +65,14 @@ class OpenEdition:
         """Return the passages and notes that match, as `almanac search` does; one at a time."""
         with self._searching:
             return search_opened(self.edition, self._searcher, words, limit=limit, where=where)
+
+    def entity(self, wanted: str, graph: str | None = None) -> EntityPage:
+        """Return the page of a thing, as `almanac show` does; raises what it raises."""
+        return self._pages(wanted, graph)
+
+    def _page(self, wanted: str, graph: str | None) -> EntityPage:
+        with self.cursor() as con:
+            return entity_page(con, wanted, graph)
 
     @cached_property
     def _searcher(self) -> Any:

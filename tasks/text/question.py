@@ -18,6 +18,7 @@ from tasks.text.freshness import wanted_now
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese, language_of
 from tasks.text.values import Value, find_values
+from tasks.text.words import in_plain_letters
 
 LONGEST_QUESTION = 2000  # characters; the rest of a longer question is ignored
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of choices
@@ -109,11 +110,12 @@ def checked_question(question: str) -> str:
 
 
 def analyse(text: str) -> Question:
-    """Return the analysis of a question's first `LONGEST_QUESTION` characters.
+    """Return the analysis of a question's first `LONGEST_QUESTION` characters, in plain letters.
 
     Lone surrogates, as from undecodable bytes, become question marks.
     """
-    return Question(text[:LONGEST_QUESTION].encode("utf-8", "replace").decode())
+    plain = in_plain_letters(text[:LONGEST_QUESTION])[:LONGEST_QUESTION]
+    return Question(plain.encode("utf-8", "replace").decode())
 
 
 def with_choices(question: Question, choices: Sequence[str]) -> Question:

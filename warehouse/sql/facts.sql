@@ -60,6 +60,8 @@ window one as (partition by whenever);
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
        coalesce(t.name, r.tail) as tail, r.value_type, r.number, r.unit, r.date,
+       case when regexp_matches(r.date, '^\d{4}-\d\d-\d\d') then try_cast(left(r.date, 10) as date)
+            end as date_exact,
        r.valid_from, r.valid_to, r.polarity, r.modality, c.support, c.mentions, r.confidence,
        r.document_id, r.passage_id, r.doc_start as span_start, r.doc_end as span_end,
        c.sensitivity

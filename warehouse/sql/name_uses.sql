@@ -1,6 +1,7 @@
 -- How names are used, by which a word that owes its capital to a heading, a menu or a form, and what
 -- stands in a template alone, are told from names. What a document is about or explains, and what a
--- person corrected, are names; few documents do not tell.
+-- person corrected, are names; few documents do not tell. A document with a record of a name, whose
+-- place holds the value alone, speaks of it outside of any template.
 create table name_uses as
 with candidates as (
     select entity_id, name, documents from resolved_entities
@@ -25,6 +26,14 @@ uses as (
     join passages p on p.document_id = n.document_id and p.passage_id = n.passage_id
     where a.entity_id in (select entity_id from candidates)
 ),
+records as (
+    select entity_id, list(distinct document_id) as documents
+    from (select document_id, unnest([head, tail]) as name from triple_statements
+          where doc_end - doc_start = length(tail))
+    join assignment using (document_id, name)
+    where entity_id in (select entity_id from candidates)
+    group by all
+),
 around as (
     select entity_id, document_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
            regexp_replace(regexp_extract(left(text, place), '[^\n]*$')
@@ -34,7 +43,7 @@ around as (
 shares as (
     select entity_id,
            avg(regexp_matches(before, '\d\s*$')::int) as after_digit,
-           count(distinct document_id) filter (line not in (select line from template)) as own_documents,
+           list(distinct document_id) filter (line not in (select line from template)) as documents,
            avg((regexp_matches(before, '(^|\n)[-*+#>|\s\d.]*[*_`\[]*$')
                and regexp_matches(after, '^[*_`)\]|]*\s*(\n|$)'))::int) as alone,
            avg(regexp_matches(before, '[.!?。！？]["”]?\s+$')::int) as opening,
@@ -45,8 +54,10 @@ written as (
     select word, sum(times)::bigint as times from plain_words
     where word in (select unnest([lower(name), name]) from candidates) group by all
 )
-select k.entity_id, k.name, k.documents, s.* exclude (entity_id),
+select k.entity_id, k.name, k.documents, s.* exclude (entity_id, documents),
+       len(list_distinct(list_concat(s.documents, r.documents))) as own_documents,
        coalesce(l.times, 0) as lower_case, coalesce(c.times, 0) as capitalised
 from candidates k join shares s using (entity_id)
+left join records r using (entity_id)
 left join written l on l.word = lower(k.name)
 left join written c on c.word = k.name;

@@ -6,6 +6,7 @@ group by all;
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
 -- A word that its document writes without a capital at least as often is none: "the Contacts tab".
+-- The value of a cell or label names what it is if its words are a name anywhere.
 -- `in_words`: the name itself stands there, rather than a fact about what a title or pronoun means.
 create table name_places as
 with common_names as (
@@ -13,10 +14,13 @@ with common_names as (
     from name_statements n
     join documents d using (document_id)
     join plain_words w on w.document_id = n.document_id and w.word = lower(n.name)
+    left join plain_words c on c.document_id = n.document_id and c.word = n.name
     where regexp_full_match(n.name, '[A-Z][a-z]+') and lower(n.name) <> lower(d.title)
-    group by all
-    having count(*) <= any_value(w.times) and not coalesce(bool_or(n.kind_stated), false)
-)
+    group by all  -- in tables, too: the lower-case words that they are compared with are counted there
+    having greatest(count(*), coalesce(any_value(c.times), 0)) <= any_value(w.times)
+       and not coalesce(bool_or(n.kind_stated), false)
+),
+named as (
 select document_id, passage_id, name, kind, kind_stated, kind_scores, doc_start, true as in_words
 from name_statements n anti join common_names using (document_id, name)
 where coalesce(capital_tells, true) or lower(name) in (
@@ -29,7 +33,12 @@ where value_type = 'entity'
 union all
 select document_id, passage_id, entity, kind, null::boolean, null, doc_start, false from description_statements
 union all
-select document_id, passage_id, entity, kind, null::boolean, null, doc_start, false from aspect_statements;
+select document_id, passage_id, entity, kind, null::boolean, null, doc_start, false from aspect_statements
+)
+from named
+union all
+select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start, false from triple_statements
+where value_type = 'text' and tail_kind <> '' and tail in (select name from named);
 
 create table local_names as
 with best as (

@@ -2,7 +2,7 @@
 create table ended_triples as
 select s.* exclude (value_type), s.engine not like 'rules%' as by_model, h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
        -- A tail that names no entity after all is what the text says, no more.
-       if(t.entity_id is null, coalesce(nullif(s.value_type, 'entity'), 'text'), s.value_type) as value_type,
+       if(t.entity_id is null, coalesce(nullif(s.value_type, 'entity'), 'text'), 'entity') as value_type,
        case when s.value_type in ('date', 'year') then 'time'
             when s.value_type in ('number', 'quantity') then 'measure' else 'thing' end as tail_end,
        coalesce(hk.kind, 'unknown') as head_sort,
@@ -12,7 +12,8 @@ from triple_statements s
 join assignment h on h.document_id = s.document_id and h.name = s.head
 join resolved_entities hk on hk.entity_id = h.entity_id
 left join assignment t
-    on s.value_type = 'entity' and t.document_id = s.document_id and t.name = s.tail
+    on (s.value_type = 'entity' or s.value_type = 'text' and s.tail_kind <> '')
+    and t.document_id = s.document_id and t.name = s.tail
 left join resolved_entities tk on tk.entity_id = t.entity_id
 -- An entity related to itself is two of its names in one clause, not a fact.
 where h.entity_id is distinct from t.entity_id;

@@ -36,6 +36,7 @@ NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)
 YEARS_OF_LIFE = range(18, 116)
 # The share of judged triples from tables and labels that were useful (docs/log.md).
 STATED = 0.85
+MAY_NAME = "unknown"  # the kind of a value that names an entity if its words are a known name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,10 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return an attribute whose value is parsed from its tail."""
-        return cls(head, relation, tail, *span, parse_value(tail, language))
+        """Return an attribute whose value is parsed from its tail, which may name something."""
+        value = parse_value(tail, language)
+        tail_kind = MAY_NAME if value.value_type == "text" else ""
+        return cls(head, relation, tail, *span, value, tail_kind=tail_kind)
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -66,7 +69,7 @@ class Attribute:
             "relation": self.relation,
             "tail": self.tail,
             "tail_kind": self.tail_kind,
-            **value_columns(self.value, named=bool(self.tail_kind)),
+            **value_columns(self.value, named=self.tail_kind not in ("", MAY_NAME)),
             "valid_from": self.value.valid_from,
             "valid_to": self.value.valid_to,
             **evidence_columns((self.start, self.end), STATED),

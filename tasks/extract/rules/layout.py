@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from tasks.extract.rules.lexicon import GOING_ON
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
+from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
 
@@ -61,7 +62,8 @@ _ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LABELLED = 2  # columns of a table of labels and their values
 _KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
-_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容)?", re.IGNORECASE)
+_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
+_SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
 _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
@@ -84,6 +86,12 @@ CLAUSE = re.compile(
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _SEPARATORS = " \t/,;、，；"
+# The label of what the values below it are of.
+_NAMING = re.compile(
+    r"(?:.+ )?(?:name|title)|product|model|item|project|.*(?:名称?|名字|型号|标题)|产品|车型|项目",
+    re.IGNORECASE,
+)
+_FEWEST_NAMED = 3  # labelled values in a row of which the first names what the others are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,7 @@ def lay_out(row: dict[str, Any]) -> Layout:
     """Return the layout of a passage; without stored blocks its text is divided into blocks."""
     blocks = stored_blocks(row)
     text = row["text"]
-    pairs = _with_owners(text, [record for block in blocks for record in _of_pair(text, block)])
+    pairs = _with_owners(text, _named(text, blocks))
     labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
     stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
     records = tuple(sorted(stated, key=lambda record: record.start))
@@ -222,6 +230,21 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
             yield Record("", label, value, block.start, block.end)
 
 
+def _named(text: str, blocks: list[Block]) -> list[Record]:
+    """Return the labelled values; those in a row with "Name: K2", below it, are of K2."""
+    pairs: list[Record] = []
+    for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
+        row = [pair for block in run for pair in _of_pair(text, block)] if is_pair else []
+        subject = ""
+        for pair in row:
+            if _NAMING.fullmatch(pair.label) and _is_subject(pair.value):
+                subject = pair.value
+            elif subject and len(row) >= _FEWEST_NAMED:
+                pair = replace(pair, subject=subject)
+            pairs.append(pair)
+    return pairs
+
+
 def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
     """Return labelled values with whether they may be of the document's subject.
 
@@ -258,15 +281,32 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
-        if len(headers) == _LABELLED and _SAYS_VALUE.fullmatch(headers[1]):
+        says_labels = _SAYS_LABEL.fullmatch(headers[0]) or _SAYS_VALUE.fullmatch(headers[-1])
+        if len(headers) == _LABELLED and says_labels:
             for row in rows:
                 yield from _of_labelled_row(*row)
+            continue
+        if _is_turned(headers, rows):
+            for label, *cells in rows:
+                named = zip(headers[1:], cells, strict=False)
+                yield from (
+                    record for name, cell in named for record in _of_cell(name, label[0], cell)
+                )
             continue
         headers[0] = "" if _are_counted(rows) else headers[0]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
+
+
+def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
+    """Return whether columns are the subjects: below no header, or "Property", stand only words."""
+    if headers[0]:
+        return bool(_SAYS_LABEL.fullmatch(headers[0]))
+    labels = " ".join(row[0][0] for row in rows).lower().split()
+    are_names = not any(all(map(is_word, name.lower().split())) for name in headers[1:])
+    return bool(labels) and are_names and all(map(is_word, labels))
 
 
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.text.words import in_plain_letters
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
@@ -27,11 +28,9 @@ _MAX_CONTROLS = 0.02  # a text with a larger share of control characters is bina
 # What browsers read a charset as, by Python's names (https://encoding.spec.whatwg.org): pages that
 # declare the smaller charset are usually written in the larger one.
 _LARGER = {
-    "ascii": ("cp1252",), "iso8859-1": ("cp1252",), "iso8859-9": ("cp1254",),
-    "iso8859-11": ("cp874",), "tis-620": ("cp874",), "gb2312": ("gb18030",), "gbk": ("gb18030",),
-    "big5": ("big5hkscs", "cp950"), "euc_kr": ("cp949",), "shift_jis": ("cp932",),
-    "euc_jp": ("euc_jp", "euc_jis_2004"), "utf-16": ("utf-8",), "utf-16-le": ("utf-8",),
-    "utf-16-be": ("utf-8",),
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874",
+    "tis-620": "cp874", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
+    "euc_kr": "cp949", "shift_jis": "cp932", "euc_jp": "euc_jis_2004",
 }  # fmt: skip
 _LABELS = {  # that browsers know and Python does not
     "user-defined": "cp1252", "windows-949": "cp949", "ksc_5601": "cp949", "windows-874": "cp874",
@@ -75,21 +74,20 @@ def decode(data: bytes, charset: str | None = None) -> str:
         raise not_decodable(error) from error
 
 
-def decode_as_declared(data: bytes, label: str) -> str:
-    """Decode bytes in the charset of a label as browsers do: in the charset that is meant by it.
-
-    Single broken characters become U+FFFD. Raises `LookupError` for an unknown label, and
-    `UnicodeError` if more than a hundredth of the characters are broken.
-    """
+def charset_meant(label: str) -> str:
+    """Return the charset that browsers mean by a label; raises `LookupError` for an unknown one."""
     label = _NUMBERED.sub(r"iso8859-\1", re.sub(r"^(x-)+", "", label.strip().lower()))
     name = codecs.lookup(_LABELS.get(label, label)).name
-    charsets = _LARGER.get(name, (name,))
-    for charset in charsets:
-        try:
-            return data.decode(charset)
-        except UnicodeDecodeError:
-            continue
-    text = data.decode(charsets[0], "replace")
+    return _LARGER.get(name, name)
+
+
+def decode_as_declared(data: bytes, label: str) -> str:
+    """Decode bytes in the charset that is meant by a label; broken characters become U+FFFD.
+
+    Raises `LookupError` for an unknown label, and `UnicodeError` if more than a hundredth of the
+    characters are broken.
+    """
+    text = data.decode(charset_meant(label), "replace")
     if text.count("\ufffd") > _MAX_BROKEN * len(text):
         raise UnicodeError(f"it is not {label}")
     return text
@@ -128,12 +126,13 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 
 
 def clean(text: str) -> str:
-    r"""Return the text with `\n` newlines, NFC, plain spaces and hyphens, and nothing invisible."""
+    r"""Return the text with `\n` newlines, NFC, plain letters and spaces, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _HYPHENS.sub("-", _SPACES.sub(" ", text)))
+    plain = in_plain_letters(_HYPHENS.sub("-", _SPACES.sub(" ", text)))
+    return unicodedata.normalize("NFC", plain)
 
 
 def clean_line(text: str, longest: int = 300) -> str:

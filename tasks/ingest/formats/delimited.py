@@ -129,11 +129,11 @@ def _rows(lines: _Lines, separator: str) -> Iterator[list[str] | RefusalError]:
 
 
 def _repaired(line: str, separator: str) -> list[str] | RefusalError:
-    """Return the cells of a line with spaces after quotes or, between tabs, with plain quotes."""
+    """Return the cells of a line with spaces after quotes, or between tabs with plain quotes."""
     with suppress(csv.Error):
         closed = [_CLOSED.sub('"', line)]
         return next(csv.reader(closed, delimiter=separator, skipinitialspace=True, strict=True))
-    if separator == "\t":
+    if separator in ("\t", _NO_SEPARATOR):
         return next(csv.reader([line], delimiter=separator, quoting=csv.QUOTE_NONE))
     return RefusalError(Reason.BAD_FORMAT, "A quote within it is not doubled, or not closed.")
 

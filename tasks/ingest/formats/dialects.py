@@ -17,6 +17,7 @@ _MARKS = re.compile(
     r"|\{/\*(?s:(?!\{/\*|\*/\}).)*\*/\}|\{#[ \n](?s:(?!\{#|#\}).)*#\}"
     r"|^ {0,3}\[[^\[\]\n]{1,100}\]:[ \t]*(?:#|<#?>)(?:[ \t]*\([^()]{0,5000}\)|[^\n]*)$"
     r"|(?<![\\~])~~(?=[^\s~])(?:[^~\n]|~(?!~)|\n(?![ \t]*\n))+~~(?!~)"
+    r"|\[\.?line-through\]#[^#\n]{1,500}#"
     r"|!\[\[[^\[\]\n]{1,300}\]\]|(?<!\()\(\([0-9a-f]{8}-[0-9a-f-]{27}\)\)"
     r"|[ \t]+\^(?!\d+$)[A-Za-z0-9-]{1,40}$"
     r"|^[ \t]*(?:[-*][ \t]+)?(?:id|collapsed)::[ \t][^\n]*$)(?P<after>[ \t]*)"
@@ -29,6 +30,7 @@ _MARKS = re.compile(
 )
 _LONGEST_ROW = 5_000
 _BAR = re.compile(r"\\?\|")
+_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _BRACKETED = re.compile(r"[ \t]*\([^()]*\)$")
 
 
@@ -60,7 +62,7 @@ def _read(mark: re.Match[str]) -> str:
 
 def _words(link: str) -> str:
     """Return the words of a link between notes: its own, else the name of its target."""
-    target, *words = _BAR.split(link, maxsplit=1)
+    target, *words = _BAR.split(_BREAK.sub(" ", link), maxsplit=1)
     if UNSEEN_LINKS.match(target):
         return ""
     if words and words[0].strip():

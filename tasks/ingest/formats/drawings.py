@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from tasks.ingest.formats.markdown import Cell, one_line, table
+from tasks.ingest.formats.number_formats import displayed
 from tasks.ingest.formats.xml_elements import local_name
 
 _LABELS = ("cat", "xVal", "strDim")
 _NUMBERS = ("val", "yVal", "numDim", "bubbleSize")
-_AXES = ("catAx", "dateAx", "valAx", "serAx", "axis")
+_AXES = ("{*}catAx", "{*}dateAx", "{*}valAx", "{*}serAx", "{*}axis")
 _NODES = (None, "node", "asst")
 
 
@@ -21,7 +22,7 @@ def chart_table(chart: Any) -> str:
 
     Series with categories of their own have their own table.
     """
-    axes = [_text(axis.find("{*}title")) for axis in chart.iter(*_any(_AXES))] or [""]
+    axes = [_text(axis.find("{*}title")) for axis in chart.iter(*_AXES)] or [""]
     by_labels: dict[tuple[tuple[int, str], ...], list[tuple[str, dict[int, str]]]] = {}
     for name, labels, numbers in _series(chart):
         labels = labels or {place: str(place + 1) for place in numbers}
@@ -86,8 +87,9 @@ def _points(data: Any) -> dict[int, str]:
     """Return the points of a dimension by their places; a label of a group stands before each."""
     points: dict[int, str] = {}
     for level in [*data.iter("{*}lvl")] or [data]:
+        code = _code(data, level)
         own = {
-            int(point.get("idx")): _number(one_line("".join(point.itertext())))
+            int(point.get("idx")): _shown(one_line("".join(point.itertext())), code)
             for point in level.iter("{*}pt")
             if (point.get("idx") or "").isdecimal()
         }
@@ -101,12 +103,19 @@ def _points(data: Any) -> dict[int, str]:
     return points
 
 
-def _number(words: str) -> str:
-    """Return a number without the digits that binary fractions add."""
+def _code(data: Any, level: Any) -> str:
+    """Return the number format of a dimension's points; an empty one if they are words."""
+    for numbers in data.iter("{*}numCache", "{*}numLit"):
+        return numbers.findtext("{*}formatCode") or "General"
+    return level.get("formatCode", "General") if local_name(data) == "numDim" else ""
+
+
+def _shown(words: str, code: str) -> str:
+    """Return a point as its format displays it; an empty string for an error such as #N/A."""
     try:
-        return f"{float(words):.15g}" if "." in words else words
+        return displayed(float(words), code) if code else words
     except ValueError:
-        return words
+        return ""
 
 
 def _text(element: Any) -> str:
@@ -115,7 +124,3 @@ def _text(element: Any) -> str:
         return ""
     words = " ".join("".join(t.text or "" for t in p.iter("{*}t")) for p in element.iter("{*}p"))
     return words or " ".join(value.text or "" for value in element.iter("{*}v"))
-
-
-def _any(names: tuple[str, ...]) -> list[str]:
-    return [f"{{*}}{name}" for name in names]

@@ -51,7 +51,7 @@ SUFFIXES = {
     "csv": Kind.CSV, "tsv": Kind.CSV, "tab": Kind.CSV,
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
     "xml": Kind.WIKI, "mediawiki": Kind.WIKITEXT,
-    "eml": Kind.MAIL, "mbox": Kind.MAIL, "ipynb": Kind.NOTEBOOK,
+    **dict.fromkeys(("eml", "mbox", "mht", "mhtml"), Kind.MAIL), "ipynb": Kind.NOTEBOOK,
     "srt": Kind.SUBTITLES, "vtt": Kind.SUBTITLES, "nxml": Kind.ARTICLE, "jats": Kind.ARTICLE,
 }  # fmt: skip
 _UNREAD = frozenset(
@@ -59,10 +59,11 @@ _UNREAD = frozenset(
     | {"xlsb", "pps", "odg"}
 )
 _CODE = re.compile(
-    r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|el|erl|ex|exs|f90"
-    r"|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk|mli?"
-    r"|mm|php|p[lm]|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl|tf|toml"
-    r"|[cm]?tsx?|v|vb|vhd|vim|vue|zig|(?:bash|z)(?:rc|sh)?|(?:docker|gem|jenkins|make|rake)file"
+    r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|diff|el|erl|exs?"
+    r"|f90|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk"
+    r"|mli?|mm|patch|php|p[lm]|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl"
+    r"|tf|toml|[cm]?tsx?|v|vb|vhd|vim|vue|zig|(?:bash|z)(?:rc|sh)?"
+    r"|(?:docker|gem|jenkins|make|rake)file"
 )
 _FIRST_BYTES = (
     (b"%PDF-", Kind.PDF),
@@ -115,8 +116,8 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
 
 def _is_code(start: bytes) -> bool:
     """Tell whether most lines, without the last, end as those of programs do."""
-    lines = [line for line in start.split(b"\n")[:-1] if line.strip()]
-    return sum(line.rstrip().endswith((b";", b"{", b"}")) for line in lines) > len(lines) / 2
+    lines = [line.strip() for line in start.split(b"\n")[:-1] if line.strip()]
+    return sum(line.endswith((b";", b"{")) or line == b"}" for line in lines) > len(lines) / 2
 
 
 def _starts_as_html(start: bytes) -> bool:

@@ -1,8 +1,6 @@
 """Formulas of MathML 3 and of Office (OMML, ECMA-376 part 1, chapter 22) as one line of text.
 
 They are written as one types them: `(a+b)/2`, `x^2`, `x_1`, `√(x)`, `∑_(i=1)^n`, `[a, b; c, d]`.
-Elements are known by their local names, since web pages, OpenDocument and the two editions of Open
-XML have namespaces of their own.
 """
 
 import re
@@ -17,14 +15,13 @@ _ROLES = {  # of the parts of MathML's elements, by their names in OMML
     "msub": ("e", "sub"), "munder": ("e", "sub"), "msubsup": ("e", "sub", "sup"),
     "munderover": ("e", "sub", "sup"),
 }  # fmt: skip
-_SCRIPTED = {"sSup", "sSub", "sSubSup", "limLow", "limUpp"}
+_SCRIPTED = {"sSup", "sSub", "sSubSup", "limLow", "limUpp", *_ROLES}
 _ROWS = {"m": "mr", "mtable": "mtr"}
 _ATOM = re.compile(r"[-+−]?\d+([.,]\d+)*|[^\W\d_]+|.|\([^()]*\)", re.DOTALL)
 _PLAIN_MARKS = "′″‴°'"  # raised by their shape
-_ACCENTS = {
-    "¯": "\u0305", "‾": "\u0305", "^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "˜": "\u0303",
-    "→": "\u20d7", "˙": "\u0307", "¨": "\u0308",
-}  # fmt: skip
+_ACCENTS = dict(
+    zip("¯‾^ˆ~˜→˙¨", "\u0305\u0305\u0302\u0302\u0303\u0303\u20d7\u0307\u0308", strict=True)
+)
 _APPLIED = re.compile(r"\u2061(?=\w)")  # a function to its argument
 _INVISIBLE = {0x2061: None, 0x2062: None, 0x2063: ",", 0x2064: None, 0x2212: "-"}
 
@@ -53,79 +50,79 @@ def _sequence(elements: Iterable[Any]) -> str:
 
 
 def _words(element: Any, name: str) -> str:
-    if name in ("t", "mi", "mn", "mo", "ms", "mtext"):
-        own = element.text or ""
-        return f" {own} " if name == "mtext" else own if name == "t" else own.strip()
-    parts = [part for part in element if local_name(part)]
-    if name in _ROLES:
-        by_role = dict(zip(_ROLES[name], (_sequence([part]) for part in parts), strict=False))
-    else:
-        by_role = {local_name(part): _sequence(part) for part in parts}
+    if name in ("t", "mtext"):
+        return element.text or "" if name == "t" else f" {element.text or ''} "
+    if name in ("mi", "mn", "mo", "ms"):
+        return (element.text or "").strip()
     if name in ("f", "mfrac"):
-        return f"{_atom(by_role.get('num', ''))}/{_atom(by_role.get('den', ''))}"
-    if name in ("rad", "msqrt", "mroot"):
-        under = by_role.get("e", "") if name != "msqrt" else _sequence(parts)
-        degree = by_role.get("deg")
-        return f"({under})^(1/{_atom(degree)})" if degree else f"√({under})"
-    if name in _SCRIPTED or name in _ROLES:
-        low = by_role.get("sub") or (by_role.get("lim") if name == "limLow" else "")
-        high = by_role.get("sup") or (by_role.get("lim") if name == "limUpp" else "")
-        return _scripted(by_role.get("e", ""), low, high)
-    if name == "nary":
-        sign = _scripted(_property(element, "chr", "∫"), by_role.get("sub"), by_role.get("sup"))
-        return f"{sign} {by_role.get('e', '')}"
-    if name == "sPre":
-        return f"{_scripted('', by_role.get('sub'), by_role.get('sup'))} {by_role.get('e', '')}"
+        return f"{_atom(_part(element, 'num'))}/{_atom(_part(element, 'den'))}"
+    if name == "msqrt":
+        return f"√({_sequence(element)})"
+    if name in ("rad", "mroot"):
+        base, degree = _part(element, "e"), _part(element, "deg")
+        return f"({base})^(1/{_atom(degree)})" if degree else f"√({base})"
+    if name in _SCRIPTED:
+        low = _part(element, "sub", *["lim"] * (name == "limLow"))
+        high = _part(element, "sup", *["lim"] * (name == "limUpp"))
+        return _scripted(_part(element, "e"), low, high)
+    if name in ("nary", "sPre"):
+        sign = _property(element, "chr", "∫") if name == "nary" else ""
+        signs = _scripted(sign, _part(element, "sub"), _part(element, "sup"))
+        return f"{signs} {_part(element, 'e')}"
     if name == "mmultiscripts":
-        return _multiscripts(parts)
+        return _multiscripts(element)
     if name == "func":
-        return f"{by_role.get('fName', '')} {by_role.get('e', '')}"
+        return f"{_part(element, 'fName')} {_part(element, 'e')}"
     if name in ("acc", "bar"):
-        return by_role.get("e", "") + _property(element, "chr", "\u0302\u0305"[name == "bar"])
+        return _part(element, "e") + _property(element, "chr", "\u0302\u0305"[name == "bar"])
     if name in ("d", "mfenced"):
-        return _fenced(element, name, parts)
+        return _fenced(element, name)
     if name in _ROWS:
-        rows = [row for row in parts if local_name(row) == _ROWS[name]]
+        rows = element.iterchildren(f"{{*}}{_ROWS[name]}", _ROWS[name])
         return f"[{'; '.join(', '.join(_sequence([cell]) for cell in row) for row in rows)}]"
     if name == "eqArr":
-        return "; ".join(_sequence(part) for part in parts if local_name(part) == "e")
-    return _sequence(parts[:1] if name in ("semantics", "maction") else parts)
+        return "; ".join(map(_sequence, element.iterchildren("{*}e")))
+    return _sequence(element[:1] if name in ("semantics", "maction") else element)
 
 
-def _scripted(base: str, low: str | None, high: str | None) -> str:
-    high = {"∘": "°"}.get(high or "", high)
-    if high in _ACCENTS and base:
+def _part(element: Any, *roles: str) -> str:
+    """Return the part of an element that has one of some roles; an empty string without it."""
+    parts = [part for part in element if local_name(part)]
+    if places := _ROLES.get(local_name(element)):
+        return next(
+            (_sequence([p]) for role, p in zip(places, parts, strict=False) if role in roles), ""
+        )
+    return next((_sequence(part) for part in parts if local_name(part) in roles), "")
+
+
+def _scripted(base: str, low: str, high: str) -> str:
+    high = high.replace("∘", "°")
+    if base and high in _ACCENTS:
         base, high = base + _ACCENTS[high], ""
-    if high and high.strip(_PLAIN_MARKS):
-        high = f"^{_atom(high)}"
-    return f"{base}{f'_{_atom(low)}' if low else ''}{high or ''}"
+    high = f"^{_atom(high)}" if high.strip(_PLAIN_MARKS) else high
+    return f"{base}_{_atom(low)}{high}" if low else base + high
 
 
-def _multiscripts(parts: list[Any]) -> str:
+def _multiscripts(element: Any) -> str:
     """Return a base with its pairs of lowered and raised parts, of which some may stand before."""
-    names = [local_name(part) for part in parts]
-    before = names.index("mprescripts") if "mprescripts" in names else len(parts)
-    texts = ["" if local_name(part) == "none" else _sequence([part]) for part in parts]
-    first = "".join(
-        _scripted("", *pair)
-        for pair in zip(texts[before + 1 :: 2], texts[before + 2 :: 2], strict=False)
+    names = [local_name(part) for part in element]
+    texts = [_sequence([part]) for part in element]
+    middle = names.index("mprescripts") if "mprescripts" in names else len(names)
+    pairs = zip(texts[middle + 1 :: 2], texts[middle + 2 :: 2], strict=False)
+    before = "".join(_scripted("", *pair) for pair in pairs)
+    pairs = zip(texts[1:middle:2], texts[2:middle:2], strict=False)
+    return f"{before} {''.join(texts[:1])}".lstrip() + "".join(
+        _scripted("", *pair) for pair in pairs
     )
-    after = zip(texts[1:before:2], texts[2:before:2], strict=False)
-    return f"{first} {texts[0]}".lstrip() + "".join(_scripted("", *pair) for pair in after)
 
 
-def _fenced(element: Any, name: str, parts: list[Any]) -> str:
-    if name == "d":
-        ends = [
-            _property(element, f"{place}Chr", sign) for place, sign in (("beg", "("), ("end", ")"))
-        ]
-        separator = _property(element, "sepChr", "|")
-        texts = [_sequence(part) for part in parts if local_name(part) == "e"]
-    else:
-        ends = [element.get("open", "("), element.get("close", ")")]
+def _fenced(element: Any, name: str) -> str:
+    if name == "mfenced":
         separator = element.get("separators", ",")[:1]
-        texts = [_sequence([part]) for part in parts]
-    return f"{ends[0]}{separator.join(texts)}{ends[1]}"
+        inside = separator.join(_sequence([part]) for part in element)
+        return f"{element.get('open', '(')}{inside}{element.get('close', ')')}"
+    inside = _property(element, "sepChr", "|").join(map(_sequence, element.iterchildren("{*}e")))
+    return f"{_property(element, 'begChr', '(')}{inside}{_property(element, 'endChr', ')')}"
 
 
 def _atom(text: str) -> str:

@@ -1,6 +1,8 @@
 """Mails (RFC 5322 and MIME) and boxes of them (mbox): what was written, and who wrote it when."""
 
 import re
+from email.errors import MessageError
+from email.header import decode_header
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
@@ -16,6 +18,7 @@ from tasks.ingest.formats.webpage import read_chapter
 _FROM = re.compile(rb"(?:\A|\n\r?\n)From [^\n]*\n")  # begins each mail of a box
 _SIGNATURE = re.compile(r"^-- ?\r?$", re.MULTILINE)  # not an underline
 _SOFT = re.compile(r"(?<=\S) \r?\n(?!>)")  # RFC 3676: a space before the end of a line that goes on
+_LONGEST_HEADER = 5_000
 _HEADERS = ("from", "to", "cc", "date", "reply-to", "organization", "keywords")
 
 
@@ -40,11 +43,11 @@ def _read(data: bytes, name: str, charset: str | None) -> ParsedText:
         text = read_chapter(text)
     elif body.get_param("format") == "flowed":
         text = _SOFT.sub(" ", text)
-    headers: list[tuple[str, Any]] = [(header, mail[header]) for header in _HEADERS]
-    attached = [part.get_filename() for part in mail.iter_attachments()]
-    metadata = described([*headers, ("attachments", attached)])
-    title = str(mail["subject"] or "")
-    return ParsedText(name=name, title=title, text=text, metadata=metadata)
+    headers = {header.lower(): _decoded(value) for header, value in mail.raw_items()}
+    fields: list[tuple[str, Any]] = [(header, headers.get(header)) for header in _HEADERS]
+    fields.append(("attachments", [part.get_filename() for part in mail.iter_attachments()]))
+    title = headers.get("subject", "")
+    return ParsedText(name=name, title=title, text=text, metadata=described(fields))
 
 
 def _words(part: Any, charset: str | None) -> str:
@@ -53,3 +56,14 @@ def _words(part: Any, charset: str | None) -> str:
         return decode_as_declared(data, part.get_content_charset("utf-8"))
     except (LookupError, UnicodeError):
         return decode(data, charset)
+
+
+def _decoded(header: Any) -> str:
+    """Return a header with its encoded words (RFC 2047) decoded; one that is broken as it is."""
+    try:
+        return "".join(
+            words if isinstance(words, str) else decode_as_declared(words, label or "utf-8")
+            for words, label in decode_header(str(header)[:_LONGEST_HEADER])
+        )
+    except (LookupError, UnicodeError, MessageError):
+        return str(header)

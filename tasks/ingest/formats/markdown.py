@@ -32,10 +32,14 @@ class Cell(NamedTuple):
 def table(rows: Iterable[Iterable[Cell]], caption: str = "", *, is_headed: bool = False) -> str:
     """Return a table as Markdown, below its caption; an empty string if it has no words.
 
-    A first row of one cell is part of the caption; a later one has its words once. The first row
-    of a table that is headed holds headers, whatever its cells are.
+    A first row of one cell is part of the caption; a later one has its words once. A column in
+    which no cell with words begins is left out. The first row of a table that is headed holds
+    headers, whatever its cells are.
     """
     grid = [row for row in _grid(rows) if any(cell.words for cell in row)]
+    width = max(map(len, grid), default=0)
+    columns = [place for place in range(width) if any(_begins(row, place) for row in grid)]
+    grid = [[row[place] for place in columns if place < len(row)] for row in grid]
     while len(grid) > 1 and _is_one_cell(grid[0]):
         caption = f"{caption} {grid.pop(0)[0].words}"
     for row in filter(_is_one_cell, grid):
@@ -50,8 +54,15 @@ def table(rows: Iterable[Iterable[Cell]], caption: str = "", *, is_headed: bool 
     return "\n\n".join(filter(None, (one_line(caption), "\n".join(lines))))
 
 
+def _begins(row: list[Cell], place: int) -> bool:
+    """Tell whether a cell with words begins at a place of a row."""
+    if place >= len(row) or not row[place].words:
+        return False
+    return not place or row[place] is not row[place - 1]
+
+
 def _is_one_cell(row: list[Cell]) -> bool:
-    return len(row) > 1 and row[0].columns >= len(row)
+    return len(row) > 1 and all(cell is row[0] for cell in row)
 
 
 def one_line(text: str) -> str:
@@ -72,8 +83,9 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
                     below[len(line)] = left - 1, above
                 line.append(above)
             if cell is not None:
-                plain = cell._replace(words=one_line(cell.words).replace("|", "/"))
-                for _ in range(min(max(cell.columns, 1), _MOST_COLUMNS - len(line))):
+                words = one_line(cell.words).replace("|", "/")
+                plain = cell if words == cell.words else cell._replace(words=words)
+                for _ in range(max(min(cell.columns, _MOST_COLUMNS - len(line)), 1)):
                     if cell.rows > 1:
                         below[len(line)] = min(cell.rows, _MOST_SPANNED) - 1, plain
                     line.append(plain)

@@ -4,6 +4,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
@@ -12,13 +13,14 @@ from tasks.ingest.formats.unpacking import read_whole
 
 def parse_notebook(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the Markdown cells of a notebook; raises `RefusalError` for other JSON."""
-    notebook = orjson.loads(read_whole(file, limits))
-    if not isinstance(notebook, dict):
-        raise RefusalError(Reason.BAD_FORMAT, "It is no notebook.")
-    sheets = notebook.get("worksheets") or [notebook]  # of version 3
-    cells = [cell for sheet in sheets for cell in sheet.get("cells", [])]
-    text = "\n\n".join(filter(None, map(_text, cells)))
-    fields = (notebook.get("metadata") or {}).items()
+    try:
+        notebook = orjson.loads(decode(read_whole(file, limits)))
+        sheets = notebook.get("worksheets") or [notebook]  # of version 3
+        cells = [cell for sheet in sheets for cell in sheet["cells"]]
+        text = "\n\n".join(filter(None, map(_text, cells)))
+        fields = notebook.get("metadata", {}).items()
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RefusalError(Reason.BAD_FORMAT, "It is no notebook.") from error
     yield ParsedText(text=text, metadata=described(fields, only_known=True))
 
 

@@ -29,6 +29,7 @@ _NOTES = {"footnoteReference": "", "endnoteReference": "e"}
 _NO_SHADE = (None, "auto", "none", "white", "FFFFFF")
 _RAISED = {"superscript": 9, "subscript": -9}
 _SHIFT = 3  # in half points; less is spacing
+_MOST_BEFORE = 100  # columns that a row leaves out
 
 
 class TextReader:
@@ -106,6 +107,7 @@ class TextReader:
                 yield part, {}, []
                 continue
             own = settings_of(part, "pPr")
+            own.pop("outlineLvl", None)  # without a style it is in no outline that readers see
             settings = self.styles.get(own.get("pStyle", ""), {}) | own
             self._fields = [False] * len(self._fields)  # a field's instruction ends with its line
             runs = before + list(self._runs(part, settings))
@@ -157,7 +159,8 @@ class TextReader:
             elif name == "ruby":
                 yield from self._runs(child, settings)
             else:
-                self._beside += list(self.draw(child))
+                before = self._drawn()
+                self._beside = [*before, *self.draw(child)]
 
     def _turn_field(self, kind: str) -> None:
         if kind == "begin":
@@ -196,20 +199,20 @@ class TextReader:
         """Yield the rows; a cell that goes on one above or to its left has the words of that."""
         above: dict[int, str] = {}
         for row, cells in rows:
-            column = number(settings_of(row, "trPr").get("gridBefore", ""))
+            column = min(number(settings_of(row, "trPr").get("gridBefore", "")), _MOST_BEFORE)
             line = [Cell("")] * column
             for cell in cells:
                 own = settings_of(cell, "tcPr")
                 down, across = (own.get(way) or cell.get(way, "0") for way in ("vMerge", "hMerge"))
-                words = self.words(cell)
-                if down not in ("restart", *OFF):
-                    words = words or above.get(column, "")
-                if across not in ("restart", *OFF):
-                    words = words or (line[-1].words if line else "")
-                above[column] = words
-                if "cellDel" not in own:
-                    line.append(Cell(words, columns=number(own.get("gridSpan", "")) or 1))
-                    column += line[-1].columns
+                words, columns = self.words(cell), number(own.get("gridSpan", "")) or 1
+                if across not in ("restart", *OFF) and line:
+                    line[-1] = line[-1]._replace(columns=line[-1].columns + columns)
+                elif "cellDel" not in own:
+                    if down not in ("restart", *OFF):
+                        words = words or above.get(column, "")
+                    line.append(Cell(words, columns=columns))
+                    above[column] = words
+                column += 0 if "cellDel" in own else columns
             yield line
 
 

@@ -16,11 +16,11 @@ from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.raised import lowered, raised
 from tasks.ingest.formats.style_sheets import StyleSheets
 
-_UNSEEN_TAGS = (
+_UNSEEN_TAGS = frozenset((
     "script", "style", "template", "noscript", "iframe", "object", "embed", "canvas", "svg",
     "select", "textarea", "input", "button", "datalist", "dialog", "video", "audio",
     "del", "s", "strike", "rt", "rp", "annotation", "annotation-xml",
-)  # fmt: skip
+))  # fmt: skip
 _NAVIGATION = ("nav", "footer")
 _AROUND = ("aside", "header", "form")  # around the text, unless most of it is inside
 _ROLES = frozenset(
@@ -67,11 +67,13 @@ def main_text(page: Any) -> str:
 def _on_lines(page: Any) -> Any:
     """Return a copy of a page without line breaks within its paragraphs, outside of code."""
     page = copy.deepcopy(page)
+    code = {element for block in page.iter("pre") for element in block.iter()}
     for element in page.iter():
-        for side in ("text", "tail"):
-            words = getattr(element, side)
-            if words and "\n" in words and next(element.iterancestors("pre"), element).tag != "pre":
-                setattr(element, side, _SPACES.sub(" ", words))
+        if element not in code:
+            if (words := element.text) and "\n" in words:
+                element.text = _SPACES.sub(" ", words)
+            if (words := element.tail) and "\n" in words:
+                element.tail = _SPACES.sub(" ", words)
     return page
 
 
@@ -183,7 +185,8 @@ def _drop_unseen(page: Any) -> None:
 
 
 def _roles(element: Any) -> list[str]:
-    return f"{element.get('role') or ''} {element.get('epub:type') or ''}".lower().split()
+    roles = element.get("role") or "", element.get("epub:type") or ""
+    return " ".join(roles).lower().split() if any(roles) else []
 
 
 def _is_white(element: Any) -> bool:

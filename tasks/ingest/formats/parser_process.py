@@ -122,7 +122,6 @@ def _parser_of(kind: Kind) -> Parser:
         mail,
         notebook,
         opendocument,
-        pdf,
         picture,
         records,
         slides,
@@ -137,9 +136,12 @@ def _parser_of(kind: Kind) -> Parser:
         from tasks.ingest.formats.restructured import parse_restructured
 
         return parse_restructured
+    if kind is Kind.PDF:  # pdfium half of one
+        from tasks.ingest.formats.pdf import parse_pdf
+
+        return parse_pdf
     parsers: dict[Kind, Parser] = {
         Kind.WEB: webpage.parse_webpage,
-        Kind.PDF: pdf.parse_pdf,
         Kind.WORD: word.parse_word,
         Kind.SLIDES: slides.parse_slides,
         Kind.WORKBOOK: workbook.parse_workbook,

@@ -153,7 +153,7 @@ def _date(value: str) -> datetime | None:
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:
-    """Return the pages without page numbers and running heads.
+    """Return the pages without page numbers and running heads, unless they are the whole text.
 
     A running head is a line at an edge that more than a third of the pages repeat: left and right
     pages may have different ones.
@@ -173,7 +173,8 @@ def _without_running_heads(pages: list[str]) -> list[str]:
                 if not page or not (is_number(page[place]) or _shape(page[place]) in heads):
                     break
                 page.pop(place)
-    return ["\n".join(page).strip() for page in lines]
+    left = ["\n".join(page).strip() for page in lines]
+    return left if any(left) else pages
 
 
 def _edges(page: list[str]) -> list[str]:

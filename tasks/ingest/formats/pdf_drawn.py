@@ -1,7 +1,8 @@
 """What is drawn on a PDF page: its pictures, and the letters that its readers do not see."""
 
 import ctypes
-from itertools import accumulate
+from collections import Counter
+from itertools import accumulate, product
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -14,6 +15,7 @@ _PIXELS = 800  # of the longer side of a page that is looked at
 _DEEPEST = 8  # forms within forms
 _NEAR = 1.2  # points between the starts of texts that may be drawn on each other
 _SAME_PLACE = 0.08  # of a letter's height; double letters are three times as far apart
+_AROUND = tuple(product((-1, 0, 1), repeat=2))
 _EVERYWHERE = (-1e30, -1e30, 1e30, 1e30)
 
 
@@ -31,7 +33,7 @@ class DrawnPage:
         self._pictures: list[Box] = []
         self._invisible: set[int] = set()  # texts, by their addresses
         self._light: set[int] = set()
-        self._starts: list[tuple[float, float]] = []
+        self._starts: list[tuple[float, float, Any]] = []
         self.objects = int(pdfium.FPDFPage_CountObjects(page))
         for n in range(self.objects):
             drawn = pdfium.FPDFPage_GetObject(page, n)
@@ -56,15 +58,14 @@ class DrawnPage:
         behind its picture; light letters on light ground, or letters outside the page; and what
         is drawn again at the same place, as bold letters often are.
         """
-        unseen, repeats = self._outside(), self._may_repeat()
-        if repeats or self._invisible or self._light:
+        unseen, near = self._outside(), self._near_each_other()
+        if near or self._invisible or self._light:
             drawn = ((n, pdfium.FPDFText_GetTextObject(self._words, n)) for n in self._characters)
             letters = [(n, _address(text)) for n, text in drawn if text and n not in unseen]
             unseen |= self._invisible_letters([n for n, text in letters if text in self._invisible])
-            unseen |= self._without_ink([n for n, text in letters if text in self._light])
-            unseen |= self._drawn_again(
-                [one for one in letters if repeats and one[0] not in unseen]
-            )
+            unseen |= self._without_ink([one for one in letters if one[1] in self._light])
+            bold = [(n, text) for n, text in letters if text in near and n not in unseen]
+            unseen |= self._drawn_again(bold)
         if not unseen:
             return frozenset()
         units = {pdfium.FPDFText_GetTextIndexFromCharIndex(self._words, n) for n in unseen}
@@ -86,23 +87,25 @@ class DrawnPage:
 
     def _note_text(self, text: Any, mode: int) -> None:
         colour, matrix = [ctypes.c_uint() for _ in range(4)], pdfium.FS_MATRIX()
-        pdfium.FPDFPageObj_GetFillColor(text, *colour)
+        has_colour = pdfium.FPDFPageObj_GetFillColor(text, *colour)  # else a pattern
         *channels, opacity = (channel.value for channel in colour)
-        if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE or not opacity:
+        if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE or (has_colour and not opacity):
             self._invisible.add(_address(text))
         elif mode == pdfium.FPDF_TEXTRENDERMODE_FILL and min(channels) >= _LIGHT:
             self._light.add(_address(text))
         pdfium.FPDFPageObj_GetMatrix(text, matrix)
-        self._starts.append((matrix.e, matrix.f))
+        self._starts.append((matrix.e, matrix.f, text))
 
-    def _may_repeat(self) -> bool:
-        """Tell whether two texts start in one of the squares of a grid, wherever it begins."""
-        starts = self._starts
-        return any(
-            len({((x + right) // _NEAR, (y + up) // _NEAR) for x, y in starts}) < len(starts)
-            for right in (0, _NEAR / 2)
-            for up in (0, _NEAR / 2)
-        )
+    def _near_each_other(self) -> set[int]:
+        """Return the texts that start in one square of a grid, wherever the grid begins."""
+        near: set[int] = set()
+        for right, up in product((0, _NEAR / 2), repeat=2):
+            cells = [((x + right) // _NEAR, (y + up) // _NEAR) for x, y, _ in self._starts]
+            if len(set(cells)) < len(cells):
+                counts = Counter(cells)
+                starts = zip(cells, self._starts, strict=True)
+                near |= {_address(text) for cell, (_, _, text) in starts if counts[cell] > 1}
+        return near
 
     def _outside(self) -> set[int]:
         """Return the letters outside the page's box."""
@@ -127,21 +130,21 @@ class DrawnPage:
         boxes = ((n, self._place(n)) for n in letters)
         return {n for n, box in boxes if not any(_meet(box, one) for one in self._pictures)}
 
-    def _without_ink(self, letters: list[int]) -> set[int]:
-        """Return the light letters around which the page, as drawn, is light as well."""
+    def _without_ink(self, letters: list[tuple[int, int]]) -> set[int]:
+        """Return the letters of light texts around which the page, as drawn, is light as well."""
         if not letters:
             return set()
         bitmap = self._page.render(scale=_PIXELS / max(*self._page.get_size(), 1.0))
         picture, pixel_at = bitmap.to_numpy(), bitmap.get_posconv(self._page).to_bitmap
-        unseen = set()
-        for n in letters:
+        seen = set()
+        for n, text in letters:
             left, bottom, right, top = self._place(n)
             (a, b), (c, d) = pixel_at(left, bottom), pixel_at(right, top)
             rows, columns = sorted((max(b, 0), max(d, 0))), sorted((max(a, 0), max(c, 0)))
             around = picture[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1, :3]
-            if not around.size or around.min() > _INK:
-                unseen.add(n)
-        return unseen
+            if around.size and around.min() <= _INK:
+                seen.add(text)
+        return {n for n, text in letters if text not in seen}
 
     def _drawn_again(self, letters: list[tuple[int, int]]) -> set[int]:
         """Return the letters that another text has at the same place, before them."""
@@ -153,11 +156,13 @@ class DrawnPage:
             pdfium.FPDFText_GetLooseCharBox(self._words, n, box)
             near = max(_SAME_PLACE * max(box.top - box.bottom, box.right - box.left), 0.01)
             column, line = round(box.left / near), round(box.bottom / near)
-            around = ((letter, column + x, line + y) for x in (0, -1, 1) for y in (0, -1, 1))
-            if any(known.get(place, text) != text for place in around):
-                again.add(n)
-            else:
+            around = [(letter, column + x, line + y) for x, y in _AROUND]
+            if known.keys().isdisjoint(around) or all(
+                known.get(one, text) == text for one in around
+            ):
                 known[letter, column, line] = text
+            else:
+                again.add(n)
         return again
 
 

@@ -16,7 +16,7 @@ from tasks.ingest.formats.legible import fault_of_letters, looks_like_words
 from tasks.ingest.formats.likeness import has_words
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.pdf_drawn import DrawnPage
-from tasks.ingest.formats.picture import can_read_pictures, text_in_picture
+from tasks.ingest.formats.picture import can_read_pictures, check_reader, text_in_picture
 
 _LINE_END_HYPHEN = "\ufffe"  # what pdfium makes of a hyphen and the end of its line
 _SAME_LINE = 0.5  # of the lower of two boxes: so much of it is beside the other one
@@ -27,7 +27,7 @@ _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
 _MOST_OF_IT = 0.5  # of a page: pictures that cover it are what the page shows
-_DOTS = 150  # per inch, of a page that is read as a picture
+_DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
 _CONTENT = re.compile(rb"/Contents ?\[?(?:\s*\d+ 0 R)+")
@@ -64,7 +64,8 @@ def read_page(document: Any, number: int, *, with_title: bool) -> Page:
         return Page(text, in_large_letters(words, unseen) if with_title else "")
     if fault and not can_read_pictures():
         raise RefusalError(Reason.ILLEGIBLE, f"{name} is not legible: {fault}.")
-    text, sure = text_in_picture(page.render(scale=_DOTS / 72).to_numpy()[:, :, :3], name)
+    check_reader(name)
+    text, sure = text_in_picture(page.render(scale=_DOTS / 72).to_numpy()[:, :, :3])
     return Page(text, sure=sure) if text else Page("")
 
 

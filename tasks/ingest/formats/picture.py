@@ -23,7 +23,7 @@ _COLUMN = 8.0  # times their height: how wide the lines of a column are
 _INSIDE = 0.25  # of its height: so far within its box a line is sure to have letters
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """A line of text in a picture: its box in pixels from the top left, and how sure it is."""
 
     left: float
@@ -34,13 +34,11 @@ class _Line(NamedTuple):
     confidence: float
 
 
-def text_in_picture(picture: np.ndarray, name: str) -> tuple[str, float]:
+def text_in_picture(picture: np.ndarray) -> tuple[str, float]:
     """Return the text of a picture, a line of it per line, and how sure it is, 0 to 1.
 
-    The picture has the shape (height, width, 3): blue, green, red. Raises `RefusalError`, which
-    names it, if the extra is not installed.
+    The picture has the shape (height, width, 3): blue, green, red. It needs the extra.
     """
-    check_reader(name)
     found = _engine()(picture)
     if not found.txts:
         return "", 0.0
@@ -48,9 +46,9 @@ def text_in_picture(picture: np.ndarray, name: str) -> tuple[str, float]:
     for corners, text, confidence in zip(found.boxes, found.txts, found.scores, strict=True):
         (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
         within = _INSIDE * (bottom - top)
-        lines.append(_Line(left, top + within, right, bottom - within, text, confidence))
+        lines.append(Line(left, top + within, right, bottom - within, text, confidence))
     sure = sum(len(line.text) * line.confidence for line in lines)
-    rows = (" ".join(line.text for line in row) for row in _rows(lines))
+    rows = (" ".join(line.text for line in row) for row in rows_of_page(lines))
     return clean("\n".join(rows)), sure / sum(len(line.text) for line in lines)
 
 
@@ -78,7 +76,7 @@ def parse_picture(file: BinaryIO, limits: ParserLimits) -> Parsed:
             seen.thumbnail((_LARGEST, _LARGEST))
             paper = Image.new("RGBA", seen.size, "white")
             picture = np.array(Image.alpha_composite(paper, seen).convert("RGB"))[:, :, ::-1]
-            text, sure[number] = text_in_picture(picture, "It")
+            text, sure[number] = text_in_picture(picture)
             pages.append(text)
             yield None
     starts = [0, *accumulate(len(page) + 2 for page in pages[:-1])]
@@ -102,30 +100,28 @@ def _engine() -> Any:
     return RapidOCR(params={"Global.log_level": "critical", **options})
 
 
-def _rows(lines: list[_Line]) -> Iterator[list[_Line]]:
+def rows_of_page(lines: list[Line]) -> Iterator[list[Line]]:
     """Yield the rows of a page, one column after another (XY cut: Nagy and Seth 1984)."""
     across = sorted(lines)
     for n, right in enumerate(accumulate((line.right for line in across), max), 1):
         columns = across[:n], across[n:]
         apart = min(map(len, columns)) >= _FEWEST and right < columns[1][0].left
         if apart and all(map(_is_column, columns)):
-            yield from _rows(columns[0])
-            yield from _rows(columns[1])
+            yield from rows_of_page(columns[0])
+            yield from rows_of_page(columns[1])
             return
     down = sorted(lines, key=lambda line: line.top)
-    bottoms = list(accumulate((line.bottom for line in down), max))
-    gaps = [
-        (line.top - bottom, n)
-        for n, (line, bottom) in enumerate(zip(down[1:], bottoms, strict=False), 1)
-    ]
+    bottoms = accumulate((line.bottom for line in down), max)
+    pairs = zip(down[1:], bottoms, strict=False)
+    gaps = ((after.top - bottom, n) for n, (after, bottom) in enumerate(pairs, 1))
     gap, n = max(gaps, default=(0.0, 0))
-    if gap <= 0:
+    if gap > 0:
+        yield from rows_of_page(down[:n])
+        yield from rows_of_page(down[n:])
+    else:
         yield across
-        return
-    yield from _rows(down[:n])
-    yield from _rows(down[n:])
 
 
-def _is_column(lines: list[_Line]) -> bool:
+def _is_column(lines: list[Line]) -> bool:
     """Tell whether lines are long, as those of prose; cells of a table are read row by row."""
     return median((one.right - one.left) / (one.bottom - one.top) for one in lines) > _COLUMN

@@ -11,7 +11,7 @@ from schemas.errors import AlmanacError
 from schemas.settings import ReadSettings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
-from tasks.ingest.formats.cleaning import clean, clean_line, decode
+from tasks.ingest.formats.cleaning import charset_meant, clean, clean_line, decode
 from tasks.ingest.formats.dialects import read_dialects
 from tasks.ingest.formats.formats import START, STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
@@ -98,7 +98,7 @@ def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind,
         settings.max_text_chars,
         settings.max_expansion,
         settings.text_column,
-        settings.charset,
+        settings.charset and charset_meant(settings.charset),
     )
     return kind, limits
 

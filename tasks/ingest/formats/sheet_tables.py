@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tasks.ingest.formats.markdown import Cell, table
 
 _HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*")  # a year, a date, or words
-_SENTENCE = re.compile(r"[.!?。！？][\"'”’)]*\Z")
+_NOTE = re.compile(r"[.!?。！？][\"'”’)]*\Z|[:：] ?\S|\A\*")
 _ERROR = re.compile(r"#(?:N/A|REF!|DIV/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!)|Err:\d{3}")
 _LONGEST_TITLE = 4  # rows of one cell; more are a list
 _LEAST_ROWS = 2  # of which the words are compared with those of a header
@@ -60,7 +60,7 @@ def without(grid: Grid, rows: set[int], columns: set[int]) -> Grid:
 
 def is_error(words: str) -> bool:
     """Tell whether a cell shows that its formula failed."""
-    return _ERROR.fullmatch(words) is not None
+    return words[:1] in ("#", "E") and _ERROR.fullmatch(words) is not None
 
 
 def sheet_blocks(grid: Grid) -> Iterator[str]:
@@ -124,13 +124,22 @@ def _cut(row: Row, start: int, end: int) -> Row:
 def _parted(rows: list[Row]) -> tuple[list[str], list[Row], list[str]]:
     """Return the titles above a table, its rows, and the notes below it."""
     words = [next(iter(row.values())).words if _is_single(row) else "" for row in rows]
-    if all(words) and len(rows) > _LONGEST_TITLE and not all(map(_SENTENCE.search, words)):
+    if all(words) and len(rows) > _LONGEST_TITLE and not all(map(_NOTE.search, words)):
         return [], rows, []
     first = next((n for n, title in enumerate(words) if not title), len(rows))
     last = len(rows)
-    while last > first and _SENTENCE.search(words[last - 1]):
+    while last > first and _NOTE.search(words[last - 1]):
         last -= 1
+    if first + 2 < last and _is_above(rows[first], rows[first + 1], rows[first + 2 : last]):
+        words[first] = " ".join(_words(rows[first]))
+        first += 1
     return words[:first], rows[first:last], words[last:]
+
+
+def _is_above(row: Row, header: Row, rest: list[Row]) -> bool:
+    """Tell whether a row is a title of several cells, above a header that has more of them."""
+    shorter = min(row) == min(header) and len({*map(id, row.values())}) == len(row) < len(header)
+    return shorter and all(cell.is_text for cell in header.values()) and _stands_apart(header, rest)
 
 
 def _is_header(rows: list[Row], above: list[Row] | None) -> bool | None:

@@ -13,7 +13,7 @@ from tasks.ingest.formats.hidden_markup import hides, plain_style
 
 _NEVER, _SOMETIMES, _ALWAYS = range(3)  # when a condition holds on an ordinary screen
 _WIDTH = 1_280  # pixels of that screen
-_LONGEST_SHEET = 500_000
+_LONGEST_SHEET = 200_000
 _UNREAD = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->|\"[^\"\n]*\"|'[^'\n]*'", re.DOTALL)
 _PART = re.compile(r"([^{}]*)([{}])")
 _NAME = r"(?:[\w-]|\\.)+"
@@ -71,6 +71,8 @@ class StyleSheets:
         own = element.get("style") or element.get("hidden") is not None
         if not own and self._hiding.isdisjoint(_names(element)):
             return False
+        if not _hiding(self._style_of(element, alone=True)):
+            return False  # selectors that name elements around it can only show it
         style = self._style_of(element)
         hiding = _hiding(style)
         if any(name.endswith("animation") and value != "none" for name, value in style.items()):
@@ -80,11 +82,11 @@ class StyleSheets:
         inside = map(self._style_of, element.iterdescendants())
         return not any(style.keys() & hiding and not _hiding(style) for style in inside)
 
-    def _style_of(self, element: Any) -> _Style:
+    def _style_of(self, element: Any, *, alone: bool = False) -> _Style:
         """Return an element's style, without rules that can neither hide nor show."""
         names = _names(element)
         found = [rule for name in names for rule in self._rules.get(name, ())]
-        rules = [rule for rule in found if rule.fits(names, element)]
+        rules = [r for r in found if not (alone and r.around) and r.fits(names, element)]
         rules.sort(key=lambda rule: rule.weight)
         hidden = {"display": "none"} if element.get("hidden") is not None else {}
         plain: _Style = {}

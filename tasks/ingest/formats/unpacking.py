@@ -105,7 +105,12 @@ def stream_entry(package: zipfile.ZipFile, name: str, *names: str) -> Iterator[A
     with package.open(name) as stream:
         try:
             for _, element in etree.iterparse(
-                stream, tag=tags, resolve_entities=False, no_network=True
+                stream,
+                tag=tags,
+                resolve_entities=False,
+                no_network=True,
+                remove_comments=True,
+                remove_pis=True,
             ):
                 yield element
                 element.clear()

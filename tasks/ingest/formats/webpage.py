@@ -96,7 +96,7 @@ def decode_page(data: bytes, charset: str | None) -> str:
     except UnicodeDecodeError:
         pass
     try:
-        return decode_as_declared(data, label)
+        return decode_as_declared(data, "utf-8" if label.lower().startswith("utf") else label)
     except (LookupError, UnicodeError) as error:
         sentence = f"It declares the charset {label}, but is not written in it; save it as UTF-8."
         raise RefusalError(Reason.BAD_ENCODING, sentence) from error

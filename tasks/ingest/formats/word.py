@@ -74,8 +74,8 @@ class _WordReader(TextReader):
         if "quote" in style:
             return "> " + text.replace("\n", "\n> ")
         if style.startswith("list") or number(settings.get("numId", "")):
-            digit = style[-1:] if style[-1:].isdecimal() else "1"
-            depth = number(settings.get("ilvl", "")) or int(digit) - 1
+            of_style = number(style[-1:]) - 1 if style.startswith("list") else 0
+            depth = number(settings.get("ilvl", "")) or max(of_style, 0)
             return "  " * min(depth, _DEEPEST_LIST) + f"- {text}"
         is_bold = all(run.is_bold for run in runs if run.words.strip())
         heads = is_bold and style != "caption" and HEADS.fullmatch(text)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from typing import Any, BinaryIO, NamedTuple
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -50,6 +51,9 @@ class _Style(NamedTuple):
     fill: str = "0"
 
 
+_NO_STYLE = _Style()
+
+
 class _Book(NamedTuple):
     """What all sheets of a workbook share."""
 
@@ -70,7 +74,8 @@ def parse_workbook(file: BinaryIO, limits: ParserLimits) -> Parsed:
     for listed in main.iterfind("{*}sheets/{*}sheet"):
         if listed.get("state", "visible") != "visible":
             continue
-        path = package.named_by(listed, package.main, "worksheet")
+        kinds = ("worksheet", "chartsheet")
+        path = next(filter(None, (package.named_by(listed, package.main, k) for k in kinds)), "")
         sheet = _Sheet(book)
         for number, element in enumerate(package.elements(path, *_Sheet.ELEMENTS)):
             sheet.add(element)
@@ -129,7 +134,9 @@ class _Sheet:
         for cell in row.iterchildren("{*}c"):
             place = _REFERENCE.fullmatch(cell.get("r", ""))
             column = _column(place[1]) if place else column + 1
-            style = self._book.styles.get(cell.get("s", "0"), _Style())
+            if not len(cell):  # most cells of some sheets are empty
+                continue
+            style = self._book.styles.get(cell.get("s", "0"), _NO_STYLE)
             words, is_text = _value(cell, style.code, self._book)
             if (words := words.strip()) and not style.is_struck:
                 cells[column] = SheetCell(
@@ -152,6 +159,7 @@ def _is_hidden(element: Any, size: str) -> bool:
     return element.get("hidden", "0") not in OFF or element.get(size) == "0"
 
 
+@cache
 def _column(letters: str) -> int:
     """Return the number of a column from 1, by its letters: A is 1, AA is 27."""
     number = 0
@@ -163,8 +171,11 @@ def _column(letters: str) -> int:
 def _value(cell: Any, code: str, book: _Book) -> tuple[str, bool]:
     """Return the words that a cell shows, and whether they are a text; errors are empty."""
     kind, value = cell.get("t", "n"), ""
-    for part in cell.iterchildren("{*}v", "{*}is"):
-        value = value or ((part.text or "") if local_name(part) == "v" else _words(part))
+    for part in cell:
+        if part.tag.endswith("}v"):
+            value = value or part.text or ""
+        elif part.tag.endswith("}is"):
+            value = value or _words(part)
     if kind == "s":
         value = (
             book.strings[int(value)] if value.isdecimal() and int(value) < len(book.strings) else ""

@@ -15,7 +15,8 @@ _VALUES = ("fill", "val", "ascii", "typeface", "dropCap")  # of settings, in thi
 
 def local_name(element: Any) -> str:
     """Return the name of an element without namespace and prefix; empty for a comment."""
-    return re.split("[}:]", element.tag)[-1] if isinstance(element.tag, str) else ""
+    tag = element.tag
+    return tag[max(tag.rfind("}"), tag.rfind(":")) + 1 :] if isinstance(tag, str) else ""
 
 
 def settings_of(element: Any, name: str) -> Settings:

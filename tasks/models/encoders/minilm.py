@@ -89,21 +89,6 @@ class MiniLM:
                 vectors[places] = part
         return vectors
 
-    def encode_tokens(self, texts: list[str]) -> list[tuple[list[tuple[int, int]], np.ndarray]]:
-        """Return where each text's tokens stand, (start, end), and float32 (tokens, 384).
-
-        The vectors, of length one, are the tokens' states in their text. Texts beyond 256 tokens
-        count by their beginning.
-        """
-        encodings = self._tokenizer.encode_batch(texts)
-        with ThreadPoolExecutor(self._threads) as pool:
-            states = pool.map(self._states, [encoding.ids for encoding in encodings])
-            return [(list(e.offsets), rows) for e, rows in zip(encodings, states, strict=True)]
-
-    def _states(self, ids: list[int]) -> np.ndarray:
-        [states] = self._session.run(["states"], {"words": self._words(ids)[None]})
-        return of_length_one(states[0])
-
     def _encode_one(self, text: str) -> np.ndarray:
         ids = self._tokenizer.encode(text).ids
         vector: np.ndarray = self._run([ids])[0]

@@ -6,6 +6,7 @@ out, and so are those attributed to somebody.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,10 +21,6 @@ MOST_STATEMENTS = 2_000  # around the given entities together
 BATCH = 5_000  # rows that are read at once where all are
 STATEMENT = "statement"
 
-_LINKED = """
-select 1 from duckdb_columns()
-where table_name = 'asserted_statements' and column_name = 'subject_id' limit 1
-"""
 _STATED = (
     "statement_id", "subject_id", "argument_ids", "subject", "subject_name", "predicate", "object",
     "arguments", "time", "place", "confidence", "passage_id", "document_id", "uri", "span_start",
@@ -101,7 +98,9 @@ class Stated:
 
 def are_linked(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether an edition's statements are linked to entities, as older ones are not."""
-    return bool(con.execute(_LINKED).fetchall())
+    with suppress(duckdb.CatalogException):  # which has none
+        return "subject_id" in con.table("asserted_statements").columns
+    return False
 
 
 def statements_around(
@@ -153,7 +152,8 @@ def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Itera
     statements = [_stated(row) for row in rows]
     passages = list({stated.passage_id for stated in statements})
     doubtful: dict[str, list[tuple[int, int]]] = {}
-    for document_id, start, end in con.execute(_DOUBTFUL, {"passages": passages}).fetchall():
+    clauses = con.execute(_DOUBTFUL, {"passages": passages}).fetchall() if passages else []
+    for document_id, start, end in clauses:
         doubtful.setdefault(document_id, []).append((start, end))
     for stated in statements:
         if not _holds(stated.place, doubtful.get(stated.place.document_id, ())):

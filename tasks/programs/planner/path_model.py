@@ -15,9 +15,9 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from safetensors.numpy import load_file, save
 
 from tasks.graphs.graph import Graph
-from tasks.models.one_thread import one_thread
 from tasks.programs.planner.features import (
     OVERLAPS,
     content_features,
@@ -40,6 +40,10 @@ MANY = 1e6  # examples assumed for each hop if the model did not count them
 READ = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of the topic's features
 LENGTH_BIAS = (0.0, -1.0, -2.0)  # first scores of paths of one, two and three hops
 TRUST = ("unseen", "strange")  # weights used where the learned vectors are not trusted
+NO_TRUST = {  # in models of releases that always trusted
+    "unseen": np.zeros(LONGEST * OVERLAPS, np.float16),
+    "strange": np.zeros(LONGEST * 2, np.float16),
+}
 NOTHING = np.zeros(0, np.int64)
 COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted", "unknown")
 
@@ -215,12 +219,78 @@ class WordModel:
         return min(share_known(part, self.known) for part in parts if len(part))
 
 
-class PathModel(WordModel):
-    """The model's weights, which start as the scores of `WordModel`.
+class LearnedModel(WordModel):
+    """A model that was fitted: its weights by name, as arrays.
 
     `uses` holds the number of examples that meant each hop, float32 (RELATION_BUCKETS,), by the
     bucket of its name.
     """
+
+    def __init__(self, weights: dict[str, Any], known: np.ndarray, uses: np.ndarray) -> None:
+        """Store what was fitted; tables may be in half precision."""
+        self.weights, self.known, self.uses = weights, known, uses
+
+    def ranking(self, batch: CandidateBatch) -> np.ndarray:
+        """Return the score of each candidate, float32 (candidates,), as `PathModel.scores` does."""
+        weights, rows = self.weights, batch.rows
+        questions = _bag_sums(weights["question"], *batch.readings)[0] / np.float32(4.0)
+        relations, counts = _bag_sums(weights["relation"], *batch.relations)
+        relations /= np.maximum(counts, 1)[:, None]
+        trust = self.trust(batch)
+        missing = 1 - trust
+        strange = np.concatenate([missing, missing * rows.unknown[:, None]], 1)
+        score = rows.shared @ weights["shared"]
+        score += (rows.shared * missing.repeat(OVERLAPS, 1)) @ weights["unseen"]
+        score += strange @ weights["strange"] + rows.topics @ weights["read"]
+        score += weights["length_bias"][rows.lengths - 1]
+        whole = weights["path"][rows.paths] * trust.prod(1)[:, None]
+        asked = questions[rows.readings]
+        score += (asked * (weights["length"][rows.lengths - 1] + whole)).sum(1)
+        for hop in range(LONGEST):
+            for length in range(hop + 1, LONGEST + 1):
+                chosen = np.flatnonzero((rows.lengths == length) & (rows.hops[:, hop] >= 0))
+                turned = asked[chosen] @ weights["place"][PLACES[length, hop]]
+                there = relations[rows.hops[chosen, hop]]
+                score[chosen] += (turned * there).sum(1) * trust[chosen, hop]
+        return np.asarray(score, np.float32)
+
+    def trust(self, batch: CandidateBatch) -> np.ndarray:
+        """Return the weight of what was learned of each hop, float32 (candidates, 3), 0 to 1."""
+        hops, uses = batch.rows.hops, self.uses[batch.names]
+        trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted
+        return np.where(hops < 0, np.float32(1), trust)
+
+    def to_bytes(self) -> bytes:
+        """Return the weights as safetensors in half precision."""
+        halves = {name: weights.astype(np.float16) for name, weights in self.weights.items()}
+        return save({**halves, "known": self.known, "uses": self.uses})
+
+    @classmethod
+    def load(cls, path: File) -> "LearnedModel":
+        """Return the model whose weights are in a file.
+
+        Earlier releases did not count the examples of each relation, so what they learned has full
+        weight.
+        """
+        loaded = {**NO_TRUST, **load_file(path)}
+        known = loaded.pop("known")
+        uses = loaded.pop("uses", np.full(RELATION_BUCKETS, MANY, np.float32))
+        small = {name: w.astype(np.float32) for name, w in loaded.items() if name not in TABLES}
+        return LearnedModel({**loaded, **small}, known, uses)
+
+
+def _bag_sums(
+    table: np.ndarray, grams: np.ndarray, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of the rows of each bag of n-grams, float32 (bags, columns), and its size."""
+    sizes = np.diff(offsets, append=len(grams))
+    sums = np.zeros((len(offsets), table.shape[1]), np.float32)
+    np.add.at(sums, np.repeat(np.arange(len(offsets)), sizes), table[grams].astype(np.float32))
+    return sums, sizes
+
+
+class PathModel(LearnedModel):
+    """A model to be fitted: its weights are tensors, which start as the scores of `WordModel`."""
 
     def __init__(self, seed: int | None = 0) -> None:
         """Start with small random vectors, or with zeros if there is no seed."""
@@ -250,11 +320,7 @@ class PathModel(WordModel):
 
     def ranking(self, batch: CandidateBatch) -> np.ndarray:
         """Return the score of each candidate, float32 (candidates,)."""
-        import torch
-
-        with torch.no_grad(), one_thread():
-            scores: np.ndarray = self.scores(batch).numpy()
-        return scores
+        return self._as_arrays().ranking(batch)
 
     def scores(self, batch: CandidateBatch) -> Any:
         """Return the score of each candidate as a tensor (candidates,), to be fitted."""
@@ -272,7 +338,7 @@ class PathModel(WordModel):
         places = torch.einsum("qd,pde->qpe", questions, weights["place"])
         pair, lengths = torch.from_numpy(rows.readings), torch.from_numpy(rows.lengths)
         hops = torch.from_numpy(rows.hops)
-        trust = torch.from_numpy(self._trust(batch))
+        trust = torch.from_numpy(self.trust(batch))
         shared, missing = torch.from_numpy(rows.shared), 1 - trust
         score = shared @ weights["shared"]
         score = score + (shared * missing.repeat_interleave(OVERLAPS, 1)) @ weights["unseen"]
@@ -290,33 +356,10 @@ class PathModel(WordModel):
             score = score + by_hop.sum(1) * there * trust[:, hop]
         return score
 
-    def _trust(self, batch: CandidateBatch) -> np.ndarray:
-        """Return the weight of what was learned of each hop, float32 (candidates, 3), 0 to 1."""
-        hops, uses = batch.rows.hops, self.uses[batch.names]
-        trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted
-        return np.where(hops < 0, np.float32(1), trust)
-
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""
-        import torch
-        from safetensors.torch import save
+        return self._as_arrays().to_bytes()
 
-        halves = {name: weights.detach().half() for name, weights in self.weights.items()}
-        counts = {"known": torch.from_numpy(self.known), "uses": torch.from_numpy(self.uses)}
-        return save({**halves, **counts})
-
-    @classmethod
-    def load(cls, path: File) -> "PathModel":
-        """Return the model whose weights are in a file.
-
-        Earlier releases did not count the examples of each relation, so what they learned has full
-        weight.
-        """
-        from safetensors.torch import load_file
-
-        model, loaded = cls(seed=None), load_file(path)
-        model.known = loaded.pop("known").numpy()
-        uses = loaded.pop("uses", None)
-        model.uses = np.full_like(model.uses, MANY) if uses is None else uses.numpy()
-        model.weights |= {name: weights.float() for name, weights in loaded.items()}
-        return model
+    def _as_arrays(self) -> LearnedModel:
+        arrays = {name: weights.detach().numpy() for name, weights in self.weights.items()}
+        return LearnedModel(arrays, self.known, self.uses)

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from schemas.errors import DamageError
 from tasks.graphs.graph import Graph
 from tasks.programs.planner.learn import Example, Learned
-from tasks.programs.planner.path_model import PathModel
+from tasks.programs.planner.path_model import LearnedModel
 from tasks.programs.planner.paths import Path
 from tasks.programs.planner.planner import Planner, untaught_planner
 from warehouse import durable
@@ -80,7 +80,7 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
     model, paths, worded, examples = _read_current(
         folder,
         lambda pointer: (
-            PathModel.load(folder / f"{pointer['weights']}.safetensors"),
+            LearnedModel.load(folder / f"{pointer['weights']}.safetensors"),
             pointer["paths"],
             pointer.get("worded", ()),  # earlier releases kept none
             pointer["examples"],

@@ -89,13 +89,15 @@ class Wordings:
     """Finds the path that a question means in one graph.
 
     `learned` are masked questions that were learned from with the paths that they mean. Without
-    encoders, only words count.
+    encoders, only words count. With `strict`, a question that says a relation of the vocabulary
+    means no relation that is merely near to it.
     """
 
     graph: Graph
     learned: Sequence[tuple[str, Path]] = ()
     english: Encoder | None = None
     chinese: Encoder | None = None
+    strict: bool = False
 
     def best(self, question: Question) -> Meant | None:
         """Return the path that a question most probably means; None if none is clear."""
@@ -202,7 +204,7 @@ class Wordings:
         best = candidates[named[order[0]]]
         others = [near[n] for n in order[1:] if candidates[named[n]].name != best.name]
         is_clear = near[order[0]] >= NEAR and (not others or near[order[0]] - others[0] >= APART)
-        if not is_clear or _contradicts(best.topic.masked, best.name):
+        if not is_clear or _contradicts(best.topic.masked, best.name, strict=self.strict):
             return None
         meant = _meant(best, "near")
         return meant if self.says_all(meant.planned) else None
@@ -317,13 +319,14 @@ def _phrases(masked: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(phrases + [word for word in asked if SLOT not in word]))
 
 
-def _contradicts(masked: str, name: str) -> bool:
+def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
     """Tell whether a question says in full a relation of the vocabulary that is another one.
 
-    Vectors do not tell birth from death, which occur in the same texts.
+    Vectors do not tell birth from death, which occur in the same texts. With `strict`, the name
+    need not be in the vocabulary.
     """
     content = content_words(_bare(_finite(masked)))
-    known = meanings_alone(name) and meanings_alone(content)
+    known = meanings_alone(content) and (strict or meanings_alone(name))
     return bool(known) and similarity(content, name) < SAID
 
 

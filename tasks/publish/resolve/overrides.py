@@ -3,12 +3,19 @@
 from collections import Counter, defaultdict
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from schemas.documents import Document
+from schemas.errors import UsageError
+from schemas.knowledge import Alias
 from tasks.publish.resolve.clusters import Cluster
 from tasks.publish.resolve.identity import EarlierIds, anchor_of, favourite_id, give_ids
 from tasks.publish.resolve.local_entities import Unit
 from tasks.text.names import normalise_name
-from warehouse.overrides import in_force
+from warehouse.editions import Edition
+from warehouse.overrides import find_entity, in_force
+
+SHOWN_NAMES = 10
 
 
 def apply_overrides(
@@ -95,3 +102,18 @@ class _Corrections:
 
 def _is_meant(unit: Unit, away: str, norm: str) -> bool:
     return unit.document == away or unit.norm == norm
+
+
+def check_split(edition: Edition, subject: str, name_or_document: str) -> None:
+    """Raise UsageError if nothing can be split off an entity by this name or document."""
+    aliases = edition.table(Alias)
+    entity_id = find_entity(edition, subject)
+    names = aliases.filter(pc.equal(aliases["entity_id"], entity_id))["alias"].to_pylist()
+    if normalise_name(name_or_document) in map(normalise_name, names):
+        return
+    documents = edition.table(Document)["document_id"]
+    if not pc.any(pc.equal(documents, name_or_document)).as_py():
+        raise UsageError(
+            f"{name_or_document!r} is no document's id and no name of this entity, whose names "
+            f"are: {'; '.join(names[:SHOWN_NAMES])}."
+        )
