@@ -7,13 +7,12 @@ years have four digits. The names of months and days are English.
 import re
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
-from fractions import Fraction
 from functools import lru_cache
 
 # The codes that files need not spell out (18.8.30).
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
-    12: "# ?/?", 13: "# ??/??", 14: "yyyy-m-d", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy",
+    14: "yyyy-m-d", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy",
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-m-d h:mm",
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "0.0E+0",
     **dict.fromkeys((5, 6, 42), '"$"#,##0'), **dict.fromkeys((7, 8, 44), '"$"#,##0.00'),
@@ -129,9 +128,8 @@ class _Section:
         if "power" in self.kinds:
             places = self._decimals[: self.kinds.index("power") - self._point - 1]
             return f"{value:.{len(places)}E}"
-        if ("other", "/") in self.tokens:
-            below = self.kinds[self.tokens.index(("other", "/")) :].count("mark")
-            return sign + _fraction(abs(value), 10 ** max(below, 1) - 1)
+        if ("other", "/") in self.tokens:  # a fraction
+            return _general(value)
         scale = 2 * self._percents - 3 * self._thousands
         exact = abs(Decimal(f"{value:.15g}")).scaleb(scale, _EXACT)
         rounded = exact.quantize(Decimal(1).scaleb(-len(self._decimals)), context=_EXACT)
@@ -199,10 +197,3 @@ class _Section:
         return whole and (
             any(place not in _ENGLISH for place in places) if named else not words.strip("-/., :T")
         )
-
-
-def _fraction(value: float, largest: int) -> str:
-    """Return a number as "1 1/2", with a denominator of at most `largest`."""
-    whole = int(value)
-    part = Fraction(value - whole).limit_denominator(largest)
-    return f"{whole} {part}" if whole and 0 < part < 1 else str(whole + part)
