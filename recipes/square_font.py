@@ -6,7 +6,7 @@ Its one glyph stands for all characters (OpenType 1.9, cmap format 13), in 340 b
 from pathlib import Path
 from struct import pack
 
-from benchmarks.command import parser_of
+from recipes.command import parser_of, run_command
 
 PLACE = Path(__file__).parents[1] / "tasks" / "ingest" / "formats" / "squares.ttf"
 
@@ -35,10 +35,10 @@ def square_font() -> bytes:
 
 
 def main() -> None:
-    """Write the font into its place."""
+    """Write the font."""
     parser_of(__doc__).parse_args()
     PLACE.write_bytes(square_font())
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)
