@@ -15,8 +15,18 @@ class Words:
     def names_in(self, text):
         return []
 
+    def is_said(self, name):
+        return False
+
     def rarity(self, word):
         return float(len(word))
+
+
+class Said(Words):
+    """A source whose passages have all the words of every name."""
+
+    def is_said(self, name):
+        return True
 
 
 def borne(question: str, text: str) -> bool:
@@ -94,3 +104,28 @@ def test_a_first_word_is_no_name_for_its_place_alone():
 )
 def test_a_pronoun_without_a_name_means_nobody(question, unnamed):
     assert is_about_somebody_unnamed(analyse(question)) is unnamed
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_borne"),
+    [
+        ("When was Ada Lovering born?", "Ada Brook was born in 1931.", False),
+        ("When was Voltar 7 launched?", "Voltar 1 was launched in 1977.", False),
+        ("When was Ada Broook born?", "Ada Brook was born in 1931.", True),  # misspelt
+        ("When was Professor Ada Brook born?", "Ada Brook was born in 1931.", True),
+        ("王建石出生在哪里？", "王建国出生在东城。", False),
+        ("东城工学院创办于哪一年？", "东城中学创办于1931年。", False),
+    ],
+)
+def test_of_a_name_that_no_text_has_all_words_count(question, text, is_borne):
+    assert borne(question, text) == is_borne
+
+
+@pytest.mark.parametrize("question", ["How tall is it?", "Who founded it?", "What is its aim?"])
+def test_a_thing_that_only_a_pronoun_names_is_unnamed(question):
+    assert is_about_somebody_unnamed(analyse(question))
+
+
+def test_of_a_name_that_texts_have_the_rarest_word_counts():
+    named = AskedNames(analyse("When was Ada Lovering born?"), Said())  # type: ignore[arg-type]
+    assert named.are_borne_by(Text("Lovering was born in 1931.", ()))

@@ -1,12 +1,18 @@
 """The report as a whole: every page is there, and every link leads to something."""
 
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
+from schemas.operations import Evaluation
 from tasks.report.links import FolderLinks, relation_file
+from tasks.report.records import record_page
 from tasks.report.relations import RelationRows, relation_pages
 from tasks.report.templates import PAGES
+from warehouse.home import Home
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Addresses(HTMLParser):
@@ -63,3 +69,24 @@ def test_facts_of_a_large_relation_go_on_on_another_page() -> None:
     assert "&lt;b&gt;Io&lt;/b&gt;" in text and "(negative)" in text
     assert relation_file(rows.anchor, 2) in text
     assert links.relation("orbits", "moons") in text
+
+
+def test_evaluations_are_a_table_for_each_data_set_with_intervals(own_home: Path) -> None:
+    figures = {"em": 0.5, "em_low": 0.4, "em_high": 0.625, "f1": 0.75}
+    rows = [
+        Evaluation(
+            dataset="quiz", system=system, metric=name, value=value, items=9, measured_at=NOW
+        )
+        for system in ("auto", "text")
+        for name, value in figures.items()
+    ]
+    home = Home(own_home)
+    home.live.append({Evaluation: Evaluation.to_table(rows)})
+    edition = home.require_edition()
+    with edition.connect() as con:
+        page = record_page("evaluations", con, home, edition, FolderLinks(edition.id, 1, 1))
+
+    assert page.count("<h2>quiz</h2>") == 1
+    assert page.count("0.4 to 0.625") == 2
+    assert "em_low" not in page
+    assert "em on quiz" in page

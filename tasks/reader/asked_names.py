@@ -7,22 +7,36 @@ it, or else it is about a third thing, which only shares a passage with them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
+from rapidfuzz.distance import OSA
+
 from tasks.programs.planner.writer import written_names
 from tasks.reader.texts import Source, Text, TextPart
-from tasks.text.chinese_words import NAME_TAGS, tag_of, word_spans_of
+from tasks.retrieval.linked_names import LinkedName
+from tasks.text.chinese_words import NAME_TAGS, simplified, tag_of, word_spans_of
 from tasks.text.english_words import is_word
 from tasks.text.function_words import FUNCTION_WORDS
-from tasks.text.languages import is_chinese
+from tasks.text.languages import is_chinese, word_set
 from tasks.text.question import Question, content_words
 from tasks.text.stems import stems_of, words_of
 
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b", re.I)
+_THING = re.compile(r"\bits?\b(?!.*\b(?:to|if|when|that|for)\b)", re.I)
+_ENDS_IN_IT = re.compile(r"^(?:who|where|when|what|how (?!do|can|to)\w+)\b.*\bit\W*$", re.I)
 _CHINESE_PRONOUN = re.compile("(?:请问)?(?:[他她它]们?)(?!人)")
+_CHINESE_SUBJECT = re.compile(
+    r"\A[^？?，,]{2,12}?(?=的|是|有|在|多|出生|毕业|获得|创办|建于|[叫谁哪何什几])"
+)
+_TITLES = word_set(
+    "mr mrs ms dr prof professor sir ladi lord king queen saint st presid pope princ princess "
+    "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
+)
+_DESCRIBING = "最第这那我你他她它本该各每一二三两"
 SHORTEST_CHINESE = 2  # characters of a name
+SHORTEST_MISSPELT = 5  # letters
 
 
 class AskedNames:
@@ -37,7 +51,7 @@ class AskedNames:
     def are_borne_by(self, text: Text) -> bool:
         """Tell whether a text, its title or its headings bear one of the names, or there is none.
 
-        A name is borne by its rarest word, or by another name of the same entity.
+        See `Names.are_in`.
         """
         whole = f"{text.words} {text.whole.text if text.whole else ''}"
         return not self._asked.names or self._asked.are_in(whole)
@@ -66,34 +80,62 @@ class Names:
     source: Source
 
     def are_in(self, text: str) -> bool:
-        """Tell whether a text has the rarest word of a name, or another name of its entity."""
-        known, plain = words_of(text), text.casefold()
-        for word in self._words:
-            begins = (
-                word in plain if is_chinese(word) else re.search(rf"\b{re.escape(word)}", plain)
-            )
-            if word in known or begins:
-                return True
+        """Tell whether a text has one of the names.
+
+        It has a name by its rarest word, or by another name of the same entity; of a name that no
+        text has, it must have all words, which may be misspelt.
+        """
+        words, plain = words_of(text), simplified(text.casefold())
         bearers = {one.entity for name in self.source.names_in(text) for one in name.bearers}
-        return bool(bearers & self._entities)
+
+        def has(name: str, word: str) -> bool:
+            if is_chinese(word) or word.isdigit():
+                return (name.casefold() if word.isdigit() else simplified(word)) in plain
+            begins = re.search(rf"\b{re.escape(word)}", plain)
+            return word in words or bool(begins) or self._is_misspelt(word, words)
+
+        def bears(name: str) -> bool:
+            known = [one for one in self._known if one.text in name]
+            borne = [k for k in known if {one.entity for one in k.bearers} & bearers]
+            if name not in self._unsaid:
+                return bool(borne) or has(name, self._rarest(name))
+            left = name
+            for one in borne:
+                left = left.replace(one.text, " ")
+            stems = [left.strip()] if is_chinese(left) else words_of(content_words(left))
+            return all(stem in _TITLES or has(name, stem) for stem in stems)
+
+        return any(map(bears, self.names))
+
+    def _is_misspelt(self, word: str, words: Set[str]) -> bool:
+        """Tell whether a word that no text has is one letter from another, by oversight."""
+        if len(word) < SHORTEST_MISSPELT or self.source.is_said(word) or is_word(word):
+            return False
+        return any(OSA.distance(word, other, score_cutoff=1) <= 1 for other in words)
+
+    def _rarest(self, name: str) -> str:
+        """Return the rarest word of a name as its stem, or a Chinese name itself."""
+        stems = [(self.source.rarity(name[a:b]), word) for a, b, word in stems_of(name)]
+        return name if is_chinese(name) or not stems else max(stems)[1]
 
     @cached_property
-    def _words(self) -> list[str]:
-        """The rarest word of each name, as its stem."""
-        rarest = []
-        for name in self.names:
-            if is_chinese(name):
-                rarest.append(name)
-                continue
-            stems = [(self.source.rarity(name[a:b]), word) for a, b, word in stems_of(name)]
-            rarest += [max(stems)[1]] if stems else []
-        return rarest
-
-    @cached_property
-    def _entities(self) -> set[int]:
+    def _known(self) -> list[LinkedName]:
+        """The known names in what is asked, the longest first."""
         names = self.source.names_in(self.said_in)
-        known = [name for name in names if any(name.text in whole for whole in self.names)]
-        return {one.entity for name in known for one in name.bearers}
+        return sorted((one for one in names if one.text), key=lambda one: -len(one.text))
+
+    @cached_property
+    def _unsaid(self) -> Set[str]:
+        """The names that are not known, and that no text has; a number makes another name."""
+        unsaid = set()
+        for name in self.names:
+            left = name
+            for known in self._known:
+                left = left.replace(known.text, " ")
+            numbered = re.search(r" \d{1,3}\b", left)
+            if content_words(left) and (numbered or not self.source.is_said(name)):
+                unsaid.add(name)
+        return unsaid
 
 
 def is_about_somebody_unnamed(question: Question) -> bool:
@@ -103,9 +145,11 @@ def is_about_somebody_unnamed(question: Question) -> bool:
     """
     if question.is_chinese:
         return bool(_CHINESE_PRONOUN.match(question.text)) and not asked_names(question)
-    pronoun = _PRONOUN.search(question.text)
+    pronoun = _PRONOUN.search(question.text) or _THING.search(question.text)
     if pronoun is None or asked_names(question):
         return False
+    if _ENDS_IN_IT.search(question.text):
+        return True
     return not content_words(question.text[: pronoun.start()])
 
 
@@ -115,8 +159,10 @@ def asked_names(question: Question) -> Sequence[str]:
     text = question.text
     if question.is_chinese:
         spans = sorted(word_spans_of(text))
-        tagged = (text[start:end] for start, end in spans if end - start >= SHORTEST_CHINESE)
-        return [*names, *(word for word in tagged if tag_of(word) in NAME_TAGS)]
+        tagged = [text[start:end] for start, end in spans if end - start >= SHORTEST_CHINESE]
+        subject = _subject(text)
+        tagged = [word for word in tagged if tag_of(word) in NAME_TAGS and word not in subject]
+        return [*names, *tagged, *filter(None, [subject])]
     first, *_ = text.split(maxsplit=1) or [""]
     kept = []
     for name in names:
@@ -125,3 +171,20 @@ def asked_names(question: Question) -> Sequence[str]:
         if name.strip() and name.lower() not in FUNCTION_WORDS:
             kept.append(name)
     return kept
+
+
+def _subject(text: str) -> str:
+    """Return the name that a Chinese question begins with, if the dictionary lacks it, else ""."""
+    from tasks.extract.rules.chinese.naming import kind_by_ending, looks_like_person
+
+    found = _CHINESE_SUBJECT.match(simplified(text))
+    if found is None or any(word in found[0] for word in _DESCRIBING):
+        return ""
+    name = found[0]
+    words = [name[start:end] for start, end in word_spans_of(name)]
+    if any(tag_of(word)[:1] == "v" for word in words if len(word) > 1):
+        return ""
+    unknown = any(len(word) == 1 or not tag_of(word) for word in words)
+    extended = kind_by_ending(name) != "unknown" and any(tag_of(w) in NAME_TAGS for w in words)
+    is_name = not tag_of(name) and (unknown or extended) or looks_like_person(name)
+    return name if is_name else ""

@@ -9,6 +9,7 @@ from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.program_run import ProgramRun
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Searcher
+from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
@@ -87,6 +88,10 @@ class Source(Protocol):
         """Return the inverse document frequency of a word."""
         ...
 
+    def is_said(self, name: str) -> bool:
+        """Return whether a passage has all words of a name."""
+        ...
+
     def values_beside(self, part: TextPart, answer: str) -> list[str]:
         """Return all values of the relation by which a part states an answer."""
         ...
@@ -114,6 +119,10 @@ class NamedThings:
     def rarity(self, word: str) -> float:
         """Return a word's inverse document frequency over passages."""
         return self._searcher.rarity(word)
+
+    def is_said(self, name: str) -> bool:
+        """Return whether a passage has all words of a name, which Chinese does not separate."""
+        return not is_chinese(name) and self._searcher.passages_with(name) > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 import schemas
+from schemas.row import Row
 from tasks.report.charts import bars, curves
 from tasks.report.links import Links
 from tasks.report.templates import PAGES, page
@@ -49,8 +50,8 @@ left join documents d on d.document_id = coalesce(p.document_id, c.document_id, 
 left join entities e on c.kind <> 'gone' and c.fact_kind = 'entity' and e.entity_id = c.fact_id
 """
 _CHANGES = f"{PLACED_CHANGES} order by c.fact_kind, c.kind, c.text limit ?"
-_POLICIES = "select graph, reached, reached_at_random, questions from path_policies order by graph"
-_EXPERTS = "select expert, status, texts, perplexity, share_right from experts order by expert"
+_POLICIES = ("graph", "reached", "reached_at_random", "questions")
+_EXPERTS = ("expert", "status", "texts", "perplexity", "share_right")
 _THRESHOLDS = "select task, budget, value from thresholds order by task, budget"
 
 
@@ -186,22 +187,7 @@ def _evaluations(
     con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, links: Links
 ) -> Iterator[Table]:
     """Yield figures by data set, gates, paths, and experts, and how routes were used."""
-    measured = latest(home.live, schemas.Evaluation).sort_by("measured_at").to_pylist()
-    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in measured:
-        groups[row["dataset"], row["metric"]][row["system"]] = row
-    for (dataset, metric), systems in list(groups.items())[:MOST_ROWS]:
-        values = [(name, row["value"], f"{row['value']:.3g}") for name, row in systems.items()]
-        most = max(1.0, *(value for _, value, _ in values))
-        yield Table(
-            f"{dataset}: {metric}",
-            ("System", "Value", "Items", "Measured"),
-            [
-                (name, row["value"], row["items"], f"{row['measured_at']:%Y-%m-%d}")
-                for name, row in systems.items()
-            ],
-            chart=bars(f"{metric} on {dataset}", values[:MOST_BARS], most),
-        )
+    yield from _measured(home)
     budgets: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _rows(con, _THRESHOLDS):
         budgets[row["task"]].append((row["budget"], row["value"]))
@@ -212,7 +198,7 @@ def _evaluations(
         "A question whose score is below the threshold fetches knowledge.",
         curves("Thresholds of gates", budgets, "share of questions that fetch", "threshold"),
     )
-    policies = _rows(con, _POLICIES)
+    policies = _stored(edition, schemas.PathPolicy, _POLICIES)
     yield Table(
         "Policies of paths",
         ("Graph", "Answers reached", "Reached at random", "Questions"),
@@ -225,7 +211,7 @@ def _evaluations(
     yield Table(
         "Experts",
         ("Expert", "Status", "Texts", "Perplexity", "Share right"),
-        [tuple(row.values()) for row in _rows(con, _EXPERTS)],
+        [tuple(row.values()) for row in _stored(edition, schemas.Expert, _EXPERTS)],
     )
     rewards = _arm_rewards(home)
     yield Table(
@@ -234,6 +220,43 @@ def _evaluations(
         rewards,
         chart=bars("Mean reward of each arm", [(a, mean, f"{mean:.2f}") for a, mean, _ in rewards]),
     )
+
+
+def _measured(home: Home) -> Iterator[Table]:
+    """Yield a table of figures with their intervals for each data set, the first as bars."""
+    rows = latest(home.live, schemas.Evaluation).sort_by("measured_at").to_pylist()
+    data_sets: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        data_sets[row["dataset"]][row["metric"], row["system"]] = row
+    for data_set, known in list(data_sets.items())[:MOST_ROWS]:
+        figures = [key for key in known if not key[0].endswith(("_low", "_high"))]
+        first = [key for key in figures if key[0] == figures[0][0]]
+        values = [(key[1], known[key]["value"], f"{known[key]['value']:.3g}") for key in first]
+        yield Table(
+            data_set,
+            ("Figure", "System", "Value", "95 %", "Items", "Measured"),
+            [
+                (
+                    *key,
+                    known[key]["value"],
+                    _interval(*(known.get((f"{key[0]}_{end}", key[1])) for end in ("low", "high"))),
+                    known[key]["items"],
+                    f"{known[key]['measured_at']:%Y-%m-%d}",
+                )
+                for key in sorted(figures)
+            ],
+            chart=bars(
+                f"{figures[0][0]} on {data_set}",
+                values[:MOST_BARS],
+                max(1.0, *(value for _, value, _ in values)),
+            )
+            if len(values) > 1
+            else "",
+        )
+
+
+def _interval(low: dict[str, Any] | None, high: dict[str, Any] | None) -> str:
+    return f"{low['value']:.3g} to {high['value']:.3g}" if low and high else ""
 
 
 def _arm_rewards(home: Home) -> list[tuple[str, float, int]]:
@@ -292,6 +315,16 @@ def _link(words: str, address: str) -> Any:
 
 def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = con.sql(query, params=list(values)).to_arrow_table().to_pylist()
+    return rows
+
+
+def _stored(edition: Edition, row: type[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return some columns of a table by the first; those that an older version lacks are null."""
+    rows: list[dict[str, Any]] = (
+        edition.table(row).select(columns).sort_by(columns[0]).to_pylist()
+        if edition.rows(row)
+        else []
+    )
     return rows
 
 

@@ -134,6 +134,10 @@ class Searcher:
         passages = len(self._texts["passages"])
         return float(np.log(1 + passages / (1 + self._words["passages"].frequency(word))))
 
+    def passages_with(self, words: str) -> int:
+        """Return how many passages have all words of a text, function words aside."""
+        return self._words["passages"].having(content_words(words))
+
     def link(self, question: Question) -> list[LinkedName]:
         """Return the names of entities in the question.
 
@@ -147,7 +151,7 @@ class Searcher:
 
         Mihalcea and Csomai 2007 call it "keyphraseness". A name that no passage has counts as 1.
         """
-        having = self._words["passages"].having(content_words(name.text))
+        having = self.passages_with(name.text)
         named = sum(int(self._walker.passages_of[bearer.entity]) for bearer in name.bearers)
         return min(1.0, named / having) if having else 1.0
 

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from tasks.text.chinese_words import simplified
 from tasks.text.languages import is_chinese
 
 Span = tuple[int, int]  # first character, and one past the last
@@ -71,7 +72,7 @@ def _patterns() -> dict[str, tuple[re.Pattern[str], list[tuple[str, str, re.Patt
 def doubts(sentence: str) -> tuple[Doubt, ...]:
     """Return the parts of an English or Chinese sentence that it does not assert."""
     innocent, kinds = _patterns()["zh" if is_chinese(sentence) else "en"]
-    plain = sentence
+    plain = simplified(sentence)
     for pattern in (_QUOTED, innocent):
         plain = pattern.sub(lambda match: "\x00" * len(match[0]), plain)
     found: list[Doubt] = []
