@@ -6,6 +6,8 @@ Its one glyph stands for all characters (OpenType 1.9, cmap format 13), in 340 b
 from pathlib import Path
 from struct import pack
 
+from recipes.command import parser_of, run_command
+
 PLACE = Path(__file__).parents[1] / "tasks" / "ingest" / "formats" / "squares.ttf"
 
 
@@ -32,5 +34,11 @@ def square_font() -> bytes:
     return listed + body
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the font."""
+    parser_of(__doc__).parse_args()
     PLACE.write_bytes(square_font())
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -268,6 +268,22 @@ def test_n_triples_labels_become_names_and_literals_values(tmp_path: Path) -> No
     assert read(tmp_path / "kb.nt", languages=["de", "en"]).names["http://e/Q1"] == "Baum"
 
 
+@pytest.mark.parametrize(
+    "label",
+    [
+        "http://www.w3.org/2000/01/rdf-schema#label",
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        "https://schema.org/name",
+        "http://xmlns.com/foaf/0.1/name",
+    ],
+)
+def test_the_label_of_a_blank_node_is_its_name(tmp_path: Path, label: str) -> None:
+    named = "".join(f'_:{node} <{label}> "Old Mill" <http://e/graph> .\n' for node in ("m1", "m2"))
+    found = read(tmp_path / "kb.nq", f"{named}_:m1 <http://e/opposite> _:m3 .\n")
+    assert found.triples == [("_:m1", "opposite", "_:m3")]
+    assert found.names == {"_:m1": "Old Mill", "_:m2": "Old Mill"}
+
+
 def test_conceptnet_assertions(tmp_path: Path) -> None:
     def line(relation: str, start: str, end: str, weight: float) -> str:
         details = json.dumps({"dataset": "/d/x", "weight": weight})

@@ -1,4 +1,4 @@
-"""N-Triples and N-Quads: IRIs are entities, literals are values, labels are names.
+"""N-Triples and N-Quads: IRIs and blank nodes are entities, literals are values, labels are names.
 
 Grammar: https://www.w3.org/TR/n-triples/; the fourth part of a quad is ignored.
 """
@@ -188,7 +188,7 @@ def _without_names(statements: _Statements, batch: GraphBatch, names: IriNames) 
     described = statements.where(pc.and_(literal, describing))
     place = _place(described, _DESCRIPTIONS_FULL)
     names.add_texts("descriptions", described.head, described.text, place)
-    names.add_iris(_iris(named.head), _iris(described.head))
+    names.add_iris(best.head, _iris(named.head), _iris(described.head))
     taken = pc.or_(pc.is_in(relation, value_set=_ALIASES_FULL), describing)
     return statements.where(pc.invert(pc.and_(literal, taken)))
 
@@ -212,7 +212,7 @@ def _add_triples(
 
 
 def _iris(nodes: pa.Array) -> pa.Array:
-    """Return the nodes that are not blank nodes, whose names mean nothing."""
+    """Return the nodes that are not blank nodes, whose identifiers are no names."""
     return nodes.filter(pc.invert(pc.starts_with(nodes, "_:")))
 
 
