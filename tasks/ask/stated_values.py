@@ -119,11 +119,11 @@ def _bears_out(
     question: Question, records: list[Named], values: list[str], probability: float
 ) -> bool:
     """Return whether the reader sees an answer in the records; for a near relation, the value."""
-    said = "{0}的{1}是{2}。" if question.is_chinese else "The {1} of {0} is {2}. "
+    sentence = "{0}的{1}是{2}。" if question.is_chinese else "The {1} of {0} is {2}. "
     if len(records) > MOST_READ:
         records = sorted(records, key=lambda record: record[1].text not in values)[:MOST_READ]
     triples = (_triple(name, fact) for name, fact in records)
-    text = "".join(said.format(*triple) for triple in triples)
+    text = "".join(sentence.format(*triple) for triple in triples)
     best = next(iter(trained_reader().read(question.text, [text])), None)
     if best is None or best.margin < HOPELESS:
         return False
