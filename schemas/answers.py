@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schemas.documents import cited_as
 from schemas.operations import ExpertDecision
 
 MIN_SCORE = 0.6  # least probability with which an answer is given
@@ -58,9 +59,17 @@ class Evidence(_Reply):
     page: int | None = Field(None, description="The page on which it begins, in a PDF.")
     author: str | None = Field(None, description="Who wrote that document, if it says so.")
     date: str | None = Field(None, description="Its date, if it says so: changed, else written.")
+    remembered: str | None = Field(
+        None, description="The day (UTC) on which the user had it remembered, if it is such a note."
+    )
     score: float = Field(description="How well it fits the question, 0 to 1.")
     expert: ExpertText | None = Field(None, description="What an expert wrote, and its scores.")
     path: GraphPath | None = Field(None, description="The path that the text words.")
+
+    @property
+    def cited_as(self) -> str:
+        """How readers are shown where it is from: a document, else a graph."""
+        return cited_as(self.uri, self.remembered) or self.document_id or self.graph
 
 
 class Usage(_Reply):
@@ -170,7 +179,7 @@ class Answer(_Reply):
         words = self.answer or self.remark or "The almanac does not know."
         sure = "" if self.probability is None else f" <small>{self.probability:.0%} sure</small>"
         read = "".join(
-            f"<li>{escape(one.text)} <small>{escape(one.uri or one.graph)}</small></li>"
+            f"<li>{escape(one.text)} <small>{escape(one.cited_as)}</small></li>"
             for one in self.evidence
         )
         return f"<p><strong>{escape(words)}</strong>{sure}</p><ol>{read}</ol>"

@@ -7,6 +7,8 @@ from pydantic import Field
 
 from schemas.row import Row
 
+NOTES = "remember"  # the source of what the user had remembered
+
 
 class Document(Row):
     """A text of the corpus in its current version; exact duplicates are stored once."""
@@ -46,6 +48,29 @@ class Document(Row):
         description="Its own labels and those of its source: who lacks one of them does not see "
         "it (`--labels`). Null in editions of versions without labels.",
     )
+
+
+def remembered_on(source: str, read_at: datetime) -> str | None:
+    """Return the day (UTC, ISO 8601) on which a document was remembered; None if it was not."""
+    return f"{read_at:%Y-%m-%d}" if source == NOTES else None
+
+
+# The same of a row of `documents`, in SQL.
+REMEMBERED = (
+    f"if(source = '{NOTES}', strftime(make_timestamp(epoch_us(read_at)), '%Y-%m-%d'), null) "
+    "as remembered"
+)
+
+
+def cited_as(uri: str | None, remembered: str | None) -> str:
+    """Return how readers are shown a document: its location, or when it was remembered.
+
+    `remembered` is that day, None for other documents. A remembered file is shown by its name, too.
+    """
+    if remembered is None:
+        return uri or ""
+    file = (uri or "").partition("/")[2]
+    return ", ".join(filter(None, (file, f"remembered on {remembered}")))
 
 
 class Passage(Row):

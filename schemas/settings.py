@@ -44,7 +44,7 @@ class ReadSettings(_Settings):
     exclude: tuple[str, ...] = Field(
         (),
         description="Files of sources that are left out, as patterns of .gitignore; those in a "
-        "source's own file .almanacignore are, too.",
+        "source's own file .almanacignore are, too (none).",
     )
     passage_tokens: int = Field(
         160, ge=1, description="Longest passage, in words and punctuation marks."

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from schemas.documents import REMEMBERED
 from schemas.errors import NotFoundError, UsageError
 from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
 from tasks.text.names import disambiguator, normalise_name
@@ -22,28 +23,31 @@ LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
 _ALIASES = "select alias from aliases where entity_id = ? order by weight desc, alias"
 # What a page shows of a fact and of a note, and which of them come first.
-FACTS = """
+FACTS = f"""
     select triple_id, graph, head_id, head, relation, tail_id, tail, date, valid_from, valid_to,
-           support, confidence, document_id, uri, span_start, span_end
+           support, confidence, document_id, uri, {REMEMBERED}, span_start, span_end
     from asserted_triples left join documents using (document_id)
 """
 BEST_FACTS = "support desc, confidence desc, relation, head, tail"
-DESCRIPTIONS = """
-    select notes.text, notes.document_id, uri, language, span_start, span_end, confidence
+DESCRIPTIONS = f"""
+    select notes.text, notes.document_id, uri, {REMEMBERED}, language, span_start, span_end,
+           confidence
     from descriptions as notes left join documents using (document_id)
 """
-ASPECTS = """
-    select aspect, notes.text, question, notes.document_id, uri, span_start, span_end, confidence
+ASPECTS = f"""
+    select aspect, notes.text, question, notes.document_id, uri, {REMEMBERED},
+           span_start, span_end, confidence
     from aspects as notes left join documents using (document_id)
 """
 BEST_NOTES = "confidence desc, notes.text"
 # The passage of each document that names it most.
-PLACES = """
-    select document_id, title, uri, sum(times) as times, arg_max(span_start, times) as span_start
+PLACES = f"""
+    select document_id, title, uri, {REMEMBERED}, sum(times) as times,
+           arg_max(span_start, times) as span_start
     from entity_passages join passages using (document_id, passage_id)
         join documents using (document_id)
 """
-PLACES_OF_ONE = "group by entity_id, document_id, title, uri"
+PLACES_OF_ONE = "group by entity_id, document_id, title, uri, source, read_at"
 MOST_NAMED = "times desc, title, document_id"
 _SIMILAR = """
     select alias, max(jaro_winkler_similarity(lower(alias), $1)) as similarity

@@ -21,6 +21,7 @@ from tests.hostile_programs import PROGRAMS, Traps, escape_programs, run_hostile
 QUICK = Limits(seconds=0.5, memory=64 << 20, calls=50, output=1_000)
 ASK = "found, message = find_entity_or_value(['Alien'], ['director'])\n"
 CLASS = "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass A:\n    x: object\n"
+SHARED = "d = (1,)\nfor _ in range(50): d = (d, d, d)\n"
 MUCH = "x = ['a' * 1000] * 30_000\n"
 
 
@@ -181,11 +182,55 @@ def test_a_value_that_stands_in_itself_a_million_times_is_bounded(value: str, fo
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "{d}", "{d: 1}", "answers.append({d})", "def search(): return {d}", "[{d}], \\",
+        "f'{d}'", "get_entity_info({d})", "get_entity_info(entity_aliases={d})",
+        f"{CLASS}get_entity_info(A({{d: 1}}))", "total([1, d])", "answers = {d}",
+        "isinstance = lambda *_: True\ntype = str = len = None\n{d}",
+        "try: 1 / 0\nexcept Exception as get_entity_info: pass\nget_entity_info({d})",
+        "get_entity_info\nfor call in list(locals().values()):\n"
+        "    try: call({d})\n    except Exception: pass",
+    ],
+)  # fmt: skip
+def test_no_value_is_hashed_in_our_process(code: str) -> None:
+    began = time.perf_counter()
+    run = run_program(f"{SHARED}{code}", films(), "q", QUICK)
+    assert run.error is None or len(run.error) < 200
+    assert len(repr(run.result)) + len(repr(run.answers)) < 3_000
+    assert time.perf_counter() - began < 2
+
+
+def test_values_leave_a_program_plain() -> None:
+    code = "[(1, {'a'}), {(1, 2): None}, 1.5, 'é', 1j, datetime.date(2020, 1, 2), A((1, True))]"
+    run = run_program(f"{CLASS}{code}", films(), "q")
+    assert run.result == [
+        [1, ["a"]], {"[1, 2]": None}, 1.5, "é", "1j", "2020-01-02", "A(x=[1, True])"
+    ]  # fmt: skip
+
+
+def test_arguments_that_are_too_large_are_refused() -> None:
+    assert error_of(f"{MUCH}get_entity_info(x)") == "ValueError: the arguments are too large"
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("", None), ("# nothing", None), ("x = 1", None), ("变 = 'é'; (变).upper()", "É"),
+        ("(\n  1,\n  2,\n)  # two", [1, 2]), ("if True: 3", None),
+    ],
+)  # fmt: skip
+def test_the_last_line_of_a_program_is_its_result(code: str, result: object) -> None:
+    run = run_program(code, films(), "q")
+    assert (run.error, run.result) == (None, result)
+
+
+@pytest.mark.parametrize(
     ("value", "error"),
     [
         ("answers.append(A(10 ** 5000))", None),
         ("answers.extend([A, len, A(1), 1j, b'x' * 1000])", None),
-        ("{A(1): 2}", "TypeError: a value of the program cannot be returned"),
+        ("{A(1): 2}", None),
         ("answers.append({A(1)})", None),
     ],
 )

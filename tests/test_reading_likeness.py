@@ -47,6 +47,19 @@ def test_language_of_one_sentence(language: str) -> None:
     assert detect_language(SAMPLES[language]) == language
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Ole Dahl opened a shop in Larvik in 1920.", "en"),
+        ("Ivo Kos worked in Split in 1950.", "en"),
+        ("Der Turm in Berlin", "und"),
+        ("Roma si trova in Lazio.", "und"),
+    ],
+)
+def test_the_words_decide_where_function_words_are_shared(text: str, language: str) -> None:
+    assert detect_language(text) == language
+
+
 def test_language_of_mixed_and_empty_texts() -> None:
     assert detect_language("") == "und"
     assert detect_language("12 + 30 = 42") == "und"

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from schemas.documents import cited_as
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.refresh import refresh
@@ -32,6 +33,34 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
     again = almanac.json(home.path, "remember", f"  {SAID.replace('. ', '.  ')} \n")
     assert not again["new"] and again["outcome"] == "unchanged"
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
+
+
+def test_what_was_said_is_cited_by_the_day_on_which_it_was_remembered(home, almanac):
+    said = almanac.json(home.path, "remember", SAID)
+    [(day,)] = (
+        home.editions.current()
+        .connect()
+        .execute("select strftime(make_timestamp(epoch_us(read_at)), '%Y-%m-%d') from documents")
+        .fetchall()
+    )
+    cited = f"remembered on {day}"
+    assert f"— {cited}" in almanac.shown(home.path, "ask", "Where was Mira Holm born?")
+    assert f"— {cited}, characters" in almanac.shown(home.path, "search", "Mira Holm")
+    page = home.path / "page.html"
+    assert cited in almanac.shown(home.path, "show", "Mira Holm", "--html", str(page))
+    assert cited in page.read_text(encoding="utf-8")
+    almanac.shown(home.path, "report", "--out", str(home.path / "pages"))
+    pages = (home.path / "pages").rglob("*.html")
+    written = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert cited in written and said["uri"] not in written
+    answer = almanac.json(home.path, "ask", "Where was Mira Holm born?")
+    assert answer["evidence"][0]["uri"] == said["uri"]
+
+
+def test_a_remembered_file_is_cited_by_its_name_as_well():
+    assert cited_as("0123/holm.html", "2026-11-22") == "holm.html, remembered on 2026-11-22"
+    assert cited_as("0123.json", "2026-11-22") == "remembered on 2026-11-22"
+    assert cited_as("people/holm.md", None) == "people/holm.md"
 
 
 def test_a_file_is_remembered_and_a_moved_home_forgets_nothing(home, tmp_path):

@@ -30,6 +30,7 @@ DOCUMENT = {
     "language": "en",
     "words": 6,
     "read_at": datetime(2026, 1, 1, tzinfo=UTC),
+    "remembered": None,
     "near_duplicate_of": None,
 }
 
@@ -87,7 +88,7 @@ def fact(**more: Any) -> dict[str, Any]:
     return row | {
         "triple_id": "t1", "graph": "corpus", "head_id": "e1", "head": "Bohr",
         "relation": "born in", "tail": "Copenhagen", "support": 1, "confidence": 0.9,
-        "document_id": "d1", "span_start": 7,
+        "document_id": "d1", "remembered": None, "span_start": 7,
     } | more  # fmt: skip
 
 

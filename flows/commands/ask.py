@@ -221,7 +221,7 @@ def _show_other_values(edition: "Edition", answer: Answer) -> None:
 
     others = other_values(edition, answer)
     if others:
-        values = "; ".join(terminal.one_line(f"{value} ({uri})") for value, uri in others)
+        values = "; ".join(terminal.one_line(f"{value} ({place})") for value, place in others)
         terminal.show(f"  Other texts say: {values}; see the table conflicts.")
     for name, value, uri in values_of_namesakes(edition, answer):
         terminal.show(f"  Another {terminal.one_line(f'{name}: {value} ({uri})')}")
@@ -435,7 +435,7 @@ def place_of(evidence: Evidence) -> str:
     """Return the location, author and date of a piece of evidence, in one line."""
     if evidence.expert is not None:
         return terminal.one_line(f"the expert {evidence.expert.expert}")
-    place = terminal.one_line(evidence.uri or evidence.document_id or evidence.graph)
+    place = terminal.one_line(evidence.cited_as)
     page = f"page {evidence.page}" if evidence.page else None
     date = (evidence.date or "")[:_DAY]
     written = map(terminal.one_line, (evidence.author or "", date))

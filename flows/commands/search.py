@@ -5,6 +5,7 @@ from typing import Any
 
 from flows import terminal
 from flows.jobs import EDITION, READER, WHERE, Configured, Runner, operand, option
+from schemas.documents import cited_as
 from schemas.labels import HeldLabels, held_labels
 
 QUOTED_CHARS = 400
@@ -35,7 +36,9 @@ class Search(Configured):
         for hit in result:
             yield f"{hit['score']:.2f}  {hit['kind']}: {terminal.one_line(hit['title'])}"
             yield f"      {terminal.quoted(hit['text'], QUOTED_CHARS)}"
-            place = terminal.one_line(hit["uri"] or hit["document_id"] or "")
+            place = terminal.one_line(
+                cited_as(hit["uri"], hit["remembered"]) or hit["document_id"] or ""
+            )
             yield f"      — {place}, characters {hit['span_start']} to {hit['span_end']}"
         if not result:
             yield "Nothing in the edition matches these words."

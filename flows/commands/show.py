@@ -7,6 +7,7 @@ from typing import Any
 
 from flows.jobs import EDITION, READER, Command, Runner, operand, option, switch
 from flows.terminal import Shown, Table, one_line
+from schemas.documents import cited_as
 from schemas.labels import HeldLabels, held_labels
 
 SHOWN = 20  # rows of each kind
@@ -75,7 +76,10 @@ def _counted(number: int, noun: str) -> str:
 
 def _source(row: dict[str, Any]) -> list[Any]:
     """Return the confidence and the document of a fact; imported facts have no document."""
-    return [round(row["confidence"], 2), row["uri"] or row.get("graph", "")]
+    return [
+        round(row["confidence"], 2),
+        cited_as(row["uri"], row["remembered"]) or row.get("graph", ""),
+    ]
 
 
 def _listed(names: list[str], most: int | None) -> str:

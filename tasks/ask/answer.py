@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from schemas.answers import Answer, Gating
+from schemas.documents import REMEMBERED, cited_as
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
@@ -15,11 +16,12 @@ from warehouse.editions import Edition
 if TYPE_CHECKING:
     from tasks.experts.integrate.decisions import Decision
 
-_OTHERS = """
-select distinct other.tail, other.uri
+_OTHERS = f"""
+select distinct other.tail, other.uri, {REMEMBERED}
 from mentions m
 join conflicts given on given.triple_id = m.fact_id
 join conflicts other using (head_id, relation)
+left join documents d on d.document_id = other.document_id
 where m.fact_kind = 'triple' and m.document_id = $document
   and m.span_start < $end and m.span_end > $start
   and contains(lower($answer), lower(given.tail))
@@ -27,8 +29,8 @@ where m.fact_kind = 'triple' and m.document_id = $document
 order by all
 """
 
-_OF_NAMESAKES = """
-select distinct namesake.name, other.tail, d.uri
+_OF_NAMESAKES = f"""
+select distinct namesake.name, other.tail, d.uri, {REMEMBERED}
 from mentions m
 join triples given on given.triple_id = m.fact_id
 join entities own on own.entity_id = given.head_id
@@ -114,12 +116,14 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
 
 def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
     """Return the values, with their sources, that contradict the fact behind an answer."""
-    return _beside_answer(edition, answer, _OTHERS)
+    found = _beside_answer(edition, answer, _OTHERS)
+    return [(value, cited_as(*place)) for value, *place in found]
 
 
 def values_of_namesakes(edition: Edition, answer: Answer) -> list[tuple[str, str, str]]:
     """Return names, values and sources of the same fact about others of the name."""
-    return _beside_answer(edition, answer, _OF_NAMESAKES)
+    found = _beside_answer(edition, answer, _OF_NAMESAKES)
+    return [(name, value, cited_as(*place)) for name, value, *place in found]
 
 
 def _beside_answer(edition: Edition, answer: Answer, query: str) -> list[Any]:

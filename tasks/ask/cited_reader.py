@@ -92,9 +92,8 @@ class CitedReader:
         """
         question = with_choices(question, state.hints.choices)
         if state.watcher:
-            items = reading.context.items
-            places = (item.evidence.uri or item.evidence.graph for item in items)
-            state.watcher.sources(list(dict.fromkeys(places)))
+            read = self._documents.completed([item.evidence for item in reading.context.items])
+            state.watcher.sources(list(dict.fromkeys(place.cited_as for place in read)))
         while reading.rounds < self._rounds:
             reply = self._asked(question, state, reading.context)
             if reply is None:

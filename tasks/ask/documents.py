@@ -10,15 +10,27 @@ import orjson
 import pyarrow.parquet as pq
 
 from schemas.answers import Evidence
-from schemas.documents import Document
+from schemas.documents import Document, remembered_on
 
 SENSITIVE = "sensitive"
-_COLUMNS = ("document_id", "uri", "title", "sensitivity", "page_starts", "metadata")
+_COLUMNS = (
+    "document_id",
+    "uri",
+    "title",
+    "sensitivity",
+    "page_starts",
+    "metadata",
+    "source",
+    "read_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """A document's location and title, when and by whom it was written, where its pages begin."""
+    """A document's location and title, when and by whom it was written, where its pages begin.
+
+    `remembered` is the day on which the user had it remembered, if it is such a note.
+    """
 
     uri: str
     title: str
@@ -26,6 +38,7 @@ class DocumentFacts:
     author: str | None
     sensitive: bool
     page_starts: Sequence[int] = ()
+    remembered: str | None = None
 
     def page(self, start: int | None) -> int | None:
         """Return the page on which a character stands; None in a text without pages."""
@@ -73,7 +86,7 @@ class Documents:
         return sorted(named, key=lambda pair: (pair[1] or "", pair[0]))
 
     def completed(self, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """Return evidence with page, author and date, if its documents say so."""
+        """Return evidence with page, author, date, and when it was remembered, if known."""
         known = self.about({place.document_id for place in evidence if place.document_id})
         return [
             place.model_copy(
@@ -81,6 +94,7 @@ class Documents:
                     "page": facts.page(place.span_start),
                     "author": facts.author,
                     "date": facts.date,
+                    "remembered": facts.remembered,
                 }
             )
             if (facts := known.get(place.document_id or ""))
@@ -98,4 +112,5 @@ def _facts(row: dict[str, Any]) -> DocumentFacts:
         metadata.get("author"),
         row.get("sensitivity") == SENSITIVE,
         row.get("page_starts") or (),
+        remembered_on(row["source"], row["read_at"]),
     )

@@ -11,10 +11,9 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 from functools import cache
-from itertools import takewhile
-from pathlib import PurePath
+from secrets import token_hex
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -29,6 +28,7 @@ from tasks.programs.limits import (
     end_worker,
     watched,
 )
+from tasks.programs.plain_values import RESULT, keeping_its_value, plain_prelude
 
 WORKERS = 8  # programs at once; workers start when they are needed
 PROGRAMS_PER_WORKER = 1_000
@@ -37,10 +37,6 @@ RESERVED = 1 << 29  # bytes of address space that the interpreter itself may tak
 SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
 STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
 FORKED = "programs cannot run in a process that was forked after one had run: fork before, or spawn"
-NODE = 8  # of the characters that a program returns, for each value beside its own characters
-DEEPEST_VALUE = 4  # lists in lists
-# What converting a value of the interpreter raises, as of an instance that is a key.
-UNCONVERTED = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -114,33 +110,40 @@ class Sandbox:
         confine(worker, limits)
         until = monotonic() + limits.seconds + limits.call_seconds
         printed = monty.CollectString(max_bytes=limits.output)
+        hidden = f"_{token_hex(16)}"
+        functions = {f"{hidden}_{name}": call for name, call in guarded.functions.items()}
 
-        def feed(text: str, **inputs: Any) -> Any:
+        def feed(text: str) -> Any:
+            """Run a text; the value of its last line is converted when `output` is read."""
             if monotonic() > until:
                 raise TimeoutError("the program took too long")
-            return session.feed_run(
-                text, inputs=inputs, external_lookup=guarded.functions, print_callback=printed
-            )
+            step = session.feed_start(text, external_lookup=functions, print_callback=printed)
+            while not isinstance(step, monty.MontyComplete):
+                step = step.resume_auto()
+            return step
 
+        result, answers = (
+            f"{hidden}({value}, {limits.output})[0]"
+            for value in ("search()" if SEARCH.search(code) else RESULT, "answers")
+        )
         try:
-            if prelude := prelude_for(code):
-                feed(prelude)
-            result, answers = feed(code, answers=[]), None
-            if SEARCH.search(code):
-                result, answers = feed("[search(), answers]")
-            outcome.result = _bounded(result, limits)
-        except (monty.MontyError, TimeoutError, *UNCONVERTED) as error:
-            outcome.error, answers = _plain(error), None
+            named = [name for name in guarded.functions if name in code]
+            feed(plain_prelude(hidden, named) + prelude_for(code))
+            feed(keeping_its_value(code))
+            outcome.result, outcome.answers = feed(f"[{result}, {answers}]").output
+        except (monty.MontyError, TimeoutError) as error:
+            outcome.error = _plain(error)
         if guarded.failed:
             raise guarded.failed
         if guarded.stopped:
             outcome.error = guarded.stopped
         if outcome.error and outcome.error.startswith(STOPPED):
             end_worker(worker)
-            return
-        with suppress(monty.MontyError, TimeoutError, *UNCONVERTED):
-            answers = feed("answers") if answers is None else answers
-            outcome.answers = _bounded(answers, limits) if isinstance(answers, list) else []
+        elif outcome.error:
+            with suppress(monty.MontyError, TimeoutError):
+                outcome.answers = feed(answers).output
+        if not isinstance(outcome.answers, list):
+            outcome.answers = []
 
     def close(self) -> None:
         """End the workers."""
@@ -203,48 +206,4 @@ def _plain(error: Exception) -> str:
         return f"TimeoutError: {error}"
     if type(error).__name__ == "MontyCrashedError":
         return "TimeoutError: the program was stopped"
-    if isinstance(error, UNCONVERTED):
-        return f"{type(error).__name__}: a value of the program cannot be returned"
     return " ".join(str(error).split())[:500]
-
-
-def _bounded(value: Any, limits: Limits) -> Any:
-    """Return a program's value as texts, numbers and lists of bounded size.
-
-    A list may stand in others a million times without taking memory, so each time counts.
-    """
-    left = limits.output
-
-    def bound(value: Any, depth: int = 0) -> Any:
-        nonlocal left
-        left -= NODE
-        if left <= 0 or depth > DEEPEST_VALUE:
-            return None
-        match value:
-            case bool() | float() | None:
-                return value
-            case int():
-                return value if abs(value) < 1 << 63 else float("inf")
-            case str() | bytes():
-                text = value[:left] if isinstance(value, str) else repr(value[:100])
-                left -= len(text)
-                return text
-            case list() | tuple() | set() | frozenset():
-                return [bound(item, depth + 1) for item in takewhile(has_room, value)]
-            case dict():
-                return pairs(value, depth)
-            case complex() | date() | time() | timedelta() | PurePath():
-                return str(value)[:100]
-        # An instance of the program's own class, or a type or function of the interpreter.
-        fields = pairs(getattr(value, "attributes", None) or {}, depth)
-        name = str(getattr(value, "name", type(value).__name__))[:100]
-        return f"{name}({', '.join(f'{key}={field!r}' for key, field in fields.items())})"[:1_000]
-
-    def pairs(values: dict[Any, Any], depth: int) -> dict[str, Any]:
-        items = takewhile(has_room, values.items())
-        return {str(bound(key, depth + 1)): bound(item, depth + 1) for key, item in items}
-
-    def has_room(_: Any) -> bool:
-        return left > 0
-
-    return bound(value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from schemas.documents import REMEMBERED, cited_as
 from schemas.errors import NotFoundError
 from tasks.report.links import PART_CHARS, Links
 from tasks.report.templates import page
@@ -14,8 +15,9 @@ from tasks.report.templates import page
 # In the order in which a mark shows them where several begin and end together.
 KINDS = ("triple", "description", "alias", "aspect", "statement")
 
-DOCUMENTS = """
-select document_id, source, uri, title, language, text, words, read_at, near_duplicate_of
+DOCUMENTS = f"""
+select document_id, source, uri, {REMEMBERED}, title, language, text, words, read_at,
+       near_duplicate_of
 from documents
 """
 PASSAGES = "select document_id, span_start, span_end, headings, page from passages"
@@ -82,12 +84,13 @@ def document_rows(con: duckdb.DuckDBPyConnection, document_id: str) -> DocumentR
 
 def document_page(rows: DocumentRows, links: Links, part: int = 0) -> str:
     """Return the page with a part of a document, from 0."""
+    document = rows.document
     return page(
         "document.html",
         links,
-        title=rows.document["title"],
+        title=document["title"] or cited_as(document["uri"], document["remembered"]),
         here="documents",
-        document=rows.document,
+        document=document,
         sections=list(_sections(rows, part * PART_CHARS, (part + 1) * PART_CHARS)),
         part=part,
         parts=rows.parts,

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow.compute as pc
 
 import schemas
+from schemas.documents import REMEMBERED
 from tasks.audit import report as audit_report
 from tasks.report.links import Links
 from tasks.report.records import PLACED_CHANGES
@@ -48,10 +49,11 @@ order by list_position(['document', 'triple', 'description', 'aspect', 'entity']
 limit ?
 """
 _CHANGE_COUNTS = "select fact_kind, kind, count(*) as number from changes group by all"
-_CONFLICTS = """
+_CONFLICTS = f"""
 select c.head_id, c.head, c.relation, t.graph, c.tail, t.tail_id, t.date, t.number, t.unit,
-       c.support, c.confidence, t.document_id, t.span_start, c.uri
+       c.support, c.confidence, t.document_id, t.span_start, c.uri, {REMEMBERED}
 from conflicts c join triples t using (triple_id)
+left join documents d on d.document_id = t.document_id
 order by c.head, c.head_id, c.relation, c.support desc, c.confidence desc, c.tail
 """
 _BEST_KNOWN = """

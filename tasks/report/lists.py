@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import schemas
+from schemas.documents import REMEMBERED
 from schemas.row import Row
 from tasks.report.links import FolderLinks, Links, list_file
 from tasks.report.reading import read
@@ -20,8 +21,8 @@ LISTS = {  # of what: the rows of the list, a title and a heading above those th
                if(graph = 'corpus', kind, 'graph ' || graph) as heading
         from entities order by graph <> 'corpus', heading, name, entity_id
     """,
-    "documents": """
-        select document_id, title, uri, language, words, source as heading
+    "documents": f"""
+        select document_id, title, uri, {REMEMBERED}, language, words, source as heading
         from documents order by source, title, document_id
     """,
 }

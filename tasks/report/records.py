@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 import schemas
+from schemas.documents import REMEMBERED, cited_as
 from schemas.row import Row
 from tasks.report.charts import bars, curves
 from tasks.report.links import Links
@@ -27,9 +28,9 @@ from yields where sentences > 0
 order by with_fact / sentences, source, language
 limit ?
 """
-_POOREST = """
+_POOREST = f"""
 with found as (select document_id, count(*) as facts from mentions group by document_id)
-select document_id, coalesce(title, uri) as title, uri, words, coalesce(facts, 0) as facts
+select document_id, title, uri, {REMEMBERED}, words, coalesce(facts, 0) as facts
 from documents left join found using (document_id)
 where words > 0
 order by coalesce(facts, 0) / words, words desc, document_id
@@ -105,7 +106,14 @@ def _sources(
         "Documents with the fewest facts for their length",
         ("Document", "Words", "Facts"),
         [
-            (_link(row["title"], links.document(row["document_id"])), row["words"], row["facts"])
+            (
+                _link(
+                    row["title"] or cited_as(row["uri"], row["remembered"]),
+                    links.document(row["document_id"]),
+                ),
+                row["words"],
+                row["facts"],
+            )
             for row in _rows(con, _POOREST, 50)
         ],
     )

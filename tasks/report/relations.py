@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from schemas.documents import REMEMBERED
 from tasks.report.links import (
     FolderLinks,
     Links,
@@ -30,7 +31,7 @@ from relations order by graph <> 'corpus', graph, triples desc, relation
 FACTS = f"""
 select graph, head_id, head, relation, tail_id, tail, valid_from, valid_to, confidence,
        concat_ws(', ', nullif(polarity, 'positive'), nullif(modality, 'asserted')) as manner,
-       document_id, uri, span_start
+       document_id, uri, {REMEMBERED}, span_start
 from triples left join documents using (document_id)
 qualify row_number() over (
     partition by graph, relation order by support desc, confidence desc, head, tail

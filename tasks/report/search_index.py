@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from schemas.documents import REMEMBERED, cited_as
 from tasks.report.links import Links
 from tasks.report.reading import read
 
@@ -23,25 +24,25 @@ SHARD = 3_000  # entries to a file, the best known first, where a beginning can 
 LONGEST_BEGINNING = 5
 
 # An entry: what it is, its name, further words, and where it leads.
-THINGS = """
+THINGS = f"""
 select 'thing' as kind, e.entity_id, null as document_id, null as span_start, name as label,
        concat_ws(' · ', nullif(e.kind, 'unknown'), nullif(graph, 'corpus'), description) as detail,
-       names.words as words, documents as weight
+       names.words as words, documents as weight, null as remembered
 from entities e join (
     select entity_id, string_agg(alias, ' ' order by alias) as words
     from aliases group by entity_id
 ) names using (entity_id)
 union all
-select 'document', null, document_id, 0, title, uri, title, 1
+select 'document', null, document_id, 0, title, uri, title, 1, {REMEMBERED}
 from documents
 """
-TEXTS = """
+TEXTS = f"""
 select 'note' as kind, entity_id, document_id, span_start, question as label, text as detail,
-       question || ' ' || text as words, 0 as weight
+       question || ' ' || text as words, 0 as weight, null as remembered
 from aspects where document_id is not null
 union all
 select 'fact', head_id, document_id, span_start, concat_ws(' ', head, relation, tail), uri,
-       concat_ws(' ', head, relation, tail), 0
+       concat_ws(' ', head, relation, tail), 0, {REMEMBERED}
 from asserted_triples join documents using (document_id)
 """
 # A Chinese character counts as a word.
@@ -124,6 +125,7 @@ def _entry(row: dict[str, Any], links: Links) -> list[str]:
         address = links.document(row["document_id"])
     else:
         address = links.place(row["document_id"], row["span_start"])
-    label, words = row["label"] or "", row["words"] or ""
+    words, detail = row["words"] or "", cited_as(row["detail"], row["remembered"])
+    label = row["label"] or detail
     further = " ".join(dict.fromkeys(words.split())) if row["kind"] == "thing" else ""
-    return [row["kind"], label, row["detail"] or "", "" if further == label else further, address]
+    return [row["kind"], label, detail, "" if further == label else further, address]

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schemas.documents import cited_as
 from tasks.report.links import Links, relation_anchor
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def environment() -> "jinja2.Environment":
         "percent": lambda share: f"{share:.0%}".replace("%", " %"),
         "count": lambda number: f"{number:,}",
     }
-    made.globals |= {"relation_anchor": relation_anchor, "pages": PAGES}
+    made.globals |= {"relation_anchor": relation_anchor, "cited_as": cited_as, "pages": PAGES}
     return made
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schemas.documents import Document
+from schemas.documents import Document, remembered_on
 from schemas.errors import UsageError
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
@@ -71,17 +71,25 @@ def search_opened(
     found = searcher.union(question, limit, names) if matched else []
     passages = [_row("passage", hit) for hit in found]
     notes = [_row("note", hit) for hit in searcher.notes(question, limit) if hit.matches]
+    hits = passages + notes
     documents = pq.read_table(
         edition.path / f"{Document.table}.parquet",
-        columns=["document_id", "uri"],
-        filters=pc.field("document_id").isin(pa.array(_documents(notes), pa.string())),
+        columns=["document_id", "uri", "source", "read_at"],
+        filters=pc.field("document_id").isin(pa.array(_documents(hits), pa.string())),
     )
-    places = dict(zip(*documents.to_pydict().values(), strict=True))
-    return passages + [{**note, "uri": places.get(note["document_id"])} for note in notes]
+    places = {
+        row["document_id"]: {
+            "uri": row["uri"],
+            "remembered": remembered_on(row["source"], row["read_at"]),
+        }
+        for row in documents.to_pylist()
+    }
+    nowhere = {"uri": None, "remembered": None}
+    return [hit | places.get(hit["document_id"], nowhere) for hit in hits]
 
 
-def _documents(notes: list[dict[str, Any]]) -> list[str]:
-    return [note["document_id"] for note in notes if note["document_id"]]
+def _documents(hits: list[dict[str, Any]]) -> list[str]:
+    return [hit["document_id"] for hit in hits if hit["document_id"]]
 
 
 def _row(kind: str, hit: Hit) -> dict[str, Any]:
@@ -91,7 +99,6 @@ def _row(kind: str, hit: Hit) -> dict[str, Any]:
         "title": fields.get("title") or fields.get("entity", ""),
         "text": fields["text"],
         "document_id": fields["document_id"],
-        "uri": fields.get("uri"),
         "span_start": fields["span_start"],
         "span_end": fields["span_end"],
         "score": round(hit.score, 4),

@@ -148,7 +148,7 @@ async def ask_streamed(
         request.app.state.metrics.answer(answer)
         evidence = [one.model_dump(mode="json") for one in answer.evidence]
         if "sources" not in shown:
-            yield _event("sources", list(dict.fromkeys(one["uri"] for one in evidence)))
+            yield _event("sources", list(dict.fromkeys(one.cited_as for one in answer.evidence)))
         if "text" not in shown:
             yield _event("text", answer.answer or answer.remark or "")
         yield _event("footnotes", evidence)

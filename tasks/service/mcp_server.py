@@ -18,6 +18,7 @@ from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, T
 from pydantic import BaseModel, Field, ValidationError
 
 import schemas
+from schemas.documents import cited_as
 from schemas.errors import AlmanacError, NotFoundError
 from tasks.models.tokens import estimate_tokens
 from tasks.service import messages, readings
@@ -372,7 +373,8 @@ def _link(item: dict[str, Any]) -> ResourceLink:
     """Return a link to the document behind an item, and to the characters that state it."""
     start, end = item.get("span_start"), item.get("span_end")
     place = f"#char={start},{end}" if start is not None and end is not None else ""
-    name = item.get("title") or item.get("uri") or item["document_id"]
+    cited = cited_as(item.get("uri"), item.get("remembered"))
+    name = item.get("title") or cited or item["document_id"]
     return ResourceLink(
         uri=f"almanac://document/{item['document_id']}{place}",
         name=str(name)[:200],

@@ -144,6 +144,7 @@ class Found(BaseModel):
     text: str
     document_id: str | None
     uri: str | None
+    remembered: str | None = Field(description="The day on which the user had it remembered.")
     span_start: int | None
     span_end: int | None
     score: float = Field(description="0 to 1, comparable within a kind.")

@@ -7,6 +7,8 @@ are processed by rules, which know English and Chinese.
 import re
 from collections import Counter
 
+from tasks.text.english_words import is_word
+
 # Inside the brackets of a regular expression.
 HAN_CLASS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 KANA_CLASS = "\u3040-\u30ff"
@@ -61,6 +63,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
+_LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
 
 
 def detect_language(text: str) -> str:
@@ -92,7 +95,15 @@ def _latin_language(sample: str) -> str:
         for language in _SPEAKERS.get(word, ()):
             shares[language] += count / total
     *_, second, best = sorted(shares, key=shares.__getitem__)
-    return best if shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN) else "und"
+    if shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN):
+        return best
+    return "en" if shares["en"] >= _LEAST_SHARE and _has_english_words(sample) else "und"
+
+
+def _has_english_words(sample: str) -> bool:
+    """Tell whether words beside names and function words are English, which short texts need."""
+    found = [word for word in _WORD.findall(sample) if word.islower() and word not in _SPEAKERS]
+    return bool(found) and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
 
 
 def _take_sample(text: str) -> str:

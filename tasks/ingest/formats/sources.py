@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
+from schemas.documents import NOTES
 from schemas.errors import UsageError
 from schemas.extras import missing_library
 from tasks.ingest.formats import local_files
@@ -17,7 +18,6 @@ from tasks.ingest.formats.names import safe_uri
 from tasks.ingest.formats.plug_in_readers import address_as_listing, reader_of_address
 from tasks.ingest.formats.url_secrets import scrubbed, with_secrets, without_secrets
 
-NOTES = "remember"  # the source of the user's notes, and its folder in the home
 NOTES_SOURCE = f"{NOTES}:"  # the name under which a refresh reads it
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+(::|://)")

@@ -29,12 +29,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place in a document that states a fact."""
+    """The place in a document that states a fact.
+
+    `remembered` is the day on which the user had the document remembered, if it is known to be one.
+    """
 
     document_id: str
     uri: str | None
     span_start: int
     span_end: int
+    remembered: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import duckdb
 
+from schemas.documents import REMEMBERED
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.retrieval.search import Hit
 from tasks.text.languages import is_chinese
@@ -26,10 +27,10 @@ _STATED = (
     "arguments", "time", "place", "confidence", "passage_id", "document_id", "uri", "span_start",
     "span_end",
 )  # fmt: skip
-_AROUND = """
+_AROUND = f"""
 select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
        s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
-       s.document_id, d.uri, s.span_start, s.span_end
+       s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}
 from asserted_statements s left join documents d using (document_id)
 where (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $entities))
   and s.attribution = '' and ($all or s.sensitivity = 'normal')
@@ -37,7 +38,7 @@ order by s.confidence desc, s.statement_id
 limit $most
 """
 # The same for every entity at once: sorted, so that they are read a group at a time.
-_ALL = """
+_ALL = f"""
 with linked as (
     select unnest(list_distinct(list_append(argument_ids, subject_id))) as entity_id, s.*
     from asserted_statements s
@@ -50,7 +51,7 @@ doubtful as (
 )
 select md5(s.entity_id), s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name,
        s.predicate, s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
-       s.document_id, d.uri, s.span_start, s.span_end
+       s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}
 from linked s
 left join documents d using (document_id)
 anti join doubtful u
