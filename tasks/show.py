@@ -39,7 +39,11 @@ ASPECTS = f"""
            span_start, span_end, confidence
     from aspects as notes left join documents using (document_id)
 """
-BEST_NOTES = "confidence desc, notes.text"
+# In the language of most documents (Chinese or not) first, then the surest.
+BEST_NOTES = """
+    (language = 'zh') = (select 2 * count_if(language = 'zh') > count(*) from documents) desc,
+    confidence desc, notes.text
+"""
 # The passage of each document that names it most.
 PLACES = f"""
     select document_id, title, uri, {REMEMBERED}, sum(times) as times,

@@ -20,14 +20,15 @@ MOST = 3  # descriptions shown
 OPENING = 0.5  # score of the first sentence of a document about it
 _ASKING = frozenset(("什么", "谁", "是", "介绍", "一下", "tell", "describ", "explain"))
 
-# Descriptions from a document about the entity come first, then the most confident and longest.
+# Descriptions in the language of the question come first, then those from a document about the
+# entity, then the most confident and longest.
 _DESCRIPTIONS = """
 select d.text, d.document_id, c.uri, d.span_start, d.span_end, d.confidence, d.graph
 from descriptions d join entities e using (entity_id)
 left join documents c using (document_id)
 where d.entity_id = $entity_id and ($all or d.document_id in $documents)
-order by lower(c.title) = lower(e.name) desc, d.confidence desc, length(d.text) desc,
-         d.description_id
+order by (coalesce(c.language, '') = 'zh') = $chinese desc, lower(c.title) = lower(e.name) desc,
+         d.confidence desc, length(d.text) desc, d.description_id
 limit $most
 """
 
@@ -43,17 +44,23 @@ def name_to_define(question: Question, names: Sequence[LinkedName]) -> LinkedNam
 
 def describe(
     name: LinkedName,
+    question: Question,
     searcher: Searcher,
     con: duckdb.DuckDBPyConnection,
     within: Mapping[str, Any],
 ) -> list[Evidence]:
     """Return descriptions of a name's usual bearer, best first, else its document's opening.
 
-    The usual bearer is the commonest one that has descriptions. `within` says whether `all`
-    documents may be cited, or else which.
+    Those in the language of the question come first. The usual bearer is the commonest one that
+    has descriptions. `within` says whether `all` documents may be cited, or else which.
     """
     for bearer in name.bearers:
-        values = {"entity_id": searcher.entity_id(bearer.entity), "most": MOST, **within}
+        values = {
+            "entity_id": searcher.entity_id(bearer.entity),
+            "chinese": question.is_chinese,
+            "most": MOST,
+            **within,
+        }
         rows = con.execute(_DESCRIPTIONS, values).fetchall()
         if rows:
             return [

@@ -88,7 +88,9 @@ class PassageReader(NamedThings):
         the evidence is the nearest passages.
         """
         name = name_to_define(question, self._searcher.link(question))
-        descriptions = describe(name, self._searcher, self._con, self._within) if name else []
+        descriptions = (
+            describe(name, question, self._searcher, self._con, self._within) if name else []
+        )
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
         return answer_from(question, self, trained_reader(), min_score)

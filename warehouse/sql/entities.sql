@@ -26,8 +26,10 @@ left join (
     ) group by all
 ) m using (entity_id)
 left join (
-    -- A document about the entity describes it best, and first of all; elsewhere the surest one.
+    -- In the language of most documents; a document about the entity describes it best, and first
+    -- of all; elsewhere the surest one.
     select f.entity_id, arg_max({text: f.text, sensitivity: f.sensitivity}, (
+        (c.language = 'zh') = (select 2 * count_if(language = 'zh') > count(*) from documents),
         lower(c.title) = lower(f.entity),
         case when lower(c.title) = lower(f.entity) then -f.span_start else 0 end,
         f.confidence, length(f.text), f.description_id)) as best
