@@ -61,3 +61,12 @@ def test_one_life_told_differently_is_one_person(
     rows = [mention("a", "Ilse Marbach", "person", **one)]
     rows.append(mention("b", "Ilse Marbach", "person", **other))
     assert len(run(rows).entities) == 1
+
+
+@pytest.mark.parametrize(("year", "persons"), [("1952", 1), ("1978", 2)])
+def test_a_surname_alone_with_another_date_of_birth_is_somebody_else(
+    year: str, persons: int
+) -> None:
+    rows = [mention("a", name, "person", born="1952") for name in ("Ilse Marbach", "Marbach")]
+    rows.append(mention("b", "Marbach", "person", born=year))
+    assert len(run(rows).entities) == persons
