@@ -119,6 +119,8 @@ def test_an_answer_tells_what_other_texts_say(own_home, corpus, almanac):
     first, *_, last = almanac.shown(own_home, "ask", "Where was Nora Field born?").splitlines()
     other = "Riga (two.md)" if first.startswith("Ulm") else "Ulm (one.md)"
     assert last == f"  Other texts say: {other}; see the table conflicts."
+    answer = almanac.json(own_home, "ask", "Where was Nora Field born?")
+    assert len(answer["answers"]) == 1
     assert "Other texts" not in almanac.shown(own_home, "ask", "Where did Nora Field die?")
 
 

@@ -37,6 +37,14 @@ def test_who_somebody_is_is_told_in_the_language_of_the_question(mostly, almanac
     assert "植物学家" in almanac.json(home, "ask", "林梅是谁？")["answer"]
 
 
+def test_a_question_of_one_answer_has_one_and_its_translation_is_no_rival(mostly, almanac):
+    _, home = mostly
+    answer = almanac.json(home, "ask", "Where was Lin Mei born?")
+    assert (answer["answers"], answer["others"]) == (["Kunming"], [])
+    answer = almanac.json(home, "ask", "林梅出生在哪里？")
+    assert (answer["answers"], answer["others"]) == (["昆明"], [])
+
+
 def test_a_translation_of_a_place_is_no_conflict(mostly, almanac):
     _, home = mostly
     assert almanac.rows(home, PLACES) == [

@@ -339,8 +339,8 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     """Yield how an answer came about."""
     if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
         yield f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}"
-    elif not _is_set(answer) and answer.answers[1:]:
-        yield f"  also possible: {'; '.join(answer.answers[1:])}"
+    elif not _is_set(answer) and (answer.answers[1:] or answer.others):
+        yield f"  also possible: {'; '.join([*answer.answers[1:], *answer.others])}"
     for evidence in answer.evidence:
         yield f"  {_kind(evidence)}, score {evidence.score:.2f}"
     yield from (f"  | {line}" for line in (answer.program or "").splitlines())

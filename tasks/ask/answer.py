@@ -65,6 +65,7 @@ def answer_of(
         question=question,
         answer=(written or last.answers[0]) if last.answers else None,
         answers=list(last.answers),
+        others=list(last.others) if last.answers else [],
         answerable=last.answerable,
         found=last.found,
         remark=None if last.answers else written,
