@@ -141,7 +141,10 @@ class Answer(_Reply):
     )
     answers: list[str] = Field(
         description="What answers the question in the fewest words: a value, or all of a set, such "
-        "as the moons of a planet; from texts also those that fit nearly as well."
+        "as the moons of a planet."
+    )
+    others: list[str] = Field(
+        [], description="What else texts may say instead, with less support, the likeliest first."
     )
     answerable: bool = Field(description="Whether an answer was given.")
     found: Found | None = Field(

@@ -25,6 +25,9 @@ LOCAL = pa.schema(
         "context": pa.string(),
         "born": pa.string(),
         "died": pa.string(),
+        "birth_places": pa.list_(pa.string()),
+        "near_places": pa.list_(pa.string()),
+        "ties": pa.list_(pa.string()),
     }
 )
 ALIASES = pa.schema(

@@ -207,6 +207,14 @@ def test_a_rougher_date_another_period_and_a_rounded_number_are_no_conflict(home
     assert conflicts(built(home)) == set()
 
 
+def test_places_in_two_scripts_are_a_conflict_only_if_a_language_states_two(home):
+    state(home, "one", born("Ada Lovelace", "London"))
+    state(home, "two", born("Ada Lovelace", "伦敦"))
+    assert conflicts(built(home)) == set()
+    state(home, "three", born("Ada Lovelace", "Leeds"))
+    assert conflicts(built(home)) == {("Ada Lovelace", town) for town in ("London", "Leeds")}
+
+
 def test_changes_name_their_cause(home):
     state(home, "one", born("Ada Lovelace", "London"), born("Ada Byron", "Leeds"))
     state(home, "two", born("George Boole", "Lincoln"))

@@ -119,7 +119,28 @@ def test_an_answer_tells_what_other_texts_say(own_home, corpus, almanac):
     first, *_, last = almanac.shown(own_home, "ask", "Where was Nora Field born?").splitlines()
     other = "Riga (two.md)" if first.startswith("Ulm") else "Ulm (one.md)"
     assert last == f"  Other texts say: {other}; see the table conflicts."
+    answer = almanac.json(own_home, "ask", "Where was Nora Field born?")
+    assert len(answer["answers"]) == 1
     assert "Other texts" not in almanac.shown(own_home, "ask", "Where did Nora Field die?")
+
+
+def test_an_answer_about_one_of_two_namesakes_tells_of_the_other(own_home, corpus, almanac):
+    for name, town, works in (
+        ("one.md", "Ulm", "Harbour Works"),
+        ("two.md", "Riga", "Larch Press"),
+    ):
+        text = f"Nora Field was born in {town}. Nora Field founded {works}.\n"
+        (corpus / name).write_text(text)
+    (corpus / "map.md").write_text("Ulm, Swabia has a tower.\n")
+    (corpus / "three.md").write_text(
+        "Nora Field was born in Swabia. Nora Field joined Tarn Club.\n"
+    )
+    refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    found = almanac.rows(own_home, "select documents from entities where name = 'Nora Field'")
+    assert sorted(row["documents"] for row in found) == [1, 2]
+    shown = almanac.shown(own_home, "ask", "Which town was Nora Field born in?")
+    assert ("Riga" in shown.splitlines()[0]) != ("  Another Nora Field: Riga (two.md)" in shown)
+    assert "  Another Nora Field: " in shown
 
 
 def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):

@@ -11,7 +11,6 @@ import pytest
 
 from tasks.report.document import DocumentRows, document_page
 from tasks.report.entity import entities_page, facts_page, timeline
-from tasks.report.first_page import disagreements
 from tasks.report.links import PART_CHARS, FolderLinks, document_file, entity_page
 from tasks.report.reading import Groups
 from tasks.report.search_index import _shards
@@ -90,11 +89,6 @@ def fact(**more: Any) -> dict[str, Any]:
         "relation": "born in", "tail": "Copenhagen", "support": 1, "confidence": 0.9,
         "document_id": "d1", "remembered": None, "span_start": 7,
     } | more  # fmt: skip
-
-
-def conflict(**more: Any) -> dict[str, Any]:
-    row = dict.fromkeys(("date", "number", "unit"))
-    return row | {"head_id": "e1", "relation": "born in"} | more
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -186,14 +180,6 @@ def test_hostile_names_and_texts_stay_text(text: str) -> None:
 def test_dates_of_facts_make_a_time_line() -> None:
     dated = [fact(date="1922"), fact(valid_from="1885-10-07"), fact()]
     assert [when for when, _ in timeline(entity("Bohr", facts=dated))] == ["1885-10-07", "1922"]
-
-
-def test_names_in_two_scripts_do_not_disagree_but_two_in_one_do() -> None:
-    folded = [conflict(tail="Warsaw"), conflict(tail="华沙")]
-    true = [conflict(tail="Warsaw", head_id="e2"), conflict(tail="Cracow", head_id="e2")]
-    dates = [conflict(tail="1867", date="1867", head_id="e3"),
-             conflict(tail="1868年", date="1868", head_id="e3")]  # fmt: skip
-    assert disagreements([*folded, *true, *dates]) == ([true, dates], 1)
 
 
 def test_ids_of_every_make_fall_on_a_page_of_the_folder() -> None:

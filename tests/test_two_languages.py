@@ -11,6 +11,7 @@ from warehouse.home import Home
 
 ENGLISH = "Lin Mei (Chinese: 林梅) is a Chinese botanist. Lin Mei was born in Kunming in 1931."
 CHINESE = "林梅（英文名Lin Mei，1931年3月7日—1999年7月4日），是中国植物学家。林梅出生于昆明。"
+PLACES = "select distinct tail from triples where relation = 'born in' order by tail"
 MORE = {
     "en": "Kunming is a city in the south of China. The river is near to the city.",
     "zh": "昆明是中国南方的一座城市。这条河在城市的附近。",
@@ -34,6 +35,24 @@ def test_who_somebody_is_is_told_in_the_language_of_the_question(mostly, almanac
     _, home = mostly
     assert "botanist" in almanac.json(home, "ask", "Who is Lin Mei?")["answer"]
     assert "植物学家" in almanac.json(home, "ask", "林梅是谁？")["answer"]
+
+
+def test_a_question_of_one_answer_has_one_and_its_translation_is_no_rival(mostly, almanac):
+    _, home = mostly
+    answer = almanac.json(home, "ask", "Where was Lin Mei born?")
+    assert (answer["answers"], answer["others"]) == (["Kunming"], [])
+    answer = almanac.json(home, "ask", "林梅出生在哪里？")
+    assert (answer["answers"], answer["others"]) == (["昆明"], [])
+
+
+def test_a_translation_of_a_place_is_no_conflict(mostly, almanac):
+    _, home = mostly
+    assert almanac.rows(home, PLACES) == [
+        {"tail": "Kunming"},
+        {"tail": "昆明"},
+    ]
+    assert almanac.rows(home, "select head, tail from conflicts") == []
+    assert "Other texts say" not in almanac.shown(home, "ask", "Where was Lin Mei born?")
 
 
 def test_a_page_shows_the_description_in_the_language_of_most_documents_first(mostly, almanac):

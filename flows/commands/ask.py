@@ -216,13 +216,15 @@ class _Screen:
 
 
 def _show_other_values(edition: "Edition", answer: Answer) -> None:
-    """Print what other texts say instead, as the table `conflicts` tells."""
-    from tasks.ask.answer import other_values
+    """Print what other texts say instead, as `conflicts` tells, and what is true of namesakes."""
+    from tasks.ask.answer import other_values, values_of_namesakes
 
     others = other_values(edition, answer)
     if others:
         values = "; ".join(terminal.one_line(f"{value} ({place})") for value, place in others)
         terminal.show(f"  Other texts say: {values}; see the table conflicts.")
+    for name, value, uri in values_of_namesakes(edition, answer):
+        terminal.show(f"  Another {terminal.one_line(f'{name}: {value} ({uri})')}")
 
 
 def _draw(answer: Answer, picture: Path) -> None:
@@ -337,8 +339,8 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     """Yield how an answer came about."""
     if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
         yield f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}"
-    elif not _is_set(answer) and answer.answers[1:]:
-        yield f"  also possible: {'; '.join(answer.answers[1:])}"
+    elif not _is_set(answer) and (answer.answers[1:] or answer.others):
+        yield f"  also possible: {'; '.join([*answer.answers[1:], *answer.others])}"
     for evidence in answer.evidence:
         yield f"  {_kind(evidence)}, score {evidence.score:.2f}"
     yield from (f"  | {line}" for line in (answer.program or "").splitlines())

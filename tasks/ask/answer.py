@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -29,6 +29,23 @@ where m.fact_kind = 'triple' and m.document_id = $document
 order by all
 """
 
+_OF_NAMESAKES = f"""
+select distinct namesake.name, other.tail, d.uri, {REMEMBERED}
+from mentions m
+join triples given on given.triple_id = m.fact_id
+join entities own on own.entity_id = given.head_id
+join entities namesake on namesake.name = own.name and namesake.graph = own.graph
+join asserted_triples other on other.head_id = namesake.entity_id
+    and other.relation = given.relation
+join documents d on d.document_id = other.document_id
+where m.fact_kind = 'triple' and m.document_id = $document
+  and m.span_start < $end and m.span_end > $start
+  and namesake.entity_id <> own.entity_id
+  and contains(lower($answer), lower(given.tail))
+  and not contains(lower($answer), lower(other.tail))
+order by all
+"""
+
 
 def answer_of(
     question: str,
@@ -48,6 +65,7 @@ def answer_of(
         question=question,
         answer=(written or last.answers[0]) if last.answers else None,
         answers=list(last.answers),
+        others=list(last.others) if last.answers else [],
         answerable=last.answerable,
         found=last.found,
         remark=None if last.answers else written,
@@ -98,10 +116,19 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
 
 
 def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
-    """Return the values, with their sources, that contradict the fact behind an answer.
+    """Return the values, with their sources, that contradict the fact behind an answer."""
+    found = _beside_answer(edition, answer, _OTHERS)
+    return [(value, cited_as(*place)) for value, *place in found]
 
-    An edition of an older version may lack the tables that tell.
-    """
+
+def values_of_namesakes(edition: Edition, answer: Answer) -> list[tuple[str, str, str]]:
+    """Return names, values and sources of the same fact about others of the name."""
+    found = _beside_answer(edition, answer, _OF_NAMESAKES)
+    return [(name, value, cited_as(*place)) for name, value, *place in found]
+
+
+def _beside_answer(edition: Edition, answer: Answer, query: str) -> list[Any]:
+    """Return what a query finds; an edition of an older version may lack the tables that tell."""
     place = answer.evidence[0] if answer.answer and answer.evidence else None
     if place is None or place.graph != CORPUS or place.document_id is None:
         return []
@@ -112,6 +139,5 @@ def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
         "end": place.span_end,
     }
     with edition.connect() as con, suppress(duckdb.CatalogException, duckdb.BinderException):
-        found = con.execute(_OTHERS, values).fetchall()
-        return [(value, cited_as(*place)) for value, *place in found]
+        return con.execute(query, values).fetchall()
     return []

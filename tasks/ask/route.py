@@ -169,7 +169,8 @@ class RouteResult:
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
     right, if the route can tell. `decisions` are those of the experts' route. `unknown` are names
     in the question by which no entity is known, if the route looked them up. `text` is what a model
-    wrote, with the numbers of its evidence, `found`, `unsupported` and `way` are as in `Answer`.
+    wrote, with the numbers of its evidence, `found`, `unsupported`, `others` and `way` are as in
+    `Answer`.
     """
 
     route: Route
@@ -182,6 +183,7 @@ class RouteResult:
     text: str = ""
     found: Found | None = None
     unsupported: Sequence[str] = ()
+    others: Sequence[str] = ()
     way: Way | None = None
 
     @property

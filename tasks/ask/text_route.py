@@ -46,7 +46,12 @@ class TextRoute(AnswerRoute):
             answer = self._read(question, self._reader)
         tried = (Attempt("passages"),)
         return RouteResult(
-            "text", answer.answers, answer.evidence, tried, probability=answer.probability
+            "text",
+            answer.answers,
+            answer.evidence,
+            tried,
+            probability=answer.probability,
+            others=answer.others,
         )
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:

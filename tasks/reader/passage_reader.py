@@ -47,7 +47,10 @@ with stating as (
 )
 select distinct t.tail from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
-where contains($answer, lower(s.tail)) and s.tail <> '' and ($all or t.document_id in $documents)
+where contains($answer, lower(s.tail)) and s.tail <> ''
+  -- Further values of these are rivals.
+  and s.relation not in (select relation from relations where single_valued and graph = 'corpus')
+  and ($all or t.document_id in $documents)
 union
 select distinct t.head from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail

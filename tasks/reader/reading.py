@@ -39,6 +39,7 @@ from tasks.reader.coverage import Coverage
 from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart, pieces
 from tasks.reader.whole import and_others, apart, whole_span
+from tasks.text.languages import is_chinese
 from tasks.text.question import Question, analyse
 from tasks.text.sentences import on_one_line
 from tasks.text.stems import stems_of, words_of
@@ -343,19 +344,36 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     """Return the completed answers, with the sentence that has the best.
 
     Where several are asked for, they are the items of a list, else, if only one is found, its
-    sentence, which may name the others.
+    sentence, which may name the others. Otherwise rivals of the best are apart.
     """
     best = read.answers[0]
     part = read.part(best)
     others = (answer for answer in read.answers if answer.probability >= least)
     sure = [best, *(answer for answer in others if not alike(answer, best))]
     given = [_whole(question, answer, read, source) for answer in sure]
-    given = and_others(given, source.values_beside(part, given[0]), question)
-    if asks_for_several(question.text):
-        given = _items(read, best) or apart(given)
-        if len(set(given)) == 1:
-            return _whole_sentence(read, best)
+    values = source.values_beside(part, given[0])
+    if not asks_for_several(question.text):
+        return _only(question, given, values, read)
+    given = _items(read, best) or apart(and_others(given, values, question))
+    if len(set(given)) == 1:
+        return _whole_sentence(read, best)
     return _answer(list(dict.fromkeys(given)), read, best)
+
+
+def _only(question: Question, given: list[str], values: list[str], read: Read) -> ReaderAnswer:
+    """Return the best answer with the further values of its relation, apart from its rivals.
+
+    A name in the other script, Chinese or letters, is taken for a translation, which is neither.
+    """
+    best, names = given[0], question.expected_answer.form == "name"
+
+    def in_its_script(texts: list[str]) -> list[str]:
+        return [text for text in texts if not names or is_chinese(text) == is_chinese(best)]
+
+    answers = and_others([best], in_its_script(values), question)
+    others = [on_one_line(text) for text in in_its_script(given[1:]) if text not in answers]
+    found = _answer(list(dict.fromkeys(answers)), read, read.answers[0])
+    return replace(found, others=list(dict.fromkeys(others)))
 
 
 def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) -> str:

@@ -131,7 +131,8 @@ class ReaderAnswer:
 
     Without answers, `evidence` holds the nearest texts. `probability` is that of the first answer
     being right, None if unknown, `stated` the sentence that states it, after title and headings.
-    `programs` and their `runs` retrieved the texts of the knowledge reader.
+    `others` are less probable rivals of an only answer. `programs` and their `runs` retrieved the
+    texts of the knowledge reader.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -140,6 +141,7 @@ class ReaderAnswer:
     runs: list[ProgramRun] = field(default_factory=list)
     probability: float | None = None
     stated: str = ""
+    others: list[str] = field(default_factory=list)
 
 
 def evidence_from(

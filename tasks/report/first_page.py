@@ -1,8 +1,9 @@
 """The first page: what somebody sees who has never seen the corpus."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import duckdb
@@ -14,8 +15,6 @@ from tasks.audit import report as audit_report
 from tasks.report.links import Links
 from tasks.report.records import PLACED_CHANGES
 from tasks.report.templates import page
-from tasks.text.languages import is_chinese
-from tasks.text.names import normalise_name
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.live import latest
@@ -83,7 +82,7 @@ def first_page(con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, lin
         found: list[Row] = con.sql(query, params=list(values)).to_arrow_table().to_pylist()
         return found
 
-    conflicts, translations = disagreements(rows(_CONFLICTS))
+    disagreeing = groupby(rows(_CONFLICTS), itemgetter("head_id", "relation"))
     best: dict[str, list[Row]] = defaultdict(list)
     for row in rows(_BEST_KNOWN, BEST_KNOWN):
         best[row["kind"]].append(row)
@@ -100,41 +99,13 @@ def first_page(con: duckdb.DuckDBPyConnection, home: Home, edition: Edition, lin
         changes=rows(_CHANGES, CHANGES),
         changed={(r["fact_kind"], r["kind"]): r["number"] for r in rows(_CHANGE_COUNTS)},
         parent=edition.manifest["parent"],
-        conflicts=conflicts,
-        translations=translations,
+        conflicts=[list(group) for _, group in disagreeing],
         best=best,
         graphs=rows(_GRAPHS),
         yields=rows(_YIELDS),
         precision=[row for row in audit_report(home)["precision"] if row["by"] == "kind"],
         cost=_cost(home),
     )
-
-
-def disagreements(rows: Iterable[Row]) -> tuple[list[list[Row]], int]:
-    """Return the groups of conflicting facts that truly disagree, and how many others there are.
-
-    Names in Chinese and in Latin letters may be one name, so only facts of one script, or dates and
-    numbers, disagree. The rows of one head and relation stand together.
-    """
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row["head_id"], row["relation"]].append(row)
-    true = [group for group in groups.values() if _disagree(group)]
-    return true, len(groups) - len(true)
-
-
-def _disagree(group: Iterable[Row]) -> bool:
-    """Return whether facts differ in a date, in a number, or in names of one script."""
-    values: dict[str, set[Any]] = defaultdict(set)
-    for row in group:
-        if row["date"]:
-            values["date"].add(row["date"])
-        elif row["number"] is not None:
-            values["number"].add((row["number"], row["unit"]))
-        else:
-            script = "Chinese" if is_chinese(row["tail"]) else "other"
-            values[script].add(normalise_name(row["tail"]))
-    return any(len(found) > 1 for found in values.values())
 
 
 def _read_at(home: Home, edition: Edition) -> datetime:

@@ -46,14 +46,39 @@ with best as (
            arg_max(text, (confidence, -doc_start, text)) as description
     from description_statements group by all
 ),
-lives as (  -- dates that tell namesakes apart
-    select document_id, head as name,
-           min("date") filter (regexp_full_match(lower(relation), '(was )?born( on| in)?|birth ?(day|date|year)|(date|year) of birth|出生(日期|时间|年份|于)?|生于')) as born,
-           min("date") filter (regexp_full_match(lower(relation), 'died( on| in)?|death (date|year)|(date|year) of death|(去世|逝世)(日期|时间|年份|于)?|卒于')) as died
+told_of as (  -- what tells namesakes apart
+    select document_id, head, tail, "date", value_type,
+           value_type in ('date', 'year') and regexp_full_match(lower(relation), '(was )?born( on| in)?|birth ?(day|date|year)|(date|year) of birth|出生(日期|时间|年份|于)?|生于') as is_birth,
+           value_type in ('date', 'year') and regexp_full_match(lower(relation), 'died( on| in)?|death (date|year)|(date|year) of death|(去世|逝世)(日期|时间|年份|于)?|卒于') as is_death,
+           value_type in ('entity', 'text') and regexp_full_match(lower(relation), '(was )?born (in|at|near)|birth ?place|place of birth|出生(于|在|地|地点)?|生于') as is_birthplace,
+           value_type = 'entity' and coalesce(tail_kind, '') not in ('place', '') as is_tie
     from triple_statements
-    where value_type in ('date', 'year') and polarity = 'positive' and modality = 'asserted'
-    group by all
+    where polarity = 'positive' and modality = 'asserted'
 ),
+births as (select distinct document_id, head as name, tail as place from told_of where is_birthplace),
+nearby as (  -- places of birth that a fact or the words relate: "Warsaw, Poland"
+    select distinct b.document_id, b.name, if(t.head = b.place, t.tail, t.head) as place
+    from births b join triple_statements t on b.place in (t.head, t.tail)
+    where t.head in (select place from births) and t.tail in (select place from births)
+    union
+    select a.document_id, a.name, b.place
+    from births a
+    join births b on b.name = a.name and b.place <> a.place
+    join name_statements n on n.name in (a.place, b.place)
+    join passages p using (passage_id)
+    where contains(p.text, concat(a.place, ', ', b.place))
+       or contains(p.text, concat(b.place, ', ', a.place))
+),
+lives as (
+    select document_id, head as name,
+           min("date") filter (is_birth) as born, min("date") filter (is_death) as died,
+           list(distinct tail) filter (is_birthplace) as birth_places,
+           list(distinct lower(tail)) filter (is_tie and not is_birthplace) as ties
+    from told_of
+    group by all
+    having bool_or(is_birth or is_death or is_birthplace)
+),
+near as (select document_id, name, list(distinct place) as near_places from nearby group by all),
 counted as (  -- texts come after counting: they take a hundred times the room
     select n.document_id, n.name, coalesce(nullif(n.kind, ''), 'unknown') as kind,
            count(*) as mentions, coalesce(bool_or(n.kind_stated), false) as kind_stated,
@@ -69,13 +94,14 @@ counted as (  -- texts come after counting: they take a hundred times the room
 select c.document_id, d.title, d.language, c.name, c.kind, c.kind_stated, c.scored, c.kind_scores,
        c.mentions, c.first_said,
        lower(c.name) = lower(d.title) as as_title, b.description, t.context,
-       l.born, l.died
+       l.born, l.died, l.birth_places, r.near_places, l.ties
 from counted c
 join documents d using (document_id)
 join (select passage_id, left(any_value(text), 300) as context from passages group by all) t
     on t.passage_id = c.first_passage
 left join best b on b.document_id = c.document_id and b.name = c.name
-left join lives l on l.document_id = c.document_id and l.name = c.name;
+left join lives l on l.document_id = c.document_id and l.name = c.name
+left join near r on r.document_id = c.document_id and r.name = c.name;
 
 -- Pairs of names that a language model takes for two things: it relates one to the other, or
 -- describes both in one passage. Only names that share a word could be taken for one.

@@ -20,6 +20,13 @@ disagreeing as (
       -- One sentence that names both means both: "in Hyderabad, India".
       and not (a.document_id = b.document_id
           and a.span_start < b.span_end and b.span_start < a.span_end)
+      -- A name in Chinese may translate one in letters, unless a translation of either is known.
+      and not (a.tail_id is not null
+          and regexp_matches(a.tail, '\p{Han}') <> regexp_matches(b.tail, '\p{Han}')
+          and not exists (
+              from aliases n where n.entity_id in (a.tail_id, b.tail_id)
+              and regexp_matches(n.alias, '\p{Han}')
+                  <> regexp_matches(if(n.entity_id = a.tail_id, a.tail, b.tail), '\p{Han}')))
       -- A place in another: the corpus says so, or the text does.
       and not (a.tail_id is not null and (
           coalesce(contains(d.text, concat(a.tail, ', ', b.tail)), false)

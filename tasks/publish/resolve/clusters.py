@@ -79,6 +79,16 @@ def join_senses(blocks: dict[str, list[Sense]], likeness: Likeness) -> list[Clus
     return joiner.clusters()
 
 
+def _lived_apart(one: _Group, other: _Group) -> bool:
+    """Tell whether two groups tell other dates of birth or death, and share no tie."""
+    return any(
+        a.life.has_other_dates(b.life) and not a.life.ties & b.life.ties
+        for a in one.senses.values()
+        for b in other.senses.values()
+        if a.life and b.life
+    )
+
+
 class _Joiner:
     """A union-find in which some unions are forbidden."""
 
@@ -94,6 +104,8 @@ class _Joiner:
         one, other = self.groups[link.one], self.groups[link.other]
         # A word that occurs beside its plural is a common noun, whose kinds are guesses.
         if one is other or self._contradicts(one, other, kinds_matter=link.kind != PLURAL):
+            return
+        if link.kind != STATED and _lived_apart(one, other):
             return
         if len(one.senses) < len(other.senses):
             one, other = other, one

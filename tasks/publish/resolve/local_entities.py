@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.publish.resolve.lives import Life, joined
+
 KIND_NOTES = frozenset({"person", "place", "organisation", "work", "event", "thing"})
 """Notes that only state a kind, with which an engine distinguishes a name from a surname."""
 
@@ -25,7 +27,7 @@ class Unit:
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
     added: bool = False  # another name with an added word that is not part of it
-    dates: dict[str, str] = field(default_factory=dict)  # when a person was born and died
+    life: Life | None = None
 
     @property
     def mentions(self) -> int:
@@ -56,7 +58,7 @@ class LocalEntity:
     titled: bool = field(init=False)
     description: str = field(init=False)
     context: str = field(init=False)
-    dates: dict[str, str] = field(init=False)
+    life: Life | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Derive the values that are used often."""
@@ -70,7 +72,7 @@ class LocalEntity:
         ordered = [self.main, *self.units]
         self.description = next((u.description for u in ordered if u.description), "")
         self.context = next((u.context for u in ordered if u.context), "")
-        self.dates = {what: date for unit in self.units for what, date in unit.dates.items()}
+        self.life = joined([unit.life for unit in self.units if unit.life])
 
     @property
     def firm(self) -> bool:

@@ -14,6 +14,7 @@ from tasks.publish.resolve.added_words import (
     pieces_of_names,
 )
 from tasks.publish.resolve.kinds import Believed
+from tasks.publish.resolve.lives import joined, read_life
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import (
     adds_role,
@@ -143,7 +144,7 @@ class _DocumentNames:
             unit.first_said = min(known, offset)
         unit.description = max(unit.description, row["description"] or "", key=len)
         unit.context = unit.context or row["context"] or ""
-        unit.dates.update({what: row[what] for what in ("born", "died") if row.get(what)})
+        unit.life = joined([life for life in (unit.life, read_life(row)) if life])
         unit.language = row["language"] or unit.language
 
     def touch(self, name: str, kind: str, title: str = "", mentions: int = 0) -> Unit:

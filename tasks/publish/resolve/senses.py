@@ -6,6 +6,7 @@ from typing import Any
 
 from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.likeness import SAME, Likeness, Profile
+from tasks.publish.resolve.lives import Life, joined
 from tasks.publish.resolve.local_entities import LocalEntity, kinds_clash, voted_kind
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import HAN
@@ -26,7 +27,7 @@ class Sense:
     kinds: Counter[str] = field(default_factory=Counter)
     notes: set[str] = field(default_factory=set)
     descriptions: list[str] = field(default_factory=list)
-    dates: list[dict[str, str]] = field(default_factory=list)
+    life: Life | None = None
     mentions: int = 0
     kind: str = "unknown"
     firm: bool = False
@@ -44,8 +45,8 @@ class Sense:
         self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
         self.firm |= member.firm
-        if member.dates:
-            self.dates.append(member.dates)
+        if member.life:
+            self.life = joined([life for life in (self.life, member.life) if life])
         if member.note:
             self.notes.add(member.note)
         text = member.description
@@ -136,7 +137,9 @@ class _Block:
             few = 2 * len(sense.members) <= len(largest.members) >= _MANY
             remarked = not self.suspected and sense.kind in (largest.kind, "unknown")
             rare = few and (remarked or not sense.firm)
-            if sense is not largest and (rare or usual and remarked):
+            if sense is largest or self._lived_apart(largest, sense, sense.descriptions):
+                continue
+            if rare or usual and remarked:
                 self.senses.remove(sense)
                 for member in sense.members:
                     largest.add(member)
@@ -166,7 +169,12 @@ class _Block:
         The kind of a passing mention is a guess. For a name of several words a wrong guess is more
         likely than a second bearer; a single word needs a context that fits.
         """
-        elsewhere = [s for s in self.senses[:_MAX_SENSES] if entity.document not in s.documents]
+        elsewhere = [
+            sense
+            for sense in self.senses[:_MAX_SENSES]
+            if entity.document not in sense.documents
+            and not self._lived_apart(sense, entity, [entity.description])
+        ]
         if " " in self.norm:
             return elsewhere
         firm = [sense for sense in elsewhere if sense.firm]
@@ -191,6 +199,8 @@ class _Block:
             return True
         if entity.note and sense.notes:
             return not _notes_agree(entity.note, sense.notes)
+        if self._lived_apart(sense, entity, [entity.description]):
+            return True
         texts = sense.descriptions or sorted(sense.notes)
         if kinds_clash(sense.kind, entity.kind, self.norm):
             alike = (self.likeness.alike(evidence, text, self.norm) for text in texts if evidence)
@@ -198,8 +208,24 @@ class _Block:
         if not evidence or not texts:
             return False
         if sense.kind == entity.kind == "person" and is_rare_full_name(self.norm):
-            return any(_lived_apart(dates, entity.dates) for dates in sense.dates)
+            return False
         return all(self.likeness.differ(evidence, t, self.norm, self.suspected) for t in texts)
+
+    def _lived_apart(self, sense: Sense, other: Sense | LocalEntity, texts: list[str]) -> bool:
+        """Tell whether two bearers of the name are persons whose lives cannot be one.
+
+        Dates that disagree suffice. Sources often err about a place, or state a wider one: there
+        what else they tell must differ, too. One tie that both have makes them one person.
+        """
+        one, two = sense.life, other.life
+        if not one or not two or not {sense.kind, other.kind} <= {"person", "unknown"}:
+            return False
+        if one.ties & two.ties or not (one.has_other_dates(two) or one.began_elsewhere(two)):
+            return False
+        if one.has_other_dates(two) or (one.ties and two.ties):
+            return True
+        pairs = [(text, known) for text in texts for known in sense.descriptions]
+        return bool(pairs) and all(self.likeness.differ(*pair, self.norm, True) for pair in pairs)
 
     def _rank(self, sense: Sense, entity: LocalEntity, evidence: str) -> tuple[Any, ...]:
         texts = sense.descriptions + sorted(sense.notes)
@@ -221,14 +247,6 @@ def is_rare_full_name(norm: str) -> bool:
     return len(words) > 1 and not all(len(word) == 1 or is_common(word) for word in words)
 
 
-def _lived_apart(one: dict[str, str], other: dict[str, str]) -> bool:
-    """Tell whether two dates of birth, or of death, disagree; a year fits any of its days."""
-    return any(
-        not (one[what].startswith(other[what]) or other[what].startswith(one[what]))
-        for what in one.keys() & other.keys()
-    )
-
-
 def _evidence(entity: LocalEntity) -> str:
     return entity.description or entity.note
 
@@ -244,6 +262,7 @@ def _most_telling_first(entity: LocalEntity) -> tuple[Any, ...]:
         not entity.note,
         not entity.titled,
         not entity.description,
+        entity.life is None,
         not known,
         -entity.mentions,
         entity.key,
