@@ -37,7 +37,9 @@ HARBOUR = (
 KITCHEN = "Soak the beans overnight. Cook them for ninety minutes with onions and a bay leaf."
 
 
-PLAIN_SOURCE: Any = SimpleNamespace(rarity=lambda word: 1.0, names_in=lambda text: [])
+PLAIN_SOURCE: Any = SimpleNamespace(
+    rarity=lambda word: 1.0, names_in=lambda text: [], is_said=lambda name: True
+)
 
 
 @pytest.fixture(scope="module")

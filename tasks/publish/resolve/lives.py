@@ -8,6 +8,8 @@ from babel import Locale
 
 from tasks.text.languages import HAN
 
+SLIP = 2  # years by which two sources may differ about one person, which is a conflict of facts
+
 
 @dataclass(slots=True)
 class Life:
@@ -31,9 +33,9 @@ class Life:
         self.ties |= other.ties
 
     def has_other_dates(self, other: "Life") -> bool:
-        """Tell whether two dates of birth, or of death, disagree; a year fits any of its days."""
+        """Tell whether two dates of birth, or of death, are further apart than sources err."""
         return any(
-            not (self.dates[what].startswith(date) or date.startswith(self.dates[what]))
+            abs(_year(self.dates[what]) - _year(date)) > SLIP
             for what, date in other.dates.items()
             if what in self.dates
         )
@@ -60,6 +62,12 @@ def read_life(row: dict[str, Any]) -> Life | None:
         set(row.get(what) or ()) for what in ("birth_places", "near_places", "ties")
     )
     return Life(dates, places, near, ties) if dates or places else None
+
+
+def _year(date: str) -> int:
+    """Return the year of a date or year, negative before the first."""
+    sign, digits = (-1, date[1:]) if date.startswith("-") else (1, date)
+    return sign * int(digits.partition("-")[0])
 
 
 def joined(lives: list[Life]) -> Life | None:
