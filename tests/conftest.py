@@ -120,9 +120,9 @@ def small_report(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, as Playwright drives it."""
+    """Chromium, as Playwright drives it: by an event loop that other tests must not find running."""
     chromium = Path("/usr/bin/chromium")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
     if not chromium.exists():

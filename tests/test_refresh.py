@@ -181,8 +181,8 @@ def test_an_incomplete_listing_deletes_nothing(again, monkeypatch):
     (source / "polonium.md").unlink()
     real = ingest.scan
 
-    def failing(name: str):
-        listing = real(name)
+    def failing(*given):
+        listing = real(*given)
         return type(listing)(listing.source, listing.items, False, "the share broke off")
 
     monkeypatch.setattr(ingest, "scan", failing)

@@ -127,8 +127,8 @@ class Almanac(RuleBasedStateMachine):
         before = self.documents()
         real = ingest.scan
 
-        def failing(source: str) -> Any:
-            found = real(source)
+        def failing(*given: Any) -> Any:
+            found = real(*given)
             kept = type(found.items)(list(found.items)[:1])
             return type(found)(found.source, kept, False, "The share broke off")
 

@@ -64,6 +64,7 @@ _LABELLED = 2  # columns of a table of labels and their values
 _KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
 _SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
 _SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
+_SAYS_WHAT = re.compile(r"descriptions?|meaning|notes?|remarks?|说明|描述|含义|备注", re.IGNORECASE)
 _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
@@ -281,7 +282,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
-        says_labels = _SAYS_LABEL.fullmatch(headers[0]) or _SAYS_VALUE.fullmatch(headers[-1])
+        says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
         if len(headers) == _LABELLED and says_labels:
             for row in rows:
                 yield from _of_labelled_row(*row)
@@ -303,10 +304,15 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
 def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
     """Return whether columns are the subjects: below no header, or "Property", stand only words."""
     if headers[0]:
-        return bool(_SAYS_LABEL.fullmatch(headers[0]))
+        return _says_labels(headers)
     labels = " ".join(row[0][0] for row in rows).lower().split()
     are_names = not any(all(map(is_word, name.lower().split())) for name in headers[1:])
     return bool(labels) and are_names and all(map(is_word, labels))
+
+
+def _says_labels(headers: list[str]) -> bool:
+    """Tell whether the first column has labels; "Field | Description" describes what it names."""
+    return bool(_SAYS_LABEL.fullmatch(headers[0])) and not _SAYS_WHAT.fullmatch(headers[-1])
 
 
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:

@@ -62,11 +62,12 @@ def read_page(document: Any, number: int, *, with_title: bool) -> Page:
     fault = _fault(words, text)
     if not fault and (has_words(text) or drawn.share_of_pictures() < _MOST_OF_IT):
         return Page(text, in_large_letters(words, unseen) if with_title else "")
-    if fault and not can_read_pictures():
-        raise RefusalError(Reason.ILLEGIBLE, f"{name} is not legible: {fault}.")
-    check_reader(name)
-    text, sure = text_in_picture(page.render(scale=_DOTS / 72).to_numpy()[:, :, :3])
-    return Page(text, sure=sure) if text else Page("")
+    if not fault or can_read_pictures():
+        check_reader(name)
+        text, sure = text_in_picture(page.render(scale=_DOTS / 72).to_numpy()[:, :, :3])
+        if text or not fault:
+            return Page(text, sure=sure) if text else Page("")
+    raise RefusalError(Reason.ILLEGIBLE, f"{name} is not legible: {fault}.")
 
 
 def _fault(words: Any, text: str) -> str:
