@@ -122,7 +122,7 @@ def small_report(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, as Playwright drives it: by an event loop that other tests must not find running."""
+    """Chromium, driven by an event loop that tests of other modules must not find running."""
     chromium = Path("/usr/bin/chromium")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
     if not chromium.exists():
