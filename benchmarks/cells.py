@@ -66,16 +66,16 @@ def main() -> None:
     arguments = parser.parse_args()
     lines = map(json.loads, ITEMS.read_text(encoding="utf-8").splitlines())
     rows = [row for row in lines if row["part"] == arguments.part]
-    asked = [row for row in rows if "question" in row]
+    questions = [row for row in rows if "question" in row]
     with tempfile.TemporaryDirectory(prefix="almanac-cells-") as made:
         folder, home = Path(made, "documents"), Home(arguments.home or Path(made, "home"))
         folder.mkdir()
         write_documents([row for row in rows if "document" in row], folder)
         refresh(home, [str(folder)], Settings())
         with home.editions.reading() as edition, Asker(home, edition, Settings()) as asker:
-            answers = asker.answer_all([row["question"] for row in asked])
+            answers = asker.answer_all([row["question"] for row in questions])
     counts: dict[str, Counter[str]] = {"answerable": Counter(), "unanswerable": Counter()}
-    for row, answer in zip(asked, answers, strict=True):
+    for row, answer in zip(questions, answers, strict=True):
         found = outcome(answer, row["answers"])
         counts["answerable" if row["answers"] else "unanswerable"][found] += 1
         if arguments.shown:

@@ -39,6 +39,7 @@ def words_of_package(path: Path) -> str | None:
                 lines += set(_paragraphs(etree.fromstring(package.read(name)), ends))
             return "\n".join(lines) if roots else None
     except (zipfile.BadZipFile, etree.XMLSyntaxError, OSError, RuntimeError, NotImplementedError):
+        # Broken, encrypted or packed unusually: nothing to compare with, and counted as such.
         return None
 
 

@@ -90,19 +90,16 @@ def finer(description: str, default: Any = False, **limits: Any) -> Any:
 QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
 FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
 EDITION = option("ID", "An older edition, by its id (the current one).", None)
-READER = option(
-    "LABEL",
-    "Read as somebody does who holds this label; may be repeated, `none` for no label at all (as "
-    "the owner, who sees everything).",
-    [],
-    name="--label",
-)
-WHERE = option(
-    "CONDITION",
-    "Read only documents whose metadata meet it, such as \"date >= 2025-01-01 and author = 'Ada "
-    "Lovelace'\" (all).",
+READER = finer(
+    "Read as somebody does who holds these labels, with commas between; `none` for no label at "
+    "all (as the owner, who sees everything).",
     None,
 )
+CONDITION = (
+    "Read only documents whose metadata meet it, such as \"date >= 2025-01-01 and author = 'Ada "
+    "Lovelace'\" (all)."
+)
+WHERE = option("CONDITION", CONDITION, None)
 LABELS = option(
     "LABEL",
     "Also write documents with this label, `sensitive` for those of sensitive sources; may be "

@@ -1,7 +1,7 @@
 """Labels of sources, documents and graphs: a reader sees what has no label but those he holds."""
 
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
@@ -42,13 +42,23 @@ def given_labels(texts: Iterable[str]) -> list[str] | None:
     return labels
 
 
-def _checked(read: Callable[[list[str]], object]) -> AfterValidator:
-    def check(texts: list[str]) -> list[str]:
-        read(texts)
-        return texts
+def labels_of_reader(text: str | None) -> list[str] | None:
+    """Return the labels that a text with commas between says, None for no text: the owner.
+
+    Raises ValueError as `held_labels` does, for an empty text, too: it must not mean the owner.
+    """
+    return None if text is None else held_labels(text.split(","))
+
+
+def _checked(read: Callable[[Any], object]) -> AfterValidator:
+    """Return a check that a value can be read; the value stays as it was given."""
+
+    def check(value: Any) -> Any:
+        read(value)
+        return value
 
     return AfterValidator(check)
 
 
 GivenLabels = Annotated[list[str], _checked(given_labels)]  # texts that give a source labels
-HeldLabels = Annotated[list[str], _checked(held_labels)]  # texts that say what a reader holds
+HeldLabels = Annotated[str | None, _checked(labels_of_reader)]  # what a reader holds, with commas

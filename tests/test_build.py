@@ -324,8 +324,8 @@ def test_an_editions_folder_is_read_without_almanac(home):
         [path] = folder.glob(f"**/{row.table}.parquet")
         pairs = duckdb.sql("select key::varchar, value::varchar from parquet_kv_metadata(?)",
                            params=[str(path)]).fetchall()  # fmt: skip
-        told = {key: value for key, value in pairs if key.startswith("comment.")}
-        assert len(told) == len(row.model_fields) and all(told.values())
+        comments = {key: value for key, value in pairs if key.startswith("comment.")}
+        assert len(comments) == len(row.model_fields) and all(comments.values())
 
 
 def test_what_a_model_wrote_is_published_under_its_words_and_names(home):

@@ -36,7 +36,7 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
 
 
 def test_what_was_said_is_cited_by_the_day_on_which_it_was_remembered(home, almanac):
-    said = almanac.json(home.path, "remember", SAID)
+    note = almanac.json(home.path, "remember", SAID)
     [(day,)] = (
         home.editions.current()
         .connect()
@@ -52,9 +52,9 @@ def test_what_was_said_is_cited_by_the_day_on_which_it_was_remembered(home, alma
     almanac.shown(home.path, "report", "--out", str(home.path / "pages"))
     pages = (home.path / "pages").rglob("*.html")
     written = "".join(page.read_text(encoding="utf-8") for page in pages)
-    assert cited in written and said["uri"] not in written
+    assert cited in written and note["uri"] not in written
     answer = almanac.json(home.path, "ask", "Where was Mira Holm born?")
-    assert answer["evidence"][0]["uri"] == said["uri"]
+    assert answer["evidence"][0]["uri"] == note["uri"]
 
 
 def test_a_remembered_file_is_cited_by_its_name_as_well():

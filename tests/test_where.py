@@ -129,7 +129,7 @@ def test_a_condition_leaves_no_other_route(dated):
 def test_the_command_line_has_conditions_and_labels(dated, almanac):
     question = "Where was Grace Hall born?"
     answer = almanac.shown(dated.path, "ask", question, "--where", "date = 2023")
-    code, _, error = almanac(dated.path, "ask", question, "--label", "hr")
+    code, _, error = almanac(dated.path, "ask", question, "--set", "reader=hr")
 
     assert answer.startswith("Leeds")
     assert code == 2

@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import field_validator, model_validator
 
 from flows import terminal
-from flows.jobs import MODEL, READER, WHERE, Call, Configured, finer, operand, option, switch
+from flows.jobs import (
+    CONDITION,
+    MODEL,
+    READER,
+    WHERE,
+    Call,
+    Configured,
+    finer,
+    operand,
+    option,
+    switch,
+)
 from flows.terminal import Shown
 from schemas.answers import MIN_SCORE, Answer, Evidence, Gating, Way
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
-from schemas.labels import HeldLabels, held_labels
+from schemas.labels import HeldLabels, labels_of_reader
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
 
@@ -69,7 +80,7 @@ class Asking(Configured):
         "2026-03-31 (the current one).",
         None,
     )
-    where: str | None = WHERE
+    where: str | None = finer(CONDITION, None)
     edition: str | None = finer("An older edition, by its id.", None)
     without: list[str] = finer(
         "Parts of the query to leave out: gate, programs, planner, paths, bandit, text, experts, "
@@ -121,7 +132,8 @@ class Ask(Asking):
     )
     stream: bool = switch("Show text while it is written, as on a terminal.")
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
-    labels: HeldLabels = READER
+    where: str | None = WHERE
+    reader: HeldLabels = READER
     picture: str | None = option(
         "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
     )
@@ -157,7 +169,7 @@ class Ask(Asking):
         home = self.place
         first = [checked_question(" ".join(self.question))] if self.question else []
         typed = _typed_questions() if self.interactive else ()
-        edition = edition_of(home, self.edition, self.as_of, held_labels(self.labels))
+        edition = edition_of(home, self.edition, self.as_of, labels_of_reader(self.reader))
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
         settings = _impatient(self.chosen_settings)
         turns: list[Turn] = []

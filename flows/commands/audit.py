@@ -40,9 +40,9 @@ class AuditFacts(Job):
         None, "Draw this kind of facts only; may be repeated (all).", [], name="--kind"
     )
     relation: str | None = option("NAME", "Draw triples of this relation only (all).", None)
-    source: str | None = option("NAME", "Draw facts of this source only (all).", None)
-    by: Literal["kind", "relation", "source"] | None = option(
-        None, "Draw alike from each of these (from all facts together).", None
+    source: str | None = finer("Draw facts of this source only (all).", None)
+    by: Literal["kind", "relation", "source"] | None = finer(
+        "Draw alike from each of these (from all facts together).", None
     )
     seed: int = finer("The random seed; audits with one seed continue.", 0)
 

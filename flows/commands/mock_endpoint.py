@@ -19,7 +19,6 @@ class ServeMockEndpoint(Command, EndpointOptions):
     shortcuts = {
         "--port": Shortcut("port", "N"),
         "--latency": Shortcut("latency", "SECONDS"),
-        "--requests-per-minute": Shortcut("requests_per_minute", "N"),
         "--ledger": Shortcut("ledger", "FILE"),
         "--faults": Shortcut("faults", "FILE"),
     }

@@ -6,7 +6,7 @@ from typing import Any
 from flows import terminal
 from flows.jobs import EDITION, READER, WHERE, Configured, Runner, operand, option
 from schemas.documents import cited_as
-from schemas.labels import HeldLabels, held_labels
+from schemas.labels import HeldLabels, labels_of_reader
 
 QUOTED_CHARS = 400
 
@@ -17,7 +17,7 @@ class Search(Configured):
     words: list[str] = operand("WORDS", "What to search for.")
     limit: int = option("N", "Show N passages and N notes.", 5, ge=1)
     where: str | None = WHERE
-    labels: HeldLabels = READER
+    reader: HeldLabels = READER
     edition: str | None = EDITION
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ class Search(Configured):
 
         settings = self.settings or reading_settings_of(self.place)
         words = " ".join(self.words)
-        labels = held_labels(self.labels)
+        labels = labels_of_reader(self.reader)
         with edition_of(self.place, self.edition, labels=labels).pinned() as edition:
             return search(edition, words, settings.engine, limit=self.limit, where=self.where)
 

@@ -8,7 +8,7 @@ from typing import Any
 from flows.jobs import EDITION, READER, Command, Runner, operand, option, switch
 from flows.terminal import Shown, Table, one_line
 from schemas.documents import cited_as
-from schemas.labels import HeldLabels, held_labels
+from schemas.labels import HeldLabels, labels_of_reader
 
 SHOWN = 20  # rows of each kind
 
@@ -24,7 +24,7 @@ class Show(Command):
     html: Path | None = option(
         "FILE", "Also write it, with a drawing of its neighbours, as this page (none).", None
     )
-    labels: HeldLabels = READER
+    reader: HeldLabels = READER
     edition: str | None = EDITION
 
     def work(self, runner: Runner) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class Show(Command):
         from flows.home import edition_of
         from tasks.show import show_entity
 
-        labels = held_labels(self.labels)
+        labels = labels_of_reader(self.reader)
         with edition_of(self.place, self.edition, labels=labels).pinned() as edition:
             page = show_entity(edition, " ".join(self.entity), self.graph)
         if self.html:

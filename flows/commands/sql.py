@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from flows import terminal
 from flows.jobs import EDITION, READER, Call, Configured, operand, option
-from schemas.labels import HeldLabels, held_labels
+from schemas.labels import HeldLabels, labels_of_reader
 
 if TYPE_CHECKING:
     from warehouse.sql_process import SqlProcess
@@ -35,7 +35,7 @@ class Sql(Configured):
         "where they are full-width or follow blanks and unseen characters.",
         "table",
     )
-    labels: HeldLabels = READER
+    reader: HeldLabels = READER
     edition: str | None = EDITION
 
     def run(self, call: Call) -> int:
@@ -56,7 +56,7 @@ class Sql(Configured):
         from warehouse.sql_session import live_parts, run_sql
 
         query = sys.stdin.read() if self.query == "-" else self.query
-        home, labels = self.place, held_labels(self.labels)
+        home, labels = self.place, labels_of_reader(self.reader)
         edition = edition_of(home, self.edition, labels=labels)
         settings = self.settings or reading_settings_of(home)
         # What others asked has no labels.

@@ -244,12 +244,12 @@ class LearnedModel(WordModel):
         score += strange @ weights["strange"] + rows.topics @ weights["read"]
         score += weights["length_bias"][rows.lengths - 1]
         whole = weights["path"][rows.paths] * trust.prod(1)[:, None]
-        asked = questions[rows.readings]
-        score += (asked * (weights["length"][rows.lengths - 1] + whole)).sum(1)
+        repeated = questions[rows.readings]
+        score += (repeated * (weights["length"][rows.lengths - 1] + whole)).sum(1)
         for hop in range(LONGEST):
             for length in range(hop + 1, LONGEST + 1):
                 chosen = np.flatnonzero((rows.lengths == length) & (rows.hops[:, hop] >= 0))
-                turned = asked[chosen] @ weights["place"][PLACES[length, hop]]
+                turned = repeated[chosen] @ weights["place"][PLACES[length, hop]]
                 there = relations[rows.hops[chosen, hop]]
                 score[chosen] += (turned * there).sum(1) * trust[chosen, hop]
         return np.asarray(score, np.float32)
