@@ -50,7 +50,7 @@ def test_a_question_leads_to_its_sentence_and_is_judged(page: Any, service: Any)
     page.get_by_role("button", name="Ask").click()
     assert "London" in page.locator(".said").inner_text()
     page.locator(".sentence").first.click()
-    assert page.locator(":target").count() == 1
+    page.locator(":target").wait_for()
     page.go_back()
     page.get_by_role("button", name="Right").click()
     assert page.url == str(service[0].base_url.join("/"))

@@ -48,7 +48,7 @@ status: {word}
 ---
 # {word} plans
 
-Ada Lovelace was born in {word} City. Ada Lovelace, also called {word} Ada, owns {word} Ltd.
+Ada Lovelace lived in {word} City. Ada Lovelace, also called {word} Ada, owns {word} Ltd.
 {word} Ltd is a company in Paris. Mary Shelley will leave {word} Ltd in 2031 because of {word}.
 
 ## {word} costs
@@ -266,5 +266,5 @@ def test_nor_do_tools_of_models(asked):
         })
         for name, arguments in calls
     ]  # fmt: skip
-    assert all('"isError":false' in answer for answer in answers)
+    assert [answer for answer in answers if '"isError":false' not in answer] == []
     assert words_in(" ".join(answers)) == WORDS.keys() - unseen

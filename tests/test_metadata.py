@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -273,6 +274,8 @@ def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path, old: bool
     columns = {
         "document_id": ["d", "e"],
         "page_starts": [[0, 10], None],
+        "source": ["file", "file"],
+        "read_at": [datetime.now(UTC)] * 2,
         "metadata": [None, '{"author": "Ada", "date": "2020-01-05T10:00:00"}'],
     }
     if old:

@@ -115,7 +115,8 @@ def test_a_program_is_told_what_is_but_a_statement(graph):
 
 
 STATED = """
-create table documents as select 'd' as document_id, 'file' as uri;
+create table documents as
+    select 'd' as document_id, 'file' as uri, 'file' as source, current_timestamp as read_at;
 create table statements as
 select * from (values
     ('plain', '', 'normal', 'asserted', 0), ('sensitive', '', 'sensitive', 'asserted', 0),
