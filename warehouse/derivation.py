@@ -114,6 +114,7 @@ class Derivation:
         self.position, self.reader = position, reader
         self._opened = ExitStack()
         self.con = self._opened.enter_context(scratch.database())
+        self._opened.enter_context(journal.pinned())
         register(journal, rows, self.con, position)
         if not reader.reads_everything:
             register(journal, [observations.Scan], self.con, journal.position)

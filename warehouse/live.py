@@ -46,15 +46,16 @@ def newest(
     import pyarrow.dataset as ds
 
     wanted = reduce(and_, (ds.field(column) == value for column, value in like.items()))
-    parts = live.parts(row)[-2 * count :]
     tables: list[pa.Table] = []
     size = FIRST_PARTS
-    while parts and sum(map(len, tables)) < count:
-        files = [str(live.path(part)) for part in parts[-size:]]
-        del parts[-size:]
-        table = ds.dataset(files, schema=row.arrow_schema()).to_table(list(columns), filter=wanted)
-        tables.append(table)
-        size *= 2
+    with live.pinned():
+        parts = list({part.file: part for part in live.parts(row)[-2 * count :]}.values())
+        while parts and sum(map(len, tables)) < count:
+            files = [str(live.path(part)) for part in parts[-size:]]
+            del parts[-size:]
+            rows = ds.dataset(files, schema=row.arrow_schema())
+            tables.append(rows.to_table(list(columns), filter=wanted))
+            size *= 2
     if not tables:
         return row.arrow_schema().empty_table().select(columns)
     return pa.concat_tables(reversed(tables))[-count:]

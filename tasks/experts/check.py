@@ -144,7 +144,7 @@ def journal_names(
     home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
 ) -> list[str]:
     """Return all names of things that the questions of verbalizations and splits are about."""
-    with duckdb.connect(":memory:") as con:
+    with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
         rows = con.sql(
             "select distinct subject from j_verbalized_texts where subject is not null "
@@ -157,7 +157,7 @@ def journal_names(
 
 def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
     """Return the questions with which an expert on these verbalizations is checked."""
-    with duckdb.connect(":memory:") as con:
+    with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
         rows = con.sql(
             "select text, subject from j_verbalized_texts where subject is not null "
