@@ -27,6 +27,7 @@ from prefect.utilities.annotations import quote
 
 from flows.commands.answer import AnswerQuestions
 from flows.commands.audit import AuditFacts
+from flows.commands.backup import Backup
 from flows.commands.calibrate_gate import CalibrateGate
 from flows.commands.compact import Compact
 from flows.commands.evaluate import EvaluateAnswers
@@ -59,6 +60,7 @@ JOBS: tuple[type[Job], ...] = (
     EvaluateGates,
     WriteReport,
     Compact,
+    Backup,
 )
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]

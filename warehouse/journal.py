@@ -344,6 +344,12 @@ class Journal:
         self._refresh()
         return self._commits
 
+    def listing(self) -> tuple[bytes, list[str]]:
+        """Return the log's commits as they are written, and the files that they list."""
+        self._refresh()
+        data = self._log.read_bytes()[: self._read_bytes] if self.size else b""
+        return data, [part.file for part in self._files_listed()]
+
     @property
     def size(self) -> int:
         """The size of the commit log in bytes, a cheap way to see that nothing was appended."""
