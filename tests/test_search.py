@@ -261,7 +261,8 @@ def test_vectors_are_compared_alike_from_the_file_and_from_memory(tmp_path, monk
 
 def test_the_usual_bearer_of_a_common_name_comes_first(tmp_path):
     weights = np.array([0.01] * 30 + [0.7])
-    _index_names(tmp_path / "names", EntityNames(np.arange(31), ["ida moe"] * 31, weights))
+    names = EntityNames(np.arange(31), ["ida moe"] * 31, weights)
+    _index_names(tmp_path / "names", names, np.arange(31, dtype=np.uint64), None)
     bearers = EntityNameIndex(tmp_path / "names").bearers("ida moe", limit=20)
     assert bearers[0].entity == 30 and len(bearers) == 20
 
