@@ -38,6 +38,7 @@ from tasks.retrieval.texts import (
 from tasks.text.languages import is_chinese
 from tasks.text.word_index import Part, keys_of_ids, made_of, part_ranges, write_word_index
 from tasks.text.words import words_in_chinese, words_outside_chinese
+from tasks.version import code_version
 from warehouse.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _index_words(
             f"chinese_{field}", tokenizer_name="whitespace", index_option="freq"
         )
     parts = (
-        Part(first, made_of(rows), partial(_documents, rows))
+        Part(first, made_of(code_version(), rows), partial(_documents, rows))
         for first, end in part_ranges(keys)
         for rows in [texts.slice(first, end - first)]
     )
@@ -184,7 +185,7 @@ def _index_names(
             rows, own = entities[start:end] - first, keys.slice(start, end - start)
             columns = {"row": rows, "weight": weights[start:end], "key": own["key"]}
             documents = partial(_rows_of_columns, columns)
-            yield Part(first, made_of(rows, weights[start:end], own), documents)
+            yield Part(first, made_of(code_version(), rows, weights[start:end], own), documents)
 
     write_word_index(folder, schema, parts(), HEAP, building)
 

@@ -22,8 +22,6 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from tasks.version import code_version
-
 if TYPE_CHECKING:
     from warehouse.editions import Building
 
@@ -82,9 +80,9 @@ def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
     return zip(starts, [*starts[1:], len(keys)], strict=False)
 
 
-def made_of(*contents: pa.Table | np.ndarray) -> str:
-    """Return the hash of a part's contents and of the programs that index them."""
-    whole = hashlib.sha256(f"{code_version()} {version('tantivy')}".encode())
+def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
+    """Return the hash of a part's contents and of the versions of our program and of tantivy."""
+    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
     for content in contents:
         if isinstance(content, np.ndarray):
             whole.update(content.tobytes())

@@ -27,6 +27,7 @@ from tasks.text.word_index import (
     write_word_index,
 )
 from tasks.text.words import words_outside_chinese
+from tasks.version import code_version
 
 if TYPE_CHECKING:
     from warehouse.editions import Building
@@ -60,7 +61,7 @@ def build_description_index(
         schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="freq")
     ranges = part_ranges(keys_of_ids(written["description"])) if building else [(0, len(order))]
     parts = (
-        Part(first, made_of(texts) if building else "", partial(_documents, texts))
+        Part(first, made_of(code_version(), texts) if building else "", partial(_documents, texts))
         for first, end in ranges
         for texts in [written.slice(first, end - first)]
     )

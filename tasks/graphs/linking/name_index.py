@@ -39,6 +39,7 @@ from tasks.text.word_index import (
     part_ranges,
     write_word_index,
 )
+from tasks.version import code_version
 
 if TYPE_CHECKING:
     from warehouse.editions import Building
@@ -134,7 +135,7 @@ def _index_spellings(
         for start, end in part_ranges(keys[rows]) if building else [(0, len(rows))]:
             first, own = int(rows[start]) if len(rows) else 0, rows[start:end]
             spelled = building and pa.table([_taken(normals, own)], ["normal"])
-            contents = made_of(own - first, spelled) if spelled else ""
+            contents = made_of(code_version(), own - first, spelled) if spelled else ""
             yield Part(first, contents, partial(_spellings, normals, own, first))
 
     write_word_index(folder, schema.build(), parts(), HEAP, building, register_tokenizers)
