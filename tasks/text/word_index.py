@@ -115,7 +115,7 @@ def write_word_index(
     known = {part["made_of"]: part["segments"] for part in _parts(earlier)} if earlier else {}
     listed: list[dict[str, Any]] = []
     for part in parts:
-        segments = known.get(part.made_of)
+        segments = known.pop(part.made_of, None)  # a part with the same rows has its own
         if building is None or not segments or not _linked(building, folder, segments):
             with tempfile.TemporaryDirectory(dir=folder) as beside:
                 index = tantivy.Index(schema, path=beside)
@@ -148,12 +148,8 @@ def _linked(building: "Building", folder: Path, segments: list[dict[str, Any]]) 
     """Link the files of segments from the parent; if one is damaged there, link none."""
     earlier = building.earlier(folder)
     assert earlier is not None
-    names = [path.name for one in segments for path in earlier.glob(f"{_file_name(one)}.*")]
-    if all(building.take(folder / name) for name in names):
-        return True
-    for name in names:
-        (folder / name).unlink(missing_ok=True)
-    return False
+    files = [path for one in segments for path in earlier.glob(f"{_file_name(one)}.*")]
+    return building.take({folder / path.name: path for path in files})
 
 
 def _file_name(segment: dict[str, Any]) -> str:
