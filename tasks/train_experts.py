@@ -47,7 +47,7 @@ from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from tasks.verbalize import verbalize
 from warehouse.home import Home
-from warehouse.journal import register
+from warehouse.journal_views import register
 
 PATIENCE = 600.0  # seconds that a finished training waits for the lease at least
 DESCRIBED = 8  # relations that a description names

@@ -22,7 +22,8 @@ from warehouse import compaction
 from warehouse.compaction import compact, extent, is_due
 from warehouse.derivation import DERIVED, Derivation
 from warehouse.home import Home
-from warehouse.journal import Journal, register
+from warehouse.journal import Journal
+from warehouse.journal_views import register
 
 ROWS = (Scan, Override)
 POSITIONS = range(9)
@@ -56,7 +57,7 @@ def sql_rows(journal, few_rows):
     """What SQL sees of the scans at some positions."""
     seen = []
     with pytest.MonkeyPatch.context() as patch, journal.pinned(), duckdb.connect() as con:
-        patch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+        patch.setattr("warehouse.journal_views.FEW_ROWS", few_rows)
         for upto in (3, 5, 8):
             register(journal, ROWS, con, upto)
             seen.append(con.sql("select * from j_scans order by commit, scan_id").fetchall())
@@ -256,7 +257,7 @@ def test_a_refresh_after_it_has_nothing_to_do(own_home, tiny_corpus, almanac):
 
 @pytest.mark.parametrize("few_rows", [0, 2000])
 def test_editions_derive_from_the_same_rows_as_before(own_home, monkeypatch, few_rows):
-    monkeypatch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+    monkeypatch.setattr("warehouse.journal_views.FEW_ROWS", few_rows)
     home = Home(own_home)
     before = [rows_of(home, edition) for edition in home.editions.all()]
     compact_home(Home(own_home))

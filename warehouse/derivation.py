@@ -28,7 +28,8 @@ from schemas.row import Row
 from warehouse import durable
 from warehouse.asserted import create_asserted_view
 from warehouse.editions import DUCKDB_FILE, VIEWS_FOLDER, Edition
-from warehouse.journal import FEW_ROWS, Journal, register
+from warehouse.journal import Journal
+from warehouse.journal_views import FEW_ROWS, register
 from warehouse.quoting import quoted_name, quoted_text
 from warehouse.scratch import Scratch
 from warehouse.sql_session import duckdb_type

@@ -35,7 +35,6 @@ from warehouse import durable
 
 SCHEMA_VERSION = 1
 DAMAGED = "damaged"  # the folder of parts that were set aside
-FEW_ROWS = 2000  # of a table that is loaded into DuckDB instead of being viewed
 COMMIT = "commit"  # the column, in merged files and for SQL, of the commit that added a row
 PINS = "readers"  # the folder of the locks by which files stay that somebody may still read
 _number = attrgetter("commit")
@@ -111,14 +110,7 @@ class Journal:
         sha256 = hashlib.sha256(data).hexdigest()
         temporary = self.folder / f"{row.table}-{sha256[:16]}.{os.getpid()}.tmp"
         durable.write_synced(temporary, data)
-        entry = {
-            "table": row.table,
-            "file": f"{row.table}/{sha256[:32]}.parquet",
-            "rows": len(table),
-            "sha256": sha256,
-            "schema_version": SCHEMA_VERSION,
-        }
-        return entry, temporary
+        return _entry(row.table, len(table), sha256), temporary
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -156,21 +148,14 @@ class Journal:
         others were put in the place of these parts meanwhile.
         """
         table, first, last = parts[0].table, parts[0].commit, parts[-1].commit
-        name = f"{table}/{sha256[:32]}.parquet"
-        entry = {
-            "table": table,
-            "file": name,
-            "rows": sum(part.rows for part in parts),
-            "sha256": sha256,
-            "schema_version": SCHEMA_VERSION,
-            "commits": [first, last],  # an older release refuses it rather than to lose these rows
-        }
+        entry = _entry(table, sum(part.rows for part in parts), sha256)
+        entry["commits"] = [first, last]  # older releases refuse it rather than to lose these rows
         with self._locked():
             number = self._last_whole_commit() + 1
             if self._parts[table][self._places(table, first - 1, last)] != list(parts):
                 file.unlink()
                 return False
-            durable.replace(file, self.folder / name)
+            durable.replace(file, self.folder / entry["file"])
             self._append_line({"commit": number, "parts": [entry]})
         return True
 
@@ -477,6 +462,12 @@ class Journal:
         return path.exists() and durable.sha256_file(path) == part.file_sha256
 
 
+def _entry(table: str, rows: int, sha256: str) -> dict[str, Any]:
+    """Return what the log says of a file."""
+    file = f"{table}/{sha256[:32]}.parquet"
+    return dict(table=table, file=file, rows=rows, sha256=sha256, schema_version=SCHEMA_VERSION)
+
+
 def _by_file(parts: Iterable[Part]) -> Iterator[list[Part]]:
     """Yield runs of consecutive parts that one file holds one behind the other."""
     # A file that is not merged may be what two commits added alike.
@@ -494,43 +485,3 @@ def _read(file: pq.ParquetFile, run: Sequence[Part], columns: list[str]) -> pa.T
     first = bisect_right(begins, start) - 1
     table = file.read_row_groups(range(first, bisect_left(begins, start + rows)), columns)
     return table.slice(start - begins[first], rows)
-
-
-def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> None:
-    """Create in DuckDB a view `j_<table>` of each journal table, with the commit of each row.
-
-    The order of rows is given by `commit`, never by a clock. Columns that older parts lack are
-    null. Tables of few rows are read at once, as DuckDB takes longer to bind a view of files than
-    to read them. Keep the journal `pinned` while the views are in use.
-    """
-    for row in rows:
-        parts = journal.parts(row, upto=upto)
-        name, empty = f"j_{row.table}", row.arrow_schema().append(pa.field(COMMIT, pa.int64()))
-        if sum(part.rows for part in parts) <= FEW_ROWS:
-            tables = journal.tables(row, empty.names, upto=upto)
-            con.register(name, pa.concat_tables([empty.empty_table(), *tables]))
-            continue
-        con.register(f"{name}_none", empty.empty_table())
-        _view(journal, con, name, parts)
-
-
-def _view(journal: Journal, con: Any, name: str, parts: Sequence[Part]) -> None:
-    """Create the view of a table whose empty form is `<name>_none`."""
-    rows = [f"select * from {name}_none"]
-    if plain := [part for part in parts if not part.is_merged]:
-        files = [str(journal.path(part)) for part in plain]
-        commits = pa.table({"filename": files, COMMIT: [part.commit for part in plain]})
-        con.register(f"{name}_commits", commits)
-        files = list(dict.fromkeys(files))  # a part is named by its content, and may come again
-        con.read_parquet(files, filename=True, union_by_name=True).create_view(f"{name}_parts")
-        rows.append(
-            f"select * exclude (filename) from {name}_parts join {name}_commits using (filename)"
-        )
-    if merged := [part for part in parts if part.is_merged]:
-        files = list(dict.fromkeys(str(journal.path(part)) for part in merged))
-        upto = pa.table({"last": [merged[-1].commit]})
-        con.register(f"{name}_upto", upto)
-        con.read_parquet(files, union_by_name=True).create_view(f"{name}_merged")
-        rows.append(f"select * from {name}_merged where commit <= (select last from {name}_upto)")
-    # Names of tables take no parameters; they come from the classes in `schemas`.
-    con.sql(" union all by name ".join(rows)).create_view(name)

@@ -30,7 +30,7 @@ from tasks.experts.manifest import Manifest, sha_of, write_manifest
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.questions.normalise import bare_words
 from warehouse.home import Home
-from warehouse.journal import register
+from warehouse.journal_views import register
 
 MOST_QUESTIONS = 200
 # For a model of more than LARGE weights, which answers slowly, and for one that knows none of them.
