@@ -39,8 +39,7 @@ def compact_home(home: Home, files: int = 1, report: Report = silent) -> list[di
 def compact_if_due(home: Home, files: int) -> tuple[dict[str, int], list[str]]:
     """Compact after a run, if a table would have so many files less.
 
-    Returns the parts before and after, nothing if it was not due, and notes: it may fail, as on a
-    full disk, without harm to what the run did.
+    Returns the parts before and after, and a note if it failed, without harm to what the run did.
     """
     if not (is_due(home.journal, JOURNAL, files) or is_due(home.live, LIVE, files)):
         return {}, []

@@ -48,8 +48,8 @@ def test_a_home_is_copied_while_it_is_refreshed_restored_and_moved(
             assert is_whole(Home(shutil.copytree(copy, tmp_path / "looked-at", symlinks=True)))
             shutil.rmtree(tmp_path / "looked-at")
     assert run.result().published
-    assert almanac.json(own_home, "backup", str(copy))["folder"] == str(copy)
-    assert almanac.json(own_home, "backup", str(copy))["files"] == 0
+    assert almanac.json(own_home, "backup", str(copy))[0]["folder"] == str(copy)
+    assert almanac.json(own_home, "backup", str(copy))[0]["files"] == 0
 
     shutil.rmtree(own_home)
     shutil.copytree(copy, own_home, symlinks=True)

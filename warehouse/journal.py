@@ -187,7 +187,7 @@ class Journal:
         """
         for path in (self.folder / PINS).glob("*.lock"):
             if int(path.stem) < self._merged_at:
-                with path.open("r+b") as pin:
+                with path.open("rb") as pin:
                     try:
                         fcntl.flock(pin, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     except BlockingIOError:
