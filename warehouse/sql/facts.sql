@@ -43,19 +43,21 @@ where (select count(*) > 0 from rejected)
 
 -- What holds in several periods, such as a second term of office, is a fact for each of them.
 create table resolved_triples as
-select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail, polarity,
-           modality) as whenever,
-       left(coalesce(valid_from, valid_to), 4) as period,
-       case when min(period) over one < max(period) over one
-            then substring(sha256(concat_ws(chr(31), whenever, period)), 1, 32)
-            else whenever end as triple_id
-from named_triples s
-join resolved_entities h on h.entity_id = s.head_id
-left join resolved_entities t on t.entity_id = s.tail_id
-anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
--- Two names of one thing are its aliases; that they are says no triple.
-where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail)
-window one as (partition by whenever);
+with each as (
+    select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail,
+               polarity, modality) as whenever,
+           left(coalesce(valid_from, valid_to), 4) as period
+    from named_triples s
+    join resolved_entities h on h.entity_id = s.head_id
+    left join resolved_entities t on t.entity_id = s.tail_id
+    anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
+    -- Two names of one thing are its aliases; that they are says no triple.
+    where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail)
+),
+repeated as (select whenever from each group by all having min(period) < max(period))
+select *, if(whenever in (select whenever from repeated),
+             substring(sha256(concat_ws(chr(31), whenever, period)), 1, 32), whenever) as triple_id
+from each;
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
