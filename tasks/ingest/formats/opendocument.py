@@ -124,6 +124,8 @@ class _Reader:
     def __init__(self, entry: Callable[[str], Any]) -> None:
         self.title = ""  # the text that the document shows as its title
         self._entry = entry
+        pages = entry("styles.xml").iter(f"{_STYLE}master-page", f"{_STYLE}page-layout")
+        self._named = {page.get(f"{_STYLE}name"): page for page in pages}
         own: dict[str, Settings] = {}
         for name in ("styles.xml", "content.xml"):
             for style in entry(name).iter(f"{_STYLE}style"):
@@ -172,37 +174,24 @@ class _Reader:
 
     def _ground_of(self, page: Any) -> Ground:
         """Return the ground of a slide: its colour, its size, and what is painted on it."""
-        name = page.get(f"{_DRAW}master-page-name")
-        masters = (
-            master
-            for master in self._entry("styles.xml").iter(f"{_STYLE}master-page")
-            if master.get(f"{_STYLE}name") == name
-        )
-        pages = [page, *masters]
-        styles = [self._style_of(one) for one in pages]
-        fills = [style["fill"] for style in styles if style.get("fill", "none") != "none"]
-        colour = _WHITE
-        if fills:
-            solid = next(style for style in styles if style.get("fill") == fills[0])
-            colour = solid.get("fill-color", "").lower() if fills[0] == "solid" else ""
+        master = self._named.get(page.get(f"{_DRAW}master-page-name"))
+        pages = [page] if master is None else [page, master]
+        styles = [
+            style for one in pages if (style := self._style_of(one)).get("fill", "none") != "none"
+        ]
+        style = styles[0] if styles else {"fill": "solid", "fill-color": _WHITE}
+        colour = style.get("fill-color", "").lower() if style["fill"] == "solid" else ""
         shapes = (shape for one in pages for shape in self._drawn_on(one))
         painted = [_box(shape) for shape in shapes if self._is_painted(shape, colour)]
-        return Ground(colour, self._size_of(pages), painted)
+        layout = self._named.get(pages[-1].get(f"{_STYLE}page-layout-name"))
+        size = {} if layout is None else settings_of(layout, "page-layout-properties")
+        right, bottom = (_points(size.get(f"page-{way}", "")) for way in ("width", "height"))
+        return Ground(colour, Box(0, 0, right, bottom) if right and bottom else None, painted)
 
     def _drawn_on(self, page: Any) -> Iterator[Any]:
         """Yield the shapes of a slide, also those in groups."""
         for shape in page.iterchildren(f"{_DRAW}*"):
             yield from self._drawn_on(shape) if shape.tag == f"{_DRAW}g" else [shape]
-
-    def _size_of(self, pages: list[Any]) -> Box | None:
-        """Return the size of a slide, which its master states by the name of a layout."""
-        names = {page.get(f"{_STYLE}page-layout-name") for page in pages} - {None}
-        for layout in self._entry("styles.xml").iter(f"{_STYLE}page-layout"):
-            if layout.get(f"{_STYLE}name") in names:
-                size = settings_of(layout, "page-layout-properties")
-                right, bottom = (_points(size.get(f"page-{n}", "")) for n in ("width", "height"))
-                return Box(0, 0, right, bottom) if right and bottom else None
-        return None
 
     def _style_of(self, element: Any) -> Settings:
         names = (element.get(f"{space}style-name") for space in (_SHOW, _DRAW))
