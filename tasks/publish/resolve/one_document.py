@@ -100,6 +100,9 @@ class _Rows:
 
     @classmethod
     def sorted(cls, table: pa.Table, *columns: str) -> "_Rows":
+        for place, name in enumerate(table.schema.names):
+            if name in ("title", "context"):  # the names of a passage or document repeat them
+                table = table.set_column(place, name, table[name].dictionary_encode())
         return cls(table.sort_by([(column, "ascending") for column in columns]))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
