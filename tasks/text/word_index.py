@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from warehouse.editions import Building
 
-PARTS = 16  # about as many has a large index
+PARTS = 8  # at most about as many has an index: searches visit each
 LEAST = 512  # keys of a part: where an index has fewer, it is one part
 _LISTED = "parts.json"
 
@@ -82,7 +83,7 @@ def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
     """Return the hash of a part's contents and of the versions of our program and of tantivy."""
-    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
+    whole = hashlib.sha256(f"{program} {_tantivy_version()}".encode())
     for content in contents:
         if isinstance(content, np.ndarray):
             whole.update(content.tobytes())
@@ -92,6 +93,11 @@ def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
             writer.write_table(content.combine_chunks())
         whole.update(sink.getvalue())
     return whole.hexdigest()
+
+
+@cache
+def _tantivy_version() -> str:
+    return version("tantivy")
 
 
 def write_word_index(
