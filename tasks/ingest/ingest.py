@@ -1,11 +1,11 @@
 """Bring the journal up to date with the sources: read changed files, note removed inputs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow.compute as pc
 
@@ -16,7 +16,7 @@ from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id,
 from tasks.ingest.formats.inputs import Item, Outcome
 from tasks.ingest.formats.picture import can_read_pictures
 from tasks.ingest.formats.records import version_order
-from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, scan_notes
+from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
 from warehouse.home import Home
 
@@ -124,8 +124,8 @@ class Ingestion:
         """Read and journal the changed files; after each, yield how many are done."""
         changed = self.changed
         self.counts["unchanged_files"] = len(self.listing.items) - len(changed)
-        for done, item in enumerate(changed, 1):
-            self._read_file(item)
+        for done, (item, opens) in enumerate(opened_ahead(changed), 1):
+            self._read_file(item, opens)
             self.observed.commit_if_large()
             yield done
         for container in self.gone:
@@ -133,11 +133,11 @@ class Ingestion:
             self.observed.container_gone(container)
         self.observed.scanned()
 
-    def _read_file(self, item: Item) -> None:
+    def _read_file(self, item: Item, opens: Callable[[], BinaryIO]) -> None:
         seen: set[str] = set()
         broken: Reason | None = None
         fingerprint = item.fingerprint
-        for outcome in read_item(item, self.settings.read):
+        for outcome in read_item(item, self.settings.read, opens):
             seen.add(outcome.uri)
             if isinstance(outcome, Refusal):
                 fingerprint = self._fingerprint_of_refused(item)
