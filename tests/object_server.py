@@ -126,9 +126,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _post(self, key: str, body: bytes) -> tuple[int, bytes, dict[str, str]]:
         if "delete" in self.query:
-            for part in body.decode().split("<Key>")[1:]:
-                self.bucket.objects.pop(part.partition("</Key>")[0], None)
-            return 200, b"<DeleteResult></DeleteResult>", {}
+            keys = [part.partition("</Key>")[0] for part in body.decode().split("<Key>")[1:]]
+            for one in keys:
+                self.bucket.objects.pop(one, None)
+            rows = "".join(f"<Deleted><Key>{one}</Key></Deleted>" for one in keys)
+            return 200, f"<DeleteResult>{rows}</DeleteResult>".encode(), {}
         if "uploads" in self.query:
             upload = f"upload-{len(self.bucket.uploads)}"
             self.bucket.uploads[upload] = {}

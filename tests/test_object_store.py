@@ -30,11 +30,11 @@ def test_four_writers_move_a_pointer_and_each_move_has_one_winner(store):
         moved = [
             state["count"]
             for states in writers.map(
-                lambda _: [store.change("pointer", counted) for _ in range(25)], range(4)
+                lambda _: [store.change("pointer", counted) for _ in range(12)], range(4)
             )
             for state in states
         ]
-    assert sorted(moved) == list(range(1, 101))
+    assert sorted(moved) == list(range(1, 49))
 
 
 @pytest.mark.parametrize("fault", ["busy", "lost", "cut"])
@@ -111,10 +111,7 @@ def test_large_files_and_long_listings_have_several_requests(store, bucket, tmp_
     assert bucket.objects["team/large"] == large.read_bytes()
     bucket.objects |= {f"team/many/{number:04d}": b"" for number in range(1200)}
     assert len(store.listing("many/")) == 1200
-    assert [one.key for one in store.listing("many/", after="many/1197")] == [
-        "many/1198",
-        "many/1199",
-    ]
+    assert list(store.listing("many/", after="many/1197")) == ["many/1198", "many/1199"]
     store.delete(["large", "not/there"])
     assert "team/large" not in bucket.objects
 

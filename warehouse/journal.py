@@ -255,8 +255,15 @@ class Journal:
         end = self._commits if upto is None else upto
         return [p for p in self._parts if p.table == row.table and after < p.commit <= end]
 
+    def _files_listed(self) -> list[Part]:
+        """Return one part of each file."""
+        return list({part.file: part for part in self._parts}.values())
+
     def path(self, part: Part) -> Path:
         """Return a part's path; the file is compared with its commit at the first use."""
+        return self._path(part)
+
+    def _path(self, part: Part) -> Path:
         path = self.folder / part.file
         if part.file not in self._verified:
             if not self._is_whole(part):

@@ -9,9 +9,9 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,15 +56,6 @@ def checked_address(text: str) -> str:
     return "/".join([f"{parts.scheme.lower()}://{parts.netloc}", *steps])
 
 
-@dataclass(frozen=True)
-class Found:
-    """An object as a listing shows it; `etag` changes with its content."""
-
-    key: str
-    size: int
-    etag: str
-
-
 class ObjectStore:
     """The objects below an address; keys are relative to it."""
 
@@ -106,14 +97,6 @@ class ObjectStore:
         except (FileNotFoundError, self._errors.NotModifiedError):
             return None
 
-    def etag(self, key: str) -> str | None:
-        """Return an object's ETag, None if there is none."""
-        try:
-            meta = self._tried("read", key, lambda: self._library.head(self._store, key))
-        except FileNotFoundError:
-            return None
-        return str(meta["e_tag"])
-
     def fetch(self, key: str, path: Path, sha256: str) -> None:
         """Write an object to a file, whole or not at all; raise DamageError unless it has the hash.
 
@@ -136,9 +119,9 @@ class ObjectStore:
         finally:
             temporary.unlink(missing_ok=True)
 
-    def put(self, key: str, data: bytes | Path) -> None:
-        """Write an object that never changes; large ones are sent in parts."""
-        self._tried("write", key, lambda: self._library.put(self._store, key, data))
+    def put(self, key: str, data: bytes | Path) -> str:
+        """Write an object and return its ETag; large ones are sent in parts."""
+        return str(self._tried("write", key, lambda: self._put(key, data))["e_tag"])
 
     def create(self, key: str, data: bytes) -> bool:
         """Write an object if there is none; return False if somebody else's is there.
@@ -146,7 +129,7 @@ class ObjectStore:
         The data must hold a token, so that they differ from what anybody else writes.
         """
         try:
-            self._tried("write", key, lambda: self._put_if(key, data, "create"))
+            self._tried("write", key, lambda: self._put(key, data, "create"))
             return True
         except (self._errors.AlreadyExistsError, self._errors.PreconditionError):
             found = self.get(key)
@@ -173,35 +156,32 @@ class ObjectStore:
             }
             mode = {"e_tag": found[1]} if found else "create"
             try:
-                self._put_if(key, orjson.dumps(changed), mode)
+                self._put(key, orjson.dumps(changed), mode)
                 return changed
             except (self._errors.AlreadyExistsError, self._errors.PreconditionError):
-                _wait(0)  # somebody was faster, so somebody goes on
+                losses = 0  # somebody was faster, so somebody goes on
+                _wait(0)
             except (self._errors.BaseError, OSError) as error:
                 losses += 1
                 self._give_up_or_wait("write", key, error, losses)
 
-    def listing(self, prefix: str, after: str | None = None) -> list[Found]:
-        """Return the objects whose keys begin with a prefix that ends in /, in order of keys."""
+    def listing(self, prefix: str, after: str | None = None) -> dict[str, str]:
+        """Return the ETags of the objects whose keys begin with a prefix that ends in /, by key.
 
-        def request() -> list[Found]:
+        Keys are in order; only those `after` one are returned if it is given.
+        """
+
+        def request() -> dict[str, str]:
             pages = self._library.list(self._store, prefix, offset=after)
-            return [
-                Found(one["path"], one["size"], str(one["e_tag"])) for page in pages for one in page
-            ]
+            return {one["path"]: str(one["e_tag"]) for page in pages for one in page}
 
-        return sorted(self._tried("list", prefix, request), key=lambda found: found.key)
+        return dict(sorted(self._tried("list", prefix, request).items()))
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects; those that are not there are no error."""
-        for batch in _batches(list(keys), 1000):
-            self._tried("delete", batch[0], lambda batch=batch: self._delete(batch))
-
-    def _delete(self, keys: list[str]) -> None:
-        try:
-            self._library.delete(self._store, keys)
-        except FileNotFoundError:
-            return
+        listed = list(keys)
+        with suppress(FileNotFoundError):
+            self._tried("delete", "", lambda: self._library.delete(self._store, listed))
 
     def all_of(self, work: Callable[[Any], R], items: Iterable[Any]) -> list[R]:
         """Return the results of requests for items, many at once, in order."""
@@ -211,8 +191,8 @@ class ObjectStore:
         with ThreadPoolExecutor(THREADS) as threads:
             return list(threads.map(work, listed))
 
-    def _put_if(self, key: str, data: bytes, mode: Any) -> None:
-        self._library.put(self._store, key, data, mode=mode)
+    def _put(self, key: str, data: bytes | Path, mode: Any = None) -> Any:
+        return self._library.put(self._store, key, data, mode=mode)
 
     def _state(self, key: str, data: bytes) -> State:
         try:
@@ -273,10 +253,9 @@ def _plain_http_is_allowed() -> bool:
 
     Raises UsageError for plain http to another machine, which would show the data to the network.
     """
-    environ: Mapping[str, str] = os.environ
-    allowed = environ.get("AWS_ALLOW_HTTP", "").lower() in ("true", "1")
+    allowed = os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("true", "1")
     for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"):
-        endpoint = urlsplit(environ.get(name, ""))
+        endpoint = urlsplit(os.environ.get(name, ""))
         if endpoint.scheme == "http" and endpoint.hostname not in _LOOPBACK and not allowed:
             raise UsageError(
                 f"{name} is plain http to {endpoint.hostname}: what is sent could be read on the "
@@ -296,7 +275,3 @@ def _profile() -> Any:
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead."
         ) from None
     return Boto3CredentialProvider()
-
-
-def _batches(items: list[str], size: int) -> Iterable[list[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

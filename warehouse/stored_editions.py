@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import orjson
 
 from schemas.errors import BusyError, DamageError, StoreError
@@ -49,11 +48,6 @@ class StoredEdition(Edition):
         self.editions.complete(self)
         return super().database
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the database, read-only, with the views of assertions that it may lack."""
-        self.editions.complete(self)
-        return super().connect()
-
     @contextmanager
     def pinned(self) -> Iterator[Edition]:
         """Keep the edition on this machine while the body runs."""
@@ -61,10 +55,11 @@ class StoredEdition(Edition):
             self.editions.complete(self)
             yield self
 
-    def _check(self, name: str, hashed_below: float = math.inf) -> None:
+    def check_file(self, name: str, hashed_below: float = math.inf) -> None:
+        """Raise DamageError unless a file is what the manifest says; fetch what is not here."""
         if not (self.path / name).is_file():
             self.editions.complete(self, anew=True)
-        super()._check(name, hashed_below)
+        super().check_file(name, hashed_below)
 
 
 class StoredEditions(Editions):
@@ -113,10 +108,10 @@ class StoredEditions(Editions):
                 return
             listed = state.get("editions", {})
             self._store.all_of(lambda one: self._describe(*one), listed.items())
-            for gone in here.get("editions", {}).keys() - listed.keys():
-                edition = self.find(gone)
+            for described in self._described.glob("*.json"):
+                edition = None if described.stem in listed else self.find(described.stem)
                 if edition and self._remove(edition):
-                    (self._described / f"{gone}.json").unlink(missing_ok=True)
+                    described.unlink()
             durable.write_sealed_json(self._pointer, {**NEW_POINTER, **state, "etag": etag})
 
     def _describe(self, identity: str, key: str) -> None:
@@ -131,14 +126,20 @@ class StoredEditions(Editions):
             self._write_manifest(identity)
 
     def _write_manifest(self, identity: str) -> None:
-        building = self.folder / f".building-seen-{identity}-{os.getpid()}"
-        durable.write_sealed_json(
-            building / "manifest.json", self._description(identity)["manifest"]
-        )
-        building.rename(self.folder / identity)
+        building = self.folder / f".{identity}.{os.getpid()}.tmp"
+        manifest = self._description(identity)["manifest"]
+        durable.write_sealed_json(building / "manifest.json", manifest)
+        try:
+            building.rename(self.folder / identity)
+        except OSError:  # another process was faster
+            shutil.rmtree(building)
 
     def _description(self, identity: str) -> dict[str, Any]:
         return dict(orjson.loads((self._described / f"{identity}.json").read_bytes()))
+
+    def _names(self) -> list[str]:
+        self.pointer()
+        return super()._names()
 
     def _read(self, name: str) -> Edition:
         edition = super()._read(name)
@@ -295,7 +296,7 @@ class StoredEditions(Editions):
         wanted = set(listed.values())
         for identity in listed:
             wanted.update(self._description(identity)["keys"].values())
-        there = (found.key for found in self._store.listing("editions/"))
+        there = self._store.listing("editions/")
         mine = f"editions/{self._stored.fence:08d}/~"
         self._store.delete(key for key in there if key not in wanted and key < mine)
 
@@ -310,7 +311,7 @@ def _linked(source: Path, path: Path, sha256: str) -> bool:
             return False
         temporary.replace(path)
         return True
-    except (OSError, shutil.SameFileError):
+    except OSError:
         return False
     finally:
         temporary.unlink(missing_ok=True)

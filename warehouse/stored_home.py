@@ -10,6 +10,7 @@ clocks decide when somebody may try, and never what is published.
 import hashlib
 import logging
 import os
+import random
 import re
 import threading
 import time
@@ -135,7 +136,8 @@ class StoredHome:
         def change(state: State) -> State:
             holder = state.get("holder")
             # Whoever held it from this folder is dead, since its lock is ours.
-            if holder and holder["folder"] != who["folder"] and state["until"] > time.time():
+            is_dead = holder and all(holder.get(k) == who.get(k) for k in ("folder", "host"))
+            if holder and not is_dead and state["until"] > time.time():
                 raise BusyError(
                     f"Refresh {holder['run_id']} has been running on {self.store.address} since "
                     f"{holder['since']} (process {holder['process']} on {holder['host']}). Wait "
@@ -151,7 +153,7 @@ class StoredHome:
             except BusyError:
                 if time.monotonic() >= deadline:
                     raise
-                time.sleep(1)
+                time.sleep(random.uniform(0.1, 1.0))
 
     def _give_signs(self, ended: threading.Event) -> None:
         while not ended.wait(LEASE_SECONDS / 4):
@@ -181,7 +183,8 @@ class StoredHome:
         noted: dict[str, list[str]] = {}
         with suppress(OSError, ValueError):
             noted = orjson.loads((self.folder / _NOTED).read_bytes())
-        there = {found.key.partition("/")[2]: found.etag for found in self.store.listing("files/")}
+        listed = self.store.listing("files/").items()
+        there = {key.partition("/")[2]: etag for key, etag in listed}
         paths = (path for pattern in SHARED for path in self.folder.glob(pattern))
         here = {
             str(path.relative_to(self.folder)): durable.sha256_file(path)
@@ -190,32 +193,33 @@ class StoredHome:
         }
         new = dict(noted)
         for name in sorted(noted.keys() | there.keys() | here.keys()):
-            was = noted.get(name, [None, None])
-            if there.get(name) != was[1]:
-                self._take_file(name, name in there, changed_here=here.get(name) != was[0])
-            elif here.get(name) != was[0]:
-                self._give_file(name, name in here)
+            sha256, etag = noted.get(name, (None, None))
+            changed_here = here.get(name) != sha256
+            if there.get(name) != etag:
+                etag = self._take_file(name, name in there, changed_here)
+            elif changed_here:
+                etag = self._give_file(name, name in here)
             else:
                 continue
             new.pop(name, None)
-            if (self.folder / name).is_file():
-                etag = self.store.etag(f"files/{name}")
+            if etag:
                 new[name] = [durable.sha256_file(self.folder / name), etag]
         if new != noted:
             durable.write_json(self.folder / _NOTED, new)
 
-    def _take_file(self, name: str, exists: bool, *, changed_here: bool) -> None:
+    def _take_file(self, name: str, exists: bool, changed_here: bool) -> str | None:
         path = self.folder / name
-        found = self.store.get(f"files/{name}") if exists else None
-        if changed_here and path.exists() and (found is None or found[0] != path.read_bytes()):
+        data, etag = (self.store.get(f"files/{name}") if exists else None) or (None, None)
+        if changed_here and path.exists() and data != path.read_bytes():
             path.replace(path.with_name(f"{path.name}.mine"))
-        if found:
-            durable.write_bytes(path, found[0])
-        else:
+        if data is None:
             path.unlink(missing_ok=True)
-
-    def _give_file(self, name: str, exists: bool) -> None:
-        if exists:
-            self.store.put(f"files/{name}", (self.folder / name).read_bytes())
         else:
-            self.store.delete([f"files/{name}"])
+            durable.write_bytes(path, data)
+        return etag
+
+    def _give_file(self, name: str, exists: bool) -> str | None:
+        if exists:
+            return self.store.put(f"files/{name}", (self.folder / name).read_bytes())
+        self.store.delete([f"files/{name}"])
+        return None

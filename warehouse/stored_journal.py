@@ -50,19 +50,27 @@ class StoredJournal(Journal):
         filled = {row: row.cast(table) for row, table in tables.items() if len(table)}
         if not filled:
             return 0
-        token = self._keep(filled)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        written = [self._write_aside(row, table) for row, table in filled.items()]
+        failure: StoreError | None = None
         try:
-            return self._send()[token]
+            self._store.all_of(self._put_part, written)
+        except StoreError as error:
+            failure = error
+        token = self._keep(written)
+        try:
+            if failure:
+                raise failure
+            return self._send(token)
         except StoreError as error:
             if self._required:
                 raise
             log.warning("%s", error)
             return 0
 
-    def _keep(self, filled: Mapping[type[Row], pa.Table]) -> str:
-        """Write a commit to the folder of what is unsent, and return its token."""
+    def _keep(self, written: list[tuple[dict[str, Any], Path]]) -> str:
+        """Move a commit to what is unsent, and return its token."""
         self._unsent.mkdir(parents=True, exist_ok=True)
-        written = [self._write_aside(row, table) for row, table in filled.items()]
         for entry, temporary in written:
             durable.replace(temporary, self._waiting(entry))
         token = uuid4().hex
@@ -73,55 +81,60 @@ class StoredJournal(Journal):
     def _waiting(self, entry: dict[str, Any]) -> Path:
         return self._unsent / f"{entry['table']}-{Path(entry['file']).stem}.part"
 
-    def _send(self) -> dict[str, int]:
-        """Send what is unsent, in order of time, and return the numbers of commits by token."""
-        waiting = sorted(self._unsent.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        commits = [orjson.loads(path.read_bytes()) for path in waiting]
-        entries = [entry for commit in commits for entry in commit["parts"]]
-        self._store.all_of(self._put_part, entries)
+    def _put_part(self, one: tuple[dict[str, Any], Path]) -> None:
+        entry, path = one
+        self._store.put(f"{self._prefix}/{entry['file']}", path)
+
+    def _send(self, token: str = "") -> int:
+        """Commit what is unsent, in order of time; return the number of the commit with the token.
+
+        The parts of that one are in the store already.
+        """
         with self._locked():
-            self.pull(locked=True)
-            for commit, path in zip(commits, waiting, strict=True):
-                self._commit(commit)
+            self._last_whole_commit()
+            waiting = sorted(self._unsent.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+            for path in waiting:
+                commit = orjson.loads(path.read_bytes())
+                if commit["token"] not in self._numbers:
+                    left = () if commit["token"] == token else commit["parts"]
+                    there = [
+                        (one, self._waiting(one)) for one in left if self._waiting(one).exists()
+                    ]
+                    self._store.all_of(self._put_part, there)
+                    self._append_line(commit)
                 for entry in commit["parts"]:
                     self._settle(entry)
-                path.unlink(missing_ok=True)
-            return self._numbers
+                path.unlink()
+        return self._numbers.get(token, 0)
 
-    def _put_part(self, entry: dict[str, Any]) -> None:
-        path = self._waiting(entry)
-        if path.exists():  # else another process of this machine has sent it
-            self._store.put(f"{self._prefix}/{entry['file']}", path)
-
-    def _commit(self, commit: dict[str, Any]) -> None:
+    def _append_line(self, commit: dict[str, Any]) -> None:
         """Create the object of a commit under the first free number; the lock is held."""
-        while commit["token"] not in self._numbers:
-            numbered = {"commit": self._commits + 1, **commit}
+        while True:
+            numbered = {**commit, "commit": self._commits + 1}
             line = self._sealed(numbered)
             if self._store.create(self._key(numbered["commit"]), line):
                 self._append_lines(line + b"\n")
                 self._refresh()
-            else:
-                self._take_new()
+                return
+            self._last_whole_commit()
 
     def _settle(self, entry: dict[str, Any]) -> None:
         """Move a part that was sent to its place."""
         path, final = self._waiting(entry), self.folder / entry["file"]
-        if path.exists():
+        if path.exists():  # else another commit with the same rows had it
             final.parent.mkdir(parents=True, exist_ok=True)
             durable.replace(path, final)
 
     def clean(self) -> int:
         """Send what is unsent, and remove remains of dead processes; return how many."""
-        if next(self._unsent.glob("*.json"), None):
-            self._send()
-        self.pull()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._send()
         return super().clean()
 
     def set_aside_damage(self) -> list[str]:
         """Remove damaged files of this machine, which are then read from the store again."""
         self.pull()
-        for part in self._parts:
+        for part in self._files_listed():
             path = self.folder / part.file
             if path.exists() and not self._is_whole(part):
                 path.unlink()
@@ -129,38 +142,34 @@ class StoredJournal(Journal):
 
     # -- reading ----------------------------------------------------------------------------
 
-    def pull(self, *, locked: bool = False) -> None:
+    def pull(self) -> None:
         """Take the commits that the store has and this machine lacks."""
-        self._pulled = self._stored.leases
         self.folder.mkdir(parents=True, exist_ok=True)
-        if locked:
-            self._take_new()
-            return
         with self._locked():
-            self._take_new()
-
-    def _take_new(self) -> None:
-        """Append the store's new commits to the log; the lock is held."""
-        try:
             self._last_whole_commit()
+
+    def _last_whole_commit(self) -> int:
+        """Return the number of the store's last commit, once its log is here; the lock is held."""
+        self._pulled = self._stored.leases
+        try:
+            super()._last_whole_commit()
         except DamageError:  # of this machine's copy alone
             self._log.unlink(missing_ok=True)
             self._lock.write_bytes(b"")
             self._begin()
         last = self._commits
         found = self._store.listing(f"{self._prefix}/commits/", after=self._key(max(last - 1, 0)))
-        if last and (not found or found[0].key != self._key(last)):
+        if last and self._key(last) not in found:
             raise DamageError(
                 f"{self._store.address} lacks commit {last} of its {self._prefix}, which this "
                 f"machine has. Restore it from a backup, or remove {self._stored.folder} to go on "
                 "with what the store has."
             )
-        lines = self._store.all_of(
-            self._line, [one.key for one in found if one.key > self._key(last)]
-        )
+        lines = self._store.all_of(self._line, (key for key in found if key > self._key(last)))
         if lines:
             self._append_lines(b"".join(line + b"\n" for line in lines))
             self._refresh()
+        return self._commits
 
     def _line(self, key: str) -> bytes:
         found = self._store.get(key)
@@ -184,25 +193,25 @@ class StoredJournal(Journal):
 
     def _take(self, line: bytes) -> None:
         super()._take(line)
-        self._numbers[orjson.loads(line)["token"]] = self._commits
+        self._numbers[orjson.loads(line).get("token")] = self._commits
 
-    def path(self, part: Part) -> Path:
-        """Return a part's path; what is missing or damaged here is read from the store.
+    def _path(self, part: Part) -> Path:
+        """Return the path of a part's file; what is missing or damaged here is read from the store.
 
         Who reads a part soon reads the later ones of its table, so these are fetched with it.
         """
         if part.file not in self._verified and part.file not in self._here:
-            later = {
-                one.file: one
-                for one in self._parts
+            later = [
+                one
+                for one in self._files_listed()
                 if one.table == part.table and one.commit >= part.commit
-            }
-            absent = [one for one in later.values() if not (self.folder / one.file).exists()]
+            ]
+            absent = [one for one in later if not (self.folder / one.file).exists()]
             self._store.all_of(self._fetch, absent)
             if not self._is_whole(part):
                 self._fetch(part)
-            self._here.update(later)
-        return super().path(part)
+            self._here.update(one.file for one in later)
+        return super()._path(part)
 
     def _fetch(self, part: Part) -> None:
         key = f"{self._prefix}/{part.file}"
@@ -216,8 +225,9 @@ class StoredJournal(Journal):
     def damaged(self) -> list[str]:
         """Return the parts that the store lacks, and files of this machine that are damaged."""
         self.pull()
-        there = {found.key for found in self._store.listing(f"{self._prefix}/")}
-        lost = [p.file for p in self._parts if f"{self._prefix}/{p.file}" not in there]
-        bad = [p for p in self._parts if (self.folder / p.file).exists() and not self._is_whole(p)]
+        there = self._store.listing(f"{self._prefix}/")
+        listed = self._files_listed()
+        lost = [p.file for p in listed if f"{self._prefix}/{p.file}" not in there]
+        bad = [p for p in listed if (self.folder / p.file).exists() and not self._is_whole(p)]
         places = [f"{self._store.address}/{self._prefix}/{file}" for file in lost]
         return [*places, *(str(self.folder / part.file) for part in bad)]
