@@ -12,12 +12,11 @@ from warehouse import durable
 from warehouse.editions import Edition, Editions
 from warehouse.journal import Journal
 from warehouse.ledger import Ledger, seal_logs_of_the_dead
+from warehouse.object_store import STORE_MARK
 from warehouse.scratch import Scratch
 
 if TYPE_CHECKING:
     from warehouse.stored_home import StoredHome
-
-STORE_MARK = "store.json"  # in a folder that mirrors a home in an object store
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from schemas.errors import DamageError, StoreError, UsageError
 from warehouse import durable
 
 SCHEMES = ("s3", "gs", "az")
+STORE_MARK = "store.json"  # in a folder that mirrors a home in a store: its address
 ATTEMPTS = 6  # of a request that fails; waits 0.1 to 3.2 s grow between them, with jitter
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds
 THREADS = 16  # requests at once
@@ -238,6 +240,16 @@ class ObjectStore:
                 f"network, the region and AWS_ENDPOINT_URL, then run the command again. {_KEPT}"
             ) from None
         _wait(failures)
+
+
+@dataclass
+class Mirror:
+    """A folder on this machine, the store that it mirrors, and the lease of this process."""
+
+    folder: Path
+    store: ObjectStore
+    fence: int = 0  # the fencing number of the lease; 0 without one
+    leases: int = 0  # taken by this process; after each, the store is looked at again
 
 
 _KEPT = "Nothing is lost: finished work is kept on this machine and is sent at the next run."

@@ -17,17 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from schemas.errors import BusyError, DamageError, StoreError
 from warehouse import durable
 from warehouse.editions import NEW_POINTER, Building, Edition, Editions
-from warehouse.object_store import State
-
-if TYPE_CHECKING:
-    from warehouse.stored_home import StoredHome
+from warehouse.object_store import Mirror, State
 
 POINTER = "current.json"
 LOOK_SECONDS = 5.0  # between looks at the pointer
@@ -65,10 +62,10 @@ class StoredEdition(Edition):
 class StoredEditions(Editions):
     """The editions of a home in a store."""
 
-    def __init__(self, folder: Path, stored: "StoredHome") -> None:
+    def __init__(self, folder: Path, mirror: Mirror) -> None:
         """Make no request yet."""
         super().__init__(folder)
-        self._stored, self._store = stored, stored.store
+        self._mirror, self._store = mirror, mirror.store
         self._described = folder / "in-store"
         self._looked = (-LOOK_SECONDS, -1)  # when, and under which lease
         self._complete: set[str] = set()
@@ -81,9 +78,9 @@ class StoredEditions(Editions):
         While the store fails, that of this machine is returned, with a warning.
         """
         when, lease = self._looked
-        known = lease == self._stored.leases and self._pointer.exists()
+        known = lease == self._mirror.leases and self._pointer.exists()
         if not known or time.monotonic() - when >= LOOK_SECONDS:
-            self._looked = time.monotonic(), self._stored.leases
+            self._looked = time.monotonic(), self._mirror.leases
             try:
                 self._look()
             except StoreError as error:
@@ -213,9 +210,9 @@ class StoredEditions(Editions):
         """Write the fencing number of this lease into the pointer, which ends earlier ones."""
 
         def change(state: State) -> State:
-            if state.get("fence", 0) > self._stored.fence:
+            if state.get("fence", 0) > self._mirror.fence:
                 raise self._overtaken()
-            return {**NEW_POINTER, "editions": {}, **state, "fence": self._stored.fence}
+            return {**NEW_POINTER, "editions": {}, **state, "fence": self._mirror.fence}
 
         self._take_over(self._store.change(POINTER, change))
 
@@ -223,7 +220,7 @@ class StoredEditions(Editions):
         """Change the pointer in the store and here; raise BusyError if the lease was lost."""
 
         def fenced(state: State) -> State:
-            if state.get("fence") != self._stored.fence:
+            if state.get("fence") != self._mirror.fence:
                 raise self._overtaken()
             return change(state)
 
@@ -253,10 +250,10 @@ class StoredEditions(Editions):
         for identity in listed:
             known.update(self._description(identity)["keys"])
         paths = {sha: edition.path / n for n, sha in edition.manifest["files"].items()}
-        new = {sha: f"editions/{self._stored.fence:08d}/{sha}" for sha in paths.keys() - known}
+        new = {sha: f"editions/{self._mirror.fence:08d}/{sha}" for sha in paths.keys() - known}
         self._store.all_of(lambda sha: self._store.put(new[sha], paths[sha]), new)
         keys = {sha: new.get(sha) or known[sha] for sha in paths}
-        described = f"editions/{self._stored.fence:08d}/{edition.id}.json"
+        described = f"editions/{self._mirror.fence:08d}/{edition.id}.json"
         data = orjson.dumps({"manifest": edition.manifest, "keys": keys})
         self._store.put(described, data)
         durable.write_bytes(self._described / f"{edition.id}.json", data)
@@ -297,7 +294,7 @@ class StoredEditions(Editions):
         for identity in listed:
             wanted.update(self._description(identity)["keys"].values())
         there = self._store.listing("editions/")
-        mine = f"editions/{self._stored.fence:08d}/~"
+        mine = f"editions/{self._mirror.fence:08d}/~"
         self._store.delete(key for key in there if key not in wanted and key < mine)
 
 

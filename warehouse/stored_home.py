@@ -25,8 +25,7 @@ import orjson
 
 from schemas.errors import AlmanacError, BusyError, StoreError
 from warehouse import durable
-from warehouse.home import STORE_MARK
-from warehouse.object_store import ObjectStore, State, checked_address
+from warehouse.object_store import STORE_MARK, Mirror, ObjectStore, State, checked_address
 from warehouse.stored_editions import StoredEditions
 from warehouse.stored_journal import StoredJournal
 
@@ -82,18 +81,17 @@ class StoredHome:
         mark = orjson.loads((folder / STORE_MARK).read_bytes())
         self.folder, self._id = folder, mark["folder"]
         self.store = ObjectStore(mark["address"])
-        self.fence = 0  # the number of this process's lease; 0 without one
+        self.mirror = Mirror(folder, self.store)
         self._is_open = False
-        self.leases = 0  # taken by this process; after each, the store is looked at again
 
     def journal(self, name: str, *, required: bool) -> StoredJournal:
         """Return the journal or the live records."""
-        return StoredJournal(self.folder / name, self, required=required)
+        return StoredJournal(self.folder / name, self.mirror, required=required)
 
     @cached_property
     def editions(self) -> StoredEditions:
         """The editions, which all homes of this process share."""
-        return StoredEditions(self.folder / "editions", self)
+        return StoredEditions(self.folder / "editions", self.mirror)
 
     def open(self) -> None:
         """Share files once in this process; without the store, go on with what is here."""
@@ -115,8 +113,10 @@ class StoredHome:
 
         Raises BusyError, with the holder, if it is not free in time.
         """
-        self.fence = self._acquire({**who, "folder": self._id}, time.monotonic() + wait_seconds)
-        self.leases += 1
+        self.mirror.fence = self._acquire(
+            {**who, "folder": self._id}, time.monotonic() + wait_seconds
+        )
+        self.mirror.leases += 1
         ended = threading.Event()
         signs = threading.Thread(target=self._give_signs, args=(ended,), daemon=True)
         signs.start()
@@ -130,7 +130,7 @@ class StoredHome:
             with suppress(AlmanacError):  # else it ends by itself, and files are shared later
                 self.share_files()
                 self._change_own(lambda state: {**state, "holder": None})
-            self.fence = 0
+            self.mirror.fence = 0
 
     def _acquire(self, who: dict[str, Any], deadline: float) -> int:
         def change(state: State) -> State:
@@ -166,7 +166,7 @@ class StoredHome:
 
     def _change_own(self, change: Callable[[State], State]) -> None:
         def own(state: State) -> State:
-            if state.get("fence") != self.fence:
+            if state.get("fence") != self.mirror.fence:
                 raise BusyError(f"The lease on {self.store.address} is another writer's.")
             return change(state)
 

@@ -9,7 +9,7 @@ next. What could not be sent is sent by the next append or run, once: it is know
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -19,9 +19,7 @@ from schemas.errors import DamageError, StoreError
 from schemas.row import Row
 from warehouse import durable
 from warehouse.journal import Journal, Part
-
-if TYPE_CHECKING:
-    from warehouse.stored_home import StoredHome
+from warehouse.object_store import Mirror
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +27,9 @@ log = logging.getLogger(__name__)
 class StoredJournal(Journal):
     """The append-only tables of one folder in a store, mirrored on this machine."""
 
-    def __init__(self, folder: Path, stored: "StoredHome", *, required: bool) -> None:
+    def __init__(self, folder: Path, mirror: Mirror, *, required: bool) -> None:
         """Make no request yet; rows that are not `required` may wait unsent without an error."""
-        self._stored, self._store, self._required = stored, stored.store, required
+        self._mirror, self._store, self._required = mirror, mirror.store, required
         self._prefix = folder.name
         self._unsent = folder / "unsent"
         self._numbers: dict[str, int] = {}  # of commits, by token
@@ -150,7 +148,7 @@ class StoredJournal(Journal):
 
     def _last_whole_commit(self) -> int:
         """Return the number of the store's last commit, once its log is here; the lock is held."""
-        self._pulled = self._stored.leases
+        self._pulled = self._mirror.leases
         try:
             super()._last_whole_commit()
         except DamageError:  # of this machine's copy alone
@@ -162,7 +160,7 @@ class StoredJournal(Journal):
         if last and self._key(last) not in found:
             raise DamageError(
                 f"{self._store.address} lacks commit {last} of its {self._prefix}, which this "
-                f"machine has. Restore it from a backup, or remove {self._stored.folder} to go on "
+                f"machine has. Restore it from a backup, or remove {self._mirror.folder} to go on "
                 "with what the store has."
             )
         lines = self._store.all_of(self._line, (key for key in found if key > self._key(last)))
@@ -182,7 +180,7 @@ class StoredJournal(Journal):
 
     def _refresh(self) -> None:
         """Read the new commits, at first and after each lease also those of other machines."""
-        if self._pulled != self._stored.leases:
+        if self._pulled != self._mirror.leases:
             try:
                 self.pull()
             except StoreError as error:
