@@ -299,7 +299,9 @@ class _DocumentNames:
                 fuller[form].append(unit)
         for unit in units:
             candidates = {u: None for form in forms_listed(unit) for u in fuller.get(form, ())}
-            self._join_to_unique(unit, [u for u in candidates if u is not unit])
+            candidates.pop(unit, None)
+            if candidates:
+                self._join_to_unique(unit, list(candidates))
 
     def _join_to_unique(self, unit: Unit, candidates: list[Unit]) -> None:
         fits = [candidate for candidate in candidates if may_shorten(unit, candidate)]
