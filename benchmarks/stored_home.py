@@ -19,21 +19,22 @@ from schemas.errors import StoreError
 from schemas.observations import Scan
 from tests.object_server import Bucket, object_server
 from tests.test_stored_home import publish
-from warehouse import object_store
+from warehouse import object_store, stored_home
 from warehouse.home import Home
 from warehouse.lease import lease
 from warehouse.stored_home import working_folder
 
 ADDRESS = "s3://bucket/home"
 PATIENCE = 600.0  # seconds that a writer waits for the others
-SHORT_WAIT = 0.005  # seconds before a first retry, a twentieth of what it is elsewhere
+SHORT = 0.05  # how long waits are beside those elsewhere, as this store is on the same machine
 Made = tuple[str, str | None, int]  # id of an edition, its parent's, number of its commit
 
 
 def write(folder: Path, writer: int, editions: int, made: "multiprocessing.Queue[Any]") -> None:
     """Publish editions as one writer, and send what was made, with the runs that were repeated."""
     os.environ["ALMANAC_CACHE"] = str(folder / f"machine-{writer}")
-    object_store.FIRST_WAIT = SHORT_WAIT
+    object_store.FIRST_WAIT *= SHORT
+    stored_home.POLL_SECONDS *= SHORT
     home, repeated = Home(working_folder(ADDRESS)), 0
     results: list[Made] = []
     while len(results) < editions:

@@ -19,6 +19,7 @@ from schemas.settings import load_settings
 from tasks.refresh import refresh
 from tests.current_edition import current, rows
 from warehouse import durable
+from warehouse.compaction import compact
 from warehouse.editions import Edition, Editions
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -124,6 +125,21 @@ def test_what_is_damaged_or_missing_here_is_read_from_the_store_again(machine):
     assert names_of(machine("one")) == ["a"]
     (home.path / "journal" / "commits.jsonl").write_text("rotten\n")
     assert names_of(machine("one")) == ["a"]
+
+
+def test_two_machines_compact_what_both_read(machine):
+    one, two = machine("one"), machine("two")
+    for name in "abcd":
+        one.journal.append({Scan: scans(name)})
+    stale = two.journal.parts(Scan)
+    compact(one.journal, [Scan])
+    assert {part.file for part in one.journal.parts(Scan)} != {part.file for part in stale}
+    compact(two.journal, [Scan])
+    two.journal.append({Scan: scans("e")})
+    for home in (one, two, machine("three")):
+        home.journal.pull()
+        assert names_of(home) == ["a", "b", "c", "d", "e"]
+        assert home.journal.damaged() == []
 
 
 def test_a_store_that_lost_commits_is_noticed(machine, bucket):

@@ -30,6 +30,7 @@ from warehouse.stored_editions import StoredEditions
 from warehouse.stored_journal import StoredJournal
 
 LEASE = "lease.json"
+POLL_SECONDS = 1.0  # between looks at a lease that is waited for
 LEASE_SECONDS = 60.0  # after the last sign of its holder, others may take the lease
 SHARED = (
     "*.toml",
@@ -153,7 +154,7 @@ class StoredHome:
             except BusyError:
                 if time.monotonic() >= deadline:
                     raise
-                time.sleep(random.uniform(0.1, 1.0))
+                time.sleep(random.uniform(0.1, 1.0) * POLL_SECONDS)
 
     def _give_signs(self, ended: threading.Event) -> None:
         while not ended.wait(LEASE_SECONDS / 4):

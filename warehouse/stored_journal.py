@@ -106,15 +106,25 @@ class StoredJournal(Journal):
         return self._numbers.get(token, 0)
 
     def _append_line(self, commit: dict[str, Any]) -> None:
-        """Create the object of a commit under the first free number; the lock is held."""
+        """Create the object of a commit under the first free number; the lock is held.
+
+        Raises StoreError if it merges files, and another machine has merged some meanwhile.
+        """
+        merged, seen = [e for e in commit["parts"] if "commits" in e], self._merged_at
+        self._store.all_of(self._put_part, [(e, self.folder / e["file"]) for e in merged])
         while True:
-            numbered = {**commit, "commit": self._commits + 1}
+            numbered = {"token": uuid4().hex, **commit, "commit": self._commits + 1}
             line = self._sealed(numbered)
             if self._store.create(self._key(numbered["commit"]), line):
                 self._append_lines(line + b"\n")
                 self._refresh()
                 return
             self._last_whole_commit()
+            if merged and self._merged_at != seen:
+                raise StoreError(
+                    f"Another machine is compacting {self._store.address}. Nothing is lost; what "
+                    "is left is compacted the next time."
+                )
 
     def _settle(self, entry: dict[str, Any]) -> None:
         """Move a part that was sent to its place."""
@@ -214,7 +224,7 @@ class StoredJournal(Journal):
     def _fetch(self, part: Part) -> None:
         key = f"{self._prefix}/{part.file}"
         try:
-            self._store.fetch(key, self.folder / part.file, part.sha256)
+            self._store.fetch(key, self.folder / part.file, part.file_sha256)
         except FileNotFoundError:
             raise DamageError(
                 f"{self._store.address}/{key} is missing. Restore it from a backup."
