@@ -320,6 +320,16 @@ def test_the_guide_to_schedules_leads_from_nothing_to_runs_that_fire(
     assert "refresh-knowledge/nightly has no work pool" in troubles()
 
 
+def test_the_doctor_tells_of_a_server_that_does_not_answer(flows, own_home, almanac, monkeypatch):
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    nowhere = "http://127.0.0.1:9/api"
+    monkeypatch.setenv("PREFECT_API_URL", nowhere)
+    with temporary_settings({PREFECT_API_URL: nowhere}):
+        code, found, _ = almanac(own_home, "doctor")
+    assert code == 1 and f"nothing answers at {nowhere}/; `prefect server start`" in found
+
+
 @pytest.mark.parametrize("batches", [0, 1, 40])
 def test_every_batch_is_worked_on_once_in_order(flows, batches):
     from prefect import flow
