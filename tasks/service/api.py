@@ -79,7 +79,9 @@ Home = Annotated[ServedHome, Depends(served_home)]
 async def reading(request: Request, response: Response, home: Home) -> AsyncIterator[OpenEdition]:
     """Yield the edition for the reader; answer 304 if the client has read it already."""
     labels = reader_of(request).labels
-    opened = home.take_open(labels) or await asyncio.to_thread(home.take, labels)
+    opened = home.take_open(labels)
+    if opened is None:
+        opened = await asyncio.to_thread(home.take, labels)
     try:
         tag = f'"{opened.edition.id}"'
         if request.method == "GET" and tag in request.headers.get("if-none-match", ""):
