@@ -17,3 +17,14 @@ def run_plainly(name: str, work: Callable[[], None]) -> None:
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+def in_order(numbered: Iterator[tuple[int, Any]]) -> Iterator[Any]:
+    """Yield results that come with their numbers, from 0 on, in order; early ones wait."""
+    early: dict[int, Any] = {}
+    number = 0
+    for own, result in numbered:
+        early[own] = result
+        while number in early:
+            yield early.pop(number)
+            number += 1

@@ -13,9 +13,9 @@ from schemas.operations import Rejection
 from schemas.settings import EngineSettings
 from tasks.extract.batches import (
     BATCH,
+    BatchExtraction,
     Tables,
     engine_for_sensitive,
-    extract_batch,
     identity,
     journal_rows,
     where_settings_say,
@@ -63,10 +63,9 @@ class PendingExtraction:
         if each is None:
             each = where_settings_say(settings, len(passages))
         batches = (
-            (engine, self._work.run.run_id, passages.slice(start, BATCH).to_pylist())
-            for start in range(0, len(passages), BATCH)
+            (passages.slice(start, BATCH).to_pylist(),) for start in range(0, len(passages), BATCH)
         )
-        for tables in each(extract_batch, batches):
+        for tables in each(BatchExtraction(engine, self._work.run.run_id), batches):
             self._journal(tables)
 
     def _extract_by_model(self, passages: pa.Table) -> None:
