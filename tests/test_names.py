@@ -57,6 +57,11 @@ def test_any_text_has_a_normal_form_without_loose_spaces(text: str) -> None:
     assert form == normalise_name(f"  {text}  ") or len(text) > 390
 
 
+@given(st.from_regex(r"(?:[A-Za-z0-9]{1,4} ?){1,4}", fullmatch=True))
+def test_plain_names_have_the_same_form_as_in_quotes(name: str) -> None:
+    assert normalise_name(name) == normalise_name(f"“{name}”")
+
+
 @pytest.mark.parametrize("piece", ["(", "a", "A.", "\u0300", "\ufdfa", "'s", "St. ", "«", "&"])
 def test_hostile_names_cost_no_time(piece: str) -> None:
     began = time.perf_counter()

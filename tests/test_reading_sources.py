@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
+from threading import Barrier, Thread
+from typing import Any, BinaryIO
 
 import fsspec
 import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, Reason, Refusal, read_item, scan
+from tasks.ingest.formats import ReadText, Reason, Refusal, read_item, scan, sources
+from tasks.ingest.formats.inputs import Item
 from tests.documents import read_all, read_one, texts
 
 
@@ -102,6 +103,26 @@ def test_store_is_listed_and_read() -> None:
         assert scan("memory://shelf").items[0].fingerprint != listing.items[0].fingerprint
     finally:
         store.rm("/shelf", recursive=True)
+
+
+def test_files_of_a_store_are_fetched_together_and_read_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, together, open_item = fsspec.filesystem("memory"), Barrier(8), sources.open_item
+    for number in range(8):
+        store.pipe(f"/shelf/{number}.md", b"text %d" % number)
+
+    def opened(item: Item) -> BinaryIO:
+        together.wait(timeout=10)  # breaks if one is opened only after another was read
+        return open_item(item)
+
+    monkeypatch.setattr(sources, "open_item", opened)
+    try:
+        ahead = sources.opened_ahead(scan("memory://shelf").items)
+        read = [(item.uri, opens().read()) for item, opens in ahead]
+    finally:
+        store.rm("/shelf", recursive=True)
+    assert read == [(f"{number}.md", b"text %d" % number) for number in range(8)]
 
 
 def test_failing_store_is_incomplete_and_keeps_its_password(

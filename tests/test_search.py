@@ -250,15 +250,19 @@ def test_the_best_of_equal_scores_come_in_their_order():
 @pytest.mark.parametrize("kept", [0, 200_000])
 def test_vectors_are_compared_alike_from_the_file_and_from_memory(tmp_path, monkeypatch, kept):
     monkeypatch.setattr(search, "KEPT", kept)
-    vectors = np.eye(4, dtype=np.float16)[:3]
-    asking: Any = SimpleNamespace(encode=lambda texts: vectors[[1]].astype(np.float32))
-    likeness = _Vectors(vectors, np.array([0, 2, 3], np.int32), asking).likeness("?", 0, 4)
-    assert likeness.tolist() == [0, 0, 1, 0]
+    vectors = np.random.default_rng(3).normal(size=(300, 64)).astype(np.float16)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float16)
+    query = vectors[7].astype(np.float32)
+    asking: Any = SimpleNamespace(encode=lambda texts: query[None])
+    likeness = _Vectors(vectors, np.arange(2, 302), asking).likeness("?", 0, 302)
+    expected = np.minimum(vectors.astype(np.float32) @ query, 1)
+    assert likeness == pytest.approx([0, 0, *expected], abs=1e-6)
 
 
 def test_the_usual_bearer_of_a_common_name_comes_first(tmp_path):
     weights = np.array([0.01] * 30 + [0.7])
-    _index_names(tmp_path / "names", EntityNames(np.arange(31), ["ida moe"] * 31, weights))
+    names = EntityNames(np.arange(31), ["ida moe"] * 31, weights)
+    _index_names(tmp_path / "names", names, np.arange(31, dtype=np.uint64), None)
     bearers = EntityNameIndex(tmp_path / "names").bearers("ida moe", limit=20)
     assert bearers[0].entity == 30 and len(bearers) == 20
 

@@ -87,12 +87,12 @@ class Edition:
         """Raise DamageError unless these files, or the files in these folders, look unchanged."""
         for name in self.manifest["files"]:
             if name.startswith(parts):
-                self._check(name, CHECKED_BYTES)
+                self.check_file(name, CHECKED_BYTES)
 
     def parquet(self, row: type[Row]) -> Path:
         """Return the Parquet file of a table, checked against the manifest."""
         path = self.path / f"{row.table}.parquet"
-        self._check(path.name)
+        self.check_file(path.name)
         return path
 
     def table(self, row: type[Row]) -> pa.Table:
@@ -108,12 +108,13 @@ class Edition:
         bad = []
         for name in self.manifest["files"]:
             try:
-                self._check(name)
+                self.check_file(name)
             except DamageError:
                 bad.append(str(self.path / name))
         return bad
 
-    def _check(self, name: str, hashed_below: float = math.inf) -> None:
+    def check_file(self, name: str, hashed_below: float = math.inf) -> None:
+        """Raise DamageError unless a file, by relative path, is what the manifest says."""
         path, sha256 = self.path / name, self.manifest["files"].get(name)
         size = path.stat().st_size if path.is_file() else None
         same = size is not None and size == self.manifest.get("sizes", {}).get(name, size)
@@ -157,6 +158,28 @@ class Building:
     sequence: int
     parent: Edition | None
     hashes: dict[str, str] = field(default_factory=dict)  # known SHA-256 of files, by path
+
+    def earlier(self, path: Path) -> Path | None:
+        """Return where the parent has a file or folder of this edition, whether or not it does."""
+        return self.parent.path / path.relative_to(self.folder) if self.parent else None
+
+    def take(self, path: Path, source: Path | None = None) -> bool:
+        """Link (or copy) a file from the parent, there `source`, by default at the same place.
+
+        Returns False, and leaves nothing, if the parent's file is not what its manifest says.
+        """
+        source = source or self.earlier(path)
+        if self.parent is None or source is None:
+            return False
+        name = str(source.relative_to(self.parent.path))
+        try:
+            self.parent.check_file(name)
+        except DamageError:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if durable.link_or_copy(source, path):
+            self.hashes[str(path.relative_to(self.folder))] = self.parent.manifest["files"][name]
+        return True
 
 
 class Editions:

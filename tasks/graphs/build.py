@@ -11,10 +11,9 @@ files are hard-linked and its rows copied.
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import duckdb
@@ -99,8 +98,9 @@ class GraphFolders:
     def __init__(self, building: Building, scratch: Scratch) -> None:
         """Write into a new edition's folder, taking unchanged graphs from its parent."""
         self._scratch = scratch
-        self._edition, self._hashes, self._number = building.folder, building.hashes, 0
-        self._parent = parent = building.parent
+        self._building, self._number = building, 0
+        self._edition, self._parent = building.folder, building.parent
+        parent = building.parent
         self._beside = ThreadPoolExecutor(1)
         self._indexing: list[Future[None]] = []
         folders = graph_folders(parent) if parent else []
@@ -123,8 +123,7 @@ class GraphFolders:
             self._number += 1
             source = (row["import_id"], DERIVATION_VERSION)
             earlier = self._earlier.get(source)
-            if earlier and self._parent_is_whole:
-                self._link(earlier.folder, self._folder(self._number))
+            if earlier and self._taken(earlier.folder, self._folder(self._number)):
                 made = self._copied(earlier)
             else:
                 graph = read_import(journal, row, position)
@@ -165,24 +164,16 @@ class GraphFolders:
         """Index names for fuzzy look-ups, and descriptions for look-ups by content."""
         sums = [durable.sha256_file(folder / name) for name in (SPELLED, DESCRIBED)]
         made_of = " ".join([str(DERIVATION_VERSION), *sums])
-        if made_of in self._indexed and self._parent_is_whole:
-            earlier = self._indexed[made_of]
-            self._link(earlier / NAMES, folder / NAMES)
-            for name in KEYS:
-                self._link_file(earlier / name, folder / name)
-        else:
-            _index_anew(folder)
+        earlier = self._indexed.get(made_of)
+        if not earlier or not self._taken(earlier, folder, (f"{NAMES}/**/*", *KEYS)):
+            # A graph that changes is imported as a whole; the corpus changes in a few places.
+            _index_anew(folder, self._building if folder == self._folder(0) else None)
             (folder / NAMES / MADE_OF).write_text(made_of, encoding="utf-8")
         for name in (SPELLED, DESCRIBED):
             (folder / name).unlink()
 
     def _folder(self, number: int) -> Path:
         return self._edition / FOLDER / f"{number:04d}"
-
-    @cached_property
-    def _parent_is_whole(self) -> bool:
-        """Whether the files of the parent edition are undamaged and can be taken over."""
-        return self._parent is not None and not self._parent.damaged()
 
     def _copied(self, earlier: _Earlier) -> Iterator[Rows]:
         """Yield a graph's rows from the parent edition."""
@@ -191,19 +182,19 @@ class GraphFolders:
             for rows in _row_range(self._parent, row, earlier.rows.get(row.table, range(0))):
                 yield row, rows
 
-    def _link(self, source: Path, target: Path) -> None:
-        """Link all files of a parent's folder except the one that is always rewritten."""
-        for path in sorted(source.rglob("*")):
-            if path.is_file() and path.name != IMPORT:
-                self._link_file(path, target / path.relative_to(source))
+    def _taken(self, source: Path, target: Path, patterns: Iterable[str] = ("**/*",)) -> bool:
+        """Link files of a parent's folder, but not the one that is always rewritten.
 
-    def _link_file(self, source: Path, target: Path) -> None:
-        assert self._parent is not None
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if durable.link_or_copy(source, target):
-            name = str(target.relative_to(self._edition))
-            files = self._parent.manifest["files"]
-            self._hashes[name] = files[str(source.relative_to(self._parent.path))]
+        Returns False, and leaves none of them, if one is damaged.
+        """
+        paths = [path for pattern in patterns for path in sorted(source.glob(pattern))]
+        names = [path.relative_to(source) for path in paths if path.is_file()]
+        names = [name for name in names if name.name != IMPORT]
+        if all(self._building.take(target / name, source / name) for name in names):
+            return True
+        for name in names:
+            (target / name).unlink(missing_ok=True)
+        return False
 
 
 def _earlier_graphs(edition: Edition) -> Iterator[_Earlier]:
@@ -225,7 +216,7 @@ def _row_range(edition: Edition, row: type[Row], wanted: range) -> Iterator[pa.T
     """Yield a range of a table's rows, by row group."""
     if not wanted:
         return
-    with pq.ParquetFile(edition.path / _PARQUET[row]) as file:
+    with pq.ParquetFile(edition.parquet(row)) as file:
         start = 0
         for group in range(file.num_row_groups):
             end = start + file.metadata.row_group(group).num_rows
@@ -280,14 +271,15 @@ def _keep(folder: Path, spelled: pa.Table, described: pa.Table) -> None:
             writer.write_table(table)
 
 
-def _index_anew(folder: Path) -> None:
+def _index_anew(folder: Path, building: Building | None) -> None:
     spelled, described = open_table(folder / SPELLED), open_table(folder / DESCRIBED)
     keys, nodes = build_name_index(
-        folder / NAMES, spelled["name"], spelled["node"], spelled["weight"]
+        folder / NAMES, spelled["name"], spelled["node"], spelled["weight"], building
     )
     save_names(folder, *each_once(keys, nodes))
     if len(described):
-        build_description_index(folder / NAMES, described["node"], described["description"])
+        described = described["node"], described["description"]
+        build_description_index(folder / NAMES, *described, building)
 
 
 def _made_of(folder: Path) -> str:

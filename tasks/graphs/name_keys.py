@@ -14,13 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.text.function_words import ARTICLES
-from tasks.text.names import EXPANDED, MAX_NAME, normalise_name
-
-# Names in which `normalise_name` changes only capitals: words of letters and digits, without
-# initials, a leading article or abbreviations.
-_PLAIN = r"\A(?:[A-Za-z0-9]{2,}|[0-9])(?: (?:[A-Za-z0-9]{2,}|[0-9]))*\z"
-_CHANGED = rf"(?i)\A(?:{'|'.join(sorted(ARTICLES))}) |(?:\A| )(?:{'|'.join(EXPANDED)}) "
+from tasks.text.names import CHANGED_WORDS, MAX_NAME, PLAIN_NAME, normalise_name
 
 
 def normal_form(name: str) -> str:
@@ -31,8 +25,8 @@ def normal_form(name: str) -> str:
 def normal_forms(names: pa.Array) -> pa.Array:
     """Return the normal form of each name (strings without nulls), most of them by column."""
     plain = pc.and_(
-        pc.match_substring_regex(names, _PLAIN),
-        pc.invert(pc.match_substring_regex(names, _CHANGED)),
+        pc.match_substring_regex(names, PLAIN_NAME),
+        pc.invert(pc.match_substring_regex(names, CHANGED_WORDS)),
     )
     plain = pc.and_(plain, pc.less_equal(pc.utf8_length(names), MAX_NAME))
     lower = pc.ascii_lower(names)

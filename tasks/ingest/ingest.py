@@ -17,7 +17,7 @@ from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id,
 from tasks.ingest.formats.inputs import Item, Outcome
 from tasks.ingest.formats.picture import can_read_pictures
 from tasks.ingest.formats.records import version_order
-from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, scan_notes
+from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
 from tasks.progress import Each, in_order
 from warehouse.home import Home
@@ -157,8 +157,9 @@ class Ingestion:
     def _outcomes(self, items: list[Item]) -> Iterator[tuple[Item, Iterable[Outcome]]]:
         """Yield the files in order, each with its inputs: small local ones are read elsewhere."""
         settings = self.settings.read
-        if self._each is None or len(items) < TOGETHER:
-            yield from ((item, read_item(item, settings)) for item in items)
+        if self._each is None or len(items) < TOGETHER or "://" in self.listing.source:
+            for item, opens in opened_ahead(items):
+                yield item, read_item(item, settings, opens)
             return
         groups = [items[start : start + TOGETHER] for start in range(0, len(items), TOGETHER)]
         batches = ((n, settings, group) for n, group in enumerate(groups))

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,13 +95,13 @@ def build(
     home: Home,
     recipe: Recipe,
     encode: Encode | None,
-    index: Callable[[Path], None],
+    index: Callable[[Building], None],
     report: Report,
     reject: Callable[[pa.Table], None] = lambda self_loops: None,
 ) -> Edition | None:
     """Build and seal an edition from the whole journal.
 
-    `index` builds the search index in the edition's folder. Returns None, and leaves nothing
+    `index` builds the edition's search index. Returns None, and leaves nothing
     behind, if the tables would equal those of the current edition. If they would equal those of the
     newest candidate, returns that. `reject` takes the triples of a language model that would relate
     a thing to itself: document_id, passage_id, ordinal, head, relation, tail and the thing's name.
@@ -134,7 +133,7 @@ def build(
                     home.editions.note_result(known, fingerprint)
                     return candidate if known is candidate else None
             report("build", 3, 4)
-            index_all(building.folder, graphs, index)
+            index_all(building, graphs, index)
         report("build", 4, 4)
         _keep(home, building, decisions)
         facts = {
@@ -148,12 +147,14 @@ def build(
         return home.editions.seal(building, facts)
 
 
-def index_all(folder: Path, graphs: "GraphFolders", index: Callable[[Path], None]) -> None:
+def index_all(
+    building: Building, graphs: "GraphFolders", index: Callable[[Building], None]
+) -> None:
     """Build what an edition is read by from its tables: database, graph of the corpus, index."""
     with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
-        database = executor.submit(build_database, folder)
+        database = executor.submit(build_database, building.folder)
         graphs.add_corpus()
-        index(folder)
+        index(building)
         graphs.finish()
         database.result()
 

@@ -111,7 +111,9 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
         derivation.write(building.folder, graphs.rows(home.journal, position, reader))
         derivation.close()
         index_all(
-            building.folder, graphs, lambda folder: build_index(folder, english, chinese, scratch)
+            building,
+            graphs,
+            lambda made: build_index(made.folder, english, chinese, scratch, made),
         )
     scratch.close()
     shutil.rmtree(spill, ignore_errors=True)

@@ -46,7 +46,7 @@ def build_edition(work: Work) -> None:
         work.home,
         recipe(work.settings, " + ".join(names) or None),
         encoder.encode if encoder else None,
-        lambda folder: build_index(folder, encoder, chinese, work.home.scratch),
+        lambda made: build_index(made.folder, encoder, chinese, work.home.scratch, made),
         work.report,
         partial(_reject, work),
     )

@@ -16,8 +16,10 @@ Texts are numbered with the passages first, then the notes: descriptions, then a
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,8 +36,13 @@ from tasks.retrieval.texts import (
     write_statements,
 )
 from tasks.text.languages import is_chinese
+from tasks.text.word_index import Part, keys_of_ids, made_of, part_ranges, write_word_index
 from tasks.text.words import words_in_chinese, words_outside_chinese
+from tasks.version import code_version
 from warehouse.scratch import Scratch
+
+if TYPE_CHECKING:
+    from warehouse.editions import Building
 
 BATCH = 4096  # texts per call of the encoder
 HEAP = 30_000_000  # bytes of memory for tantivy's writer
@@ -46,10 +53,12 @@ def build_index(
     encoder: Encoder | None,
     chinese_encoder: Encoder | None = None,
     scratch: Scratch | None = None,
+    building: "Building | None" = None,
 ) -> None:
     """Write the folder `search/` of an edition from its Parquet files.
 
-    Without a Chinese encoder, Chinese texts have no vectors and are retrieved by words alone.
+    The parts of word indexes that the parent of the `building` has are taken from there. Without a
+    Chinese encoder, Chinese texts have no vectors and are retrieved by words alone.
     """
     folder = edition / "search"
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,13 +69,17 @@ def build_index(
     names = EntityNames.read(edition, entities)
     with ThreadPoolExecutor(3) as beside:  # the word indexes mostly wait for the disk
         words = folder / "words"
-        passage_rows = _columns(passages, "title", "headings", "text")
-        note_rows = _columns(notes, "entity", "aspect", "text")
+        of_entities = keys_of_ids(pa.array(entities, pa.string()))
         indexed = [
-            beside.submit(_index_words, words / "passages", passage_rows),
-            beside.submit(_index_words, words / "notes", note_rows),
-            beside.submit(_index_names, words / "names", names),
+            beside.submit(
+                _index_words, words / kind, texts.select(columns), keys_of_ids(texts[key]), building
+            )
+            for kind, texts, key, columns in (
+                ("passages", passages, "document_id", ["title", "headings", "text"]),
+                ("notes", notes, "entity_id", ["entity", "aspect", "text"]),
+            )
         ]
+        indexed.append(beside.submit(_index_names, words / "names", names, of_entities, building))
         build_passage_graph(edition, passages, entities, names).save(folder / "graph.npz")
         if encoder or chinese_encoder:
             texts = [*map(passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
@@ -96,12 +109,6 @@ def _entity_rows(edition: Path) -> dict[str, int]:
     return {entity_id: row for row, entity_id in enumerate(ids)}
 
 
-def _columns(table: pa.Table, *names: str) -> Iterator[tuple[str, ...]]:
-    """Yield some columns of each row, holding one batch at a time."""
-    for batch in table.select(names).to_batches(BATCH):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
 def passage_meaning(row: dict[str, Any]) -> str:
     """Return the text of a passage's vector: its title, headings and text; empty without a text."""
     if not row["text"]:
@@ -114,8 +121,13 @@ def _note_meaning(row: dict[str, Any]) -> str:
     return row["question"] or f"{row['entity']}: {row['text']}"
 
 
-def _index_words(folder: Path, rows: Iterator[tuple[str, ...]]) -> None:
-    """Index rows of a title in two parts and a text; Chinese words are not stemmed."""
+def _index_words(
+    folder: Path, texts: pa.Table, keys: np.ndarray, building: "Building | None"
+) -> None:
+    """Index texts: columns of a title in two parts and a text. Chinese words are not stemmed.
+
+    `keys` are those of the rows, which decide where parts begin.
+    """
     import tantivy
 
     schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
@@ -124,14 +136,21 @@ def _index_words(folder: Path, rows: Iterator[tuple[str, ...]]) -> None:
         schema = schema.add_text_field(
             f"chinese_{field}", tokenizer_name="whitespace", index_option="freq"
         )
-    folder.mkdir(parents=True)
-    writer = tantivy.Index(schema.build(), path=str(folder)).writer(HEAP, 1)
-    for row, (above, below, text) in enumerate(rows):
+    parts = (
+        Part(first, made_of(code_version(), rows), partial(_documents, rows))
+        for first, end in part_ranges(keys)
+        for rows in [texts.slice(first, end - first)]
+    )
+    write_word_index(folder, schema.build(), parts, HEAP, building)
+
+
+def _documents(texts: pa.Table) -> Iterator[dict[str, Any]]:
+    batches = (
+        zip(*(c.to_pylist() for c in b.columns), strict=True) for b in texts.to_batches(BATCH)
+    )
+    for row, (above, below, text) in enumerate(chain.from_iterable(batches)):
         title = f"{above} {below}" if text else ""  # what has no words of its own is never found
-        words = {**_words("title", title), **_words("text", text)}
-        writer.add_document(tantivy.Document(row=row, **words))
-    writer.commit()
-    writer.wait_merging_threads()
+        yield {"row": row, **_words("title", title), **_words("text", text)}
 
 
 def _words(field: str, text: str) -> dict[str, str]:
@@ -140,8 +159,13 @@ def _words(field: str, text: str) -> dict[str, str]:
     return {field: words_outside_chinese(text), f"chinese_{field}": words_in_chinese(text)}
 
 
-def _index_names(folder: Path, names: EntityNames) -> None:
-    """Index entity aliases: `key` is the whole normalised name, `words` its single words."""
+def _index_names(
+    folder: Path, names: EntityNames, of_entities: np.ndarray, building: "Building | None"
+) -> None:
+    """Index entity aliases by the whole normalised name, `key`; `row` is that of the entity.
+
+    `of_entities` are the keys of entities, which decide where parts begin.
+    """
     import tantivy
 
     schema = (
@@ -149,16 +173,25 @@ def _index_names(folder: Path, names: EntityNames) -> None:
         .add_integer_field("row", fast=True)
         .add_float_field("weight", fast=True)
         .add_text_field("key", tokenizer_name="raw", index_option="basic")
-        .add_text_field("words", tokenizer_name="whitespace", index_option="freq")
         .build()
     )
-    folder.mkdir(parents=True)
-    writer = tantivy.Index(schema, path=str(folder)).writer(HEAP, 1)
-    columns = (names.entities.tolist(), names.keys, names.weights.tolist())
-    for row, key, weight in zip(*columns, strict=True):
-        writer.add_document(tantivy.Document(row=row, weight=weight, key=key, words=key))
-    writer.commit()
-    writer.wait_merging_threads()
+    order = np.argsort(names.entities, kind="stable")
+    entities, weights = names.entities[order], names.weights[order]
+    keys = pa.table({"key": names.keys}).take(pa.array(order))
+
+    def parts() -> Iterator[Part]:
+        for start, end in part_ranges(of_entities[entities]):
+            first = int(entities[start])
+            rows, own = entities[start:end] - first, keys.slice(start, end - start)
+            columns = {"row": rows, "weight": weights[start:end], "key": own["key"]}
+            documents = partial(_rows_of_columns, columns)
+            yield Part(first, made_of(code_version(), rows, weights[start:end], own), documents)
+
+    write_word_index(folder, schema, parts(), HEAP, building)
+
+
+def _rows_of_columns(columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from rows_of(pa.table(columns))
 
 
 def _write_vectors(

@@ -34,6 +34,7 @@ WALKED = 3.0  # weight of the walk's ranking; chosen with RANK on halves of ten 
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
+CONVERTED = 128  # vectors in half precision converted at a time, which stay in the nearest cache
 ENCODED = 8  # questions whose vectors are kept
 KEPT = 200_000  # most vectors of which a copy is kept that is faster to compare (300 MB)
 
@@ -346,10 +347,11 @@ class _Vectors:
         query = self._query(question)
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
-        vectors = self._single if len(self._rows) <= KEPT else self._vectors
         for start in range(low, high, CHUNK):
             part = slice(start, min(start + CHUNK, high))
-            scores[self._rows[part] - first] = vectors[part].astype(np.float32, copy=False) @ query
+            few = len(self._rows) <= KEPT
+            likeness = self._single[part] @ query if few else _products(self._vectors[part], query)
+            scores[self._rows[part] - first] = likeness
         return np.minimum(scores, 1.0)  # rounded vectors may be longer than one
 
     def encode(self, questions: list[str]) -> None:
@@ -369,6 +371,25 @@ class _Vectors:
     def _single(self) -> np.ndarray:
         """The vectors in single precision; converting them takes longer than comparing them."""
         return self._vectors.astype(np.float32)
+
+
+def _products(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Return the product of each vector in half precision with a query in single, float32 (rows,).
+
+    Shifted by 13 bits, a number in half precision is one in single precision times 2 ** -112. This
+    takes a third of the time of a conversion, and gives the same.
+    """
+    halves, query = vectors.view(np.int16), query * np.float32(2.0**112)
+    products = np.empty(len(vectors), np.float32)
+    space = np.empty((CONVERTED, len(query)), np.int32)
+    for start in range(0, len(vectors), CONVERTED):
+        part = halves[start : start + CONVERTED]
+        bits = space[: len(part)]
+        bits[...] = part
+        bits <<= 13
+        bits &= ~(7 << 28)  # three copies of the sign
+        products[start : start + CONVERTED] = bits.view(np.float32) @ query
+    return products
 
 
 def _open_vectors(

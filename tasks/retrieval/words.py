@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,8 @@ class WordIndex:
 
     def __init__(self, folder: Path) -> None:
         """Open the index; its files are mapped into memory."""
-        self._index, self._searcher = open_word_index(folder)
+        self._opened = open_word_index(folder)
+        self._index, self._searcher = self._opened.index, self._opened.searcher
 
     def search(self, question: str, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and scores of the best texts, best first, ties by row."""
@@ -31,7 +31,7 @@ class WordIndex:
             return np.zeros(0, np.int64), np.zeros(0)
         query, _ = self._index.parse_query_lenient(words, FIELDS)
         hits = self._searcher.search(query, limit, count=False).hits
-        rows = np.array(_values(self._searcher, "row", hits), np.int64)
+        rows = np.array(self._opened.rows(hits), np.int64)
         scores = np.array([score for score, _ in hits])
         order = np.lexsort((rows, -scores))
         return rows[order], scores[order]
@@ -85,7 +85,8 @@ class EntityNameIndex:
         import tantivy
 
         self._query = tantivy.Query
-        self._index, self._searcher = open_word_index(folder)
+        self._opened = open_word_index(folder)
+        self._index, self._searcher = self._opened.index, self._opened.searcher
 
     def bearers(self, key: str, limit: int = 20) -> list[Name]:
         """Return the entities with exactly this normalised name, most frequent bearer first."""
@@ -95,15 +96,9 @@ class EntityNameIndex:
         query = self._query.term_query(self._index.schema, "key", key, "basic")
         hits = self._searcher.search(query, names, count=False).hits
         best: dict[int, float] = {}
-        rows, weights = (
-            _values(self._searcher, "row", hits),
-            _values(self._searcher, "weight", hits),
-        )
+        rows, addresses = self._opened.rows(hits), [address for _, address in hits]
+        weights = self._searcher.fast_field_values("weight", addresses)
         for row, weight in zip(rows, weights, strict=True):
             best[row] = max(weight, best.get(row, 0.0))
         rows = sorted(best, key=lambda row: (-best[row], row))
         return [Name(row, best[row]) for row in rows[:limit]]
-
-
-def _values(searcher: Any, field: str, hits: list[Any]) -> list[Any]:
-    return searcher.fast_field_values(field, [address for _, address in hits]) if hits else []

@@ -24,6 +24,10 @@ LEGAL_FORMS = word_set(
 MINOR_WORDS = word_set("a an and at by de del della der des di du for in la le of on the to")
 
 EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
+PLAIN_NAME = r"^(?:[A-Za-z0-9]{2,}|[0-9])(?: (?:[A-Za-z0-9]{2,}|[0-9]))*$"
+"""Names of letters and digits; without CHANGED_WORDS, their normal form is in lower case."""
+CHANGED_WORDS = rf"(?i)^(?:{'|'.join(sorted(ARTICLES))}) |(?:^| )(?:{'|'.join(EXPANDED)}) "
+_PLAIN, _CHANGED = re.compile(PLAIN_NAME), re.compile(CHANGED_WORDS)
 _LATIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
@@ -110,8 +114,10 @@ def normalise_name(name: str) -> str:
     return _normalise(name[:MAX_NAME])
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 17)  # 40 MB
 def _normalise(name: str) -> str:
+    if _PLAIN.fullmatch(name) and not _CHANGED.search(name):
+        return name.lower()
     base, _ = disambiguator(_clean(name))
     folded = _fold(base).strip(_ENCLOSING + " .,;:")
     words = _words(_POSSESSIVE.sub("", folded))

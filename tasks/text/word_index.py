@@ -1,14 +1,180 @@
-"""Open the files of indexes for reading, even where nothing can be written."""
+"""Write word indexes in parts, and open the files of indexes, even where nothing can be written.
 
+A part is a range of an index's rows, with tantivy segments of its own. A row's key alone decides
+whether it begins a part, so a change touches few parts, and an edition links the segments of the
+others from its parent. No segment has deletions, and BM25 counts over all segments: scores do not
+depend on how an index came about.
+
+meta.json      tantivy's list of all segments
+parts.json     of each part: its first row, a hash of all that it was made of, its segments
+"""
+
+import hashlib
+import json
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
 
+if TYPE_CHECKING:
+    from warehouse.editions import Building
 
-def open_word_index(folder: Path) -> tuple[Any, Any]:
-    """Return a tantivy index and its searcher; the files are mapped into memory."""
+PARTS = 16  # about as many has a large index
+LEAST = 512  # keys of a part: where an index has fewer, it is one part
+_LISTED = "parts.json"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an index: its first row, the hash of what it is made of, and its documents.
+
+    The documents' fast field `row` counts from the first row.
+    """
+
+    first: int
+    made_of: str
+    documents: Callable[[], Iterator[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class OpenIndex:
+    """A tantivy index and its searcher; `first_rows` has the first row of each segment's part."""
+
+    index: Any
+    searcher: Any
+    first_rows: list[int]
+
+    def rows(self, hits: list[Any], field: str = "row") -> list[int]:
+        """Return the rows of hits (score, address), which a fast field has."""
+        addresses = [address for _, address in hits]
+        values = self.searcher.fast_field_values(field, addresses) if hits else []
+        return [
+            int(value) + self.first_rows[address.segment_ord]
+            for value, address in zip(values, addresses, strict=True)
+        ]
+
+
+def keys_of_ids(ids: Any) -> np.ndarray:
+    """Return a key for each id (pyarrow strings), uint64 (ids,), for `part_ranges`."""
+    return np.fromiter(map(crc32, ids.cast(pa.binary()).to_pylist()), np.uint64, len(ids))
+
+
+def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield first row and end of each part of rows with these keys, uint64 (rows,).
+
+    Neighbours with one key stay together.
+    """
+    begins = keys != np.concatenate([~keys[:1], keys[:-1]])
+    distinct, size = int(begins.sum()), LEAST
+    while distinct > PARTS * size:
+        size *= 2
+    begins &= (keys * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40) & np.uint64(size - 1) == 0
+    begins[:1] = True
+    starts = np.flatnonzero(begins).tolist()
+    return zip(starts, [*starts[1:], len(keys)], strict=False)
+
+
+def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
+    """Return the hash of a part's contents and of the versions of our program and of tantivy."""
+    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
+    for content in contents:
+        if isinstance(content, np.ndarray):
+            whole.update(content.tobytes())
+            continue
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, content.schema) as writer:
+            writer.write_table(content.combine_chunks())
+        whole.update(sink.getvalue())
+    return whole.hexdigest()
+
+
+def write_word_index(
+    folder: Path,
+    schema: Any,
+    parts: Iterable[Part],
+    heap: int,
+    building: "Building | None" = None,
+    prepare: Callable[[Any], None] = lambda index: None,
+) -> None:
+    """Write an index into a new folder; what an edition's parent has of it is linked.
+
+    `schema` is tantivy's, with the fast field `row`; `heap` is the memory of its writer in bytes;
+    `prepare` registers tokenizers.
+    """
+    import tantivy
+
+    folder.mkdir(parents=True)
+    tantivy.Index(schema, path=str(folder))
+    earlier = building.earlier(folder) if building else None
+    known = {part["made_of"]: part["segments"] for part in _parts(earlier)} if earlier else {}
+    listed: list[dict[str, Any]] = []
+    for part in parts:
+        segments = known.get(part.made_of)
+        if building is None or not segments or not _linked(building, folder, segments):
+            with tempfile.TemporaryDirectory(dir=folder) as beside:
+                index = tantivy.Index(schema, path=beside)
+                prepare(index)
+                segments = _indexed(index, Path(beside), part, heap)
+                for path in Path(beside).iterdir():
+                    if path.name.startswith(tuple(map(_file_name, segments))):
+                        path.rename(folder / path.name)
+        listed.append({"first": part.first, "made_of": part.made_of, "segments": segments})
+    meta = json.loads((folder / "meta.json").read_bytes())
+    meta["segments"] = [segment for part in listed for segment in part["segments"]]
+    (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    (folder / _LISTED).write_text(json.dumps(listed), encoding="utf-8")
+
+
+def _indexed(index: Any, folder: Path, part: Part, heap: int) -> list[dict[str, Any]]:
+    """Index a part's documents; return the segments as tantivy lists them."""
+    import tantivy
+
+    writer = index.writer(heap, 1)
+    for fields in part.documents():
+        writer.add_document(tantivy.Document(**fields))
+    writer.commit()
+    writer.wait_merging_threads()
+    segments: list[dict[str, Any]] = json.loads((folder / "meta.json").read_bytes())["segments"]
+    return segments
+
+
+def _linked(building: "Building", folder: Path, segments: list[dict[str, Any]]) -> bool:
+    """Link the files of segments from the parent; if one is damaged there, link none."""
+    earlier = building.earlier(folder)
+    assert earlier is not None
+    names = [path.name for one in segments for path in earlier.glob(f"{_file_name(one)}.*")]
+    if all(building.take(folder / name) for name in names):
+        return True
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    return False
+
+
+def _file_name(segment: dict[str, Any]) -> str:
+    return str(segment["segment_id"]).replace("-", "")
+
+
+def _parts(folder: Path) -> list[dict[str, Any]]:
+    """Return the parts of an index; none if an older release wrote it."""
+    path = folder / _LISTED
+    parts: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
+    return parts
+
+
+def open_word_index(folder: Path) -> OpenIndex:
+    """Open an index for searching; the files are mapped into memory."""
+    index, searcher = _opened(folder)
+    first_rows = [part["first"] for part in _parts(folder) for _ in part["segments"]]
+    return OpenIndex(index, searcher, first_rows or [0] * searcher.num_segments)
+
+
+def _opened(folder: Path) -> tuple[Any, Any]:
     import tantivy
 
     try:

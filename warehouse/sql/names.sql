@@ -56,18 +56,33 @@ told_of as (  -- what tells namesakes apart
     where polarity = 'positive' and modality = 'asserted'
 ),
 births as (select distinct document_id, head as name, tail as place from told_of where is_birthplace),
+pairs as (  -- other places of birth of the same name, in both orders
+    select distinct a.place as one, b.place as other
+    from births a join births b on b.name = a.name and b.place <> a.place
+),
+beside as (  -- few passages have a comma at the place, so that is looked for first
+    select distinct t.one, p.other
+    from (
+        select n.name as one, text
+        from (select distinct name, passage_id from name_statements semi join pairs on one = name) n
+        join (select distinct passage_id, text from passages) using (passage_id)
+        where contains(text, concat(n.name, ', ')) or contains(text, concat(', ', n.name))
+    ) t
+    join pairs p using (one)
+    where contains(text, concat(one, ', ', other)) or contains(text, concat(other, ', ', one))
+),
+related as (  -- places of birth that a fact relates
+    select distinct head as one, tail as other from triple_statements
+    where head in (select place from births) and tail in (select place from births)
+),
 nearby as (  -- places of birth that a fact or the words relate: "Warsaw, Poland"
-    select distinct b.document_id, b.name, if(t.head = b.place, t.tail, t.head) as place
-    from births b join triple_statements t on b.place in (t.head, t.tail)
-    where t.head in (select place from births) and t.tail in (select place from births)
+    select b.document_id, b.name, other as place
+    from births b join (from related union select other, one from related) on one = b.place
     union
     select a.document_id, a.name, b.place
     from births a
-    join births b on b.name = a.name and b.place <> a.place
-    join name_statements n on n.name in (a.place, b.place)
-    join passages p using (passage_id)
-    where contains(p.text, concat(a.place, ', ', b.place))
-       or contains(p.text, concat(b.place, ', ', a.place))
+    join (from beside union select other, one from beside) on one = a.place
+    join births b on b.name = a.name and b.place = other
 ),
 lives as (
     select document_id, head as name,

@@ -9,6 +9,10 @@ with candidates as (
     from asserted_triples t join relations r using (relation, graph)
     where r.single_valued
 ),
+places as (
+    select distinct relation from relations
+    where relation similar to '(.* )?(in|of|at|on)|capital|位于|首都|省会|组成部分'
+),
 disagreeing as (
     select distinct a.triple_id
     from candidates a join candidates b
@@ -24,9 +28,11 @@ disagreeing as (
       and not (a.tail_id is not null
           and regexp_matches(a.tail, '\p{Han}') <> regexp_matches(b.tail, '\p{Han}')
           and not exists (
-              from aliases n where n.entity_id in (a.tail_id, b.tail_id)
-              and regexp_matches(n.alias, '\p{Han}')
-                  <> regexp_matches(if(n.entity_id = a.tail_id, a.tail, b.tail), '\p{Han}')))
+              from aliases n where n.entity_id = a.tail_id
+              and regexp_matches(n.alias, '\p{Han}') <> regexp_matches(a.tail, '\p{Han}'))
+          and not exists (
+              from aliases n where n.entity_id = b.tail_id
+              and regexp_matches(n.alias, '\p{Han}') <> regexp_matches(b.tail, '\p{Han}')))
       -- A place in another: the corpus says so, or the text does.
       and not (a.tail_id is not null and (
           coalesce(contains(d.text, concat(a.tail, ', ', b.tail)), false)
@@ -34,8 +40,8 @@ disagreeing as (
           or coalesce(contains(d.text, concat(a.tail, ' in ', b.tail)), false)
           or coalesce(contains(d.text, concat(b.tail, ' in ', a.tail)), false)
           or exists (
-              from asserted_triples p where p.relation similar to '(.* )?(in|of|at|on)|capital|位于|首都|省会|组成部分'
-              and ((p.head_id = a.tail_id and p.tail_id = b.tail_id)
+              from asserted_triples p semi join places using (relation)
+              where ((p.head_id = a.tail_id and p.tail_id = b.tail_id)
                   or (p.head_id = b.tail_id and p.tail_id = a.tail_id)))))
       -- 1934 and 1934-07-04 agree; so do two roundings of one number.
       and not coalesce(starts_with(a.date, b.date) or starts_with(b.date, a.date), false)

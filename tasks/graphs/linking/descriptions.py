@@ -5,8 +5,10 @@ described/           tantivy: words outside Chinese stemmed, Chinese in pairs of
 """
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,40 +17,64 @@ from tasks.graphs.linking.name_index import BATCH, HEAP, best, register_tokenize
 from tasks.graphs.linking.spellings import han_pieces
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
-from tasks.text.word_index import open_table, open_word_index
+from tasks.text.word_index import (
+    Part,
+    keys_of_ids,
+    made_of,
+    open_table,
+    open_word_index,
+    part_ranges,
+    write_word_index,
+)
 from tasks.text.words import words_outside_chinese
+from tasks.version import code_version
+
+if TYPE_CHECKING:
+    from warehouse.editions import Building
 
 SCHEMA = pa.schema({"node": pa.int32(), "description": pa.string()})
 SEARCHED = 2000  # characters of a description that are indexed
 MOST_WORDS = 16  # words of a query
 
 
-def build_description_index(folder: Path, nodes: Any, descriptions: Any) -> None:
-    """Write the descriptions (pyarrow strings) of nodes (int) into the folder of a name index."""
+def build_description_index(
+    folder: Path, nodes: Any, descriptions: Any, building: "Building | None" = None
+) -> None:
+    """Write the descriptions (pyarrow strings) of nodes (int) into the folder of a name index.
+
+    Parts that the parent of the `building` has are linked.
+    """
     import tantivy
 
     folder.mkdir(parents=True, exist_ok=True)
     nodes = np.asarray(nodes, np.int32)
     order = np.argsort(nodes, kind="stable")
-    schema = tantivy.SchemaBuilder().add_integer_field("node", fast=True)
-    for field, tokenizer in (("words", "en_stem"), ("han", "han")):
-        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="freq")
-    (folder / "described").mkdir()
-    index = tantivy.Index(schema.build(), path=str(folder / "described"))
-    register_tokenizers(index)
-    writer = index.writer(HEAP, 1)
     path = folder / "descriptions.arrow"
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as rows:
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             texts = [text or "" for text in descriptions.take(pa.array(batch)).to_pylist()]
             rows.write_batch(pa.record_batch([nodes[batch], pa.array(texts)], schema=SCHEMA))
-            for node, text in zip(nodes[batch].tolist(), texts, strict=True):
-                start_of_text = text[:SEARCHED]
-                words, han = words_outside_chinese(start_of_text), HAN.findall(start_of_text)
-                writer.add_document(tantivy.Document(node=node, words=words, han=" ".join(han)))
-    writer.commit()
-    writer.wait_merging_threads()
+    written = open_table(path).select(["description"])
+    schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
+    for field, tokenizer in (("words", "en_stem"), ("han", "han")):
+        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="freq")
+    ranges = part_ranges(keys_of_ids(written["description"])) if building else [(0, len(order))]
+    parts = (
+        Part(first, made_of(code_version(), texts) if building else "", partial(_documents, texts))
+        for first, end in ranges
+        for texts in [written.slice(first, end - first)]
+    )
+    place = folder / "described"
+    write_word_index(place, schema.build(), parts, HEAP, building, register_tokenizers)
+
+
+def _documents(texts: pa.Table) -> Iterator[dict[str, Any]]:
+    batches = (batch.column(0).to_pylist() for batch in texts.to_batches(BATCH))
+    for row, text in enumerate(chain.from_iterable(batches)):
+        start = text[:SEARCHED]
+        han = " ".join(HAN.findall(start))
+        yield {"row": row, "words": words_outside_chinese(start), "han": han}
 
 
 class DescriptionIndex:
@@ -60,8 +86,11 @@ class DescriptionIndex:
 
         self._query = tantivy.Query
         self._should = tantivy.Occur.Should
-        self._index, self._searcher = open_word_index(folder / "described")
+        self._opened = open_word_index(folder / "described")
+        self._index, self._searcher = self._opened.index, self._opened.searcher
         register_tokenizers(self._index)
+        meta = (folder / "described" / "meta.json").read_text(encoding="utf-8")
+        self._field = "row" if '"row"' in meta else "node"  # of older editions
         table = open_table(folder / "descriptions.arrow")
         self._nodes = table["node"].to_numpy()
         self._texts = table["description"]
@@ -91,7 +120,8 @@ class DescriptionIndex:
             (self._should, self._query.term_query(self._index.schema, field, word, "freq"))
             for field, word in terms
         ]
-        nodes = best(self._searcher, self._query.boolean_query(either), "node", limit)
+        rows = best(self._opened, self._query.boolean_query(either), limit, self._field)
+        nodes = rows if self._field == "node" else self._nodes[rows].tolist()
         weights = {word: self.rarity(word) + 0.01 for _, word in terms}
         total = sum(weights.values())
         return [(node, self._share(node, weights) / total) for node in nodes]

@@ -12,8 +12,9 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,19 @@ from tasks.graphs.linking.spellings import (
 )
 from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form, normal_forms
 from tasks.text.languages import HAN
-from tasks.text.word_index import open_table, open_word_index
+from tasks.text.word_index import (
+    OpenIndex,
+    Part,
+    made_of,
+    open_table,
+    open_word_index,
+    part_ranges,
+    write_word_index,
+)
+from tasks.version import code_version
+
+if TYPE_CHECKING:
+    from warehouse.editions import Building
 
 BATCH = 1 << 16  # names in memory at a time
 HEAP = 100_000_000  # bytes of memory for tantivy's writer
@@ -39,13 +52,14 @@ SCHEMA = pa.schema(
 
 
 def build_name_index(
-    folder: Path, names: Any, nodes: Any, weights: Any
+    folder: Path, names: Any, nodes: Any, weights: Any, building: "Building | None" = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Write the index of names (pyarrow strings) of nodes (int) into an empty or new folder.
 
     A node may have many names and a name many nodes; `weights` (0 to 1) distinguish a node's own
-    name from its aliases. Needs about 40 bytes of memory per name. Returns the keys (uint64) of
-    names, sorted by key and falling weight, and their nodes (int32).
+    name from its aliases. Parts that the parent of the `building` has are linked. Needs about 40
+    bytes of memory per name. Returns the keys (uint64) of names, sorted by key and falling weight,
+    and their nodes (int32).
     """
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / "normal.part"
@@ -64,7 +78,9 @@ def build_name_index(
     part.unlink()
     keys, nodes = keys[order], nodes[order]
     np.save(folder / "keys.npy", keys)
-    distinct = _index_spellings(folder / "words", open_table(folder / "names.arrow"), keys)
+    distinct = _index_spellings(
+        folder / "words", open_table(folder / "names.arrow"), keys, building
+    )
     about = {"names": len(keys), "distinct": distinct}
     (folder / "names.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
     return keys, nodes
@@ -101,7 +117,9 @@ def _write_normal_forms(path: Path, names: Any) -> np.ndarray:
     return np.concatenate(keys)
 
 
-def _index_spellings(folder: Path, table: pa.Table, keys: np.ndarray) -> int:
+def _index_spellings(
+    folder: Path, table: pa.Table, keys: np.ndarray, building: "Building | None"
+) -> int:
     """Index each distinct normal form once, with its first row; return their number."""
     import tantivy
 
@@ -109,30 +127,31 @@ def _index_spellings(folder: Path, table: pa.Table, keys: np.ndarray) -> int:
     fields = {"words": "whitespace", "pieces": "pieces", "han": "han", "short": "raw"}
     for field, tokenizer in fields.items():
         schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="basic")
-    folder.mkdir()
-    index = tantivy.Index(schema.build(), path=str(folder))
-    register_tokenizers(index)
-    writer = index.writer(HEAP, 1)
-    distinct = 0
-    for rows, normals in _first_rows(table, keys):
-        for row, normal, short in zip(
-            rows, normals.to_pylist(), short_forms_of(normals), strict=True
-        ):
+    rows = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))  # the first of each key
+
+    normals = table["normal"]
+
+    def parts() -> Iterator[Part]:
+        for start, end in part_ranges(keys[rows]) if building else [(0, len(rows))]:
+            first, own = int(rows[start]) if len(rows) else 0, rows[start:end]
+            spelled = building and pa.table([_taken(normals, own)], ["normal"])
+            contents = made_of(code_version(), own - first, spelled) if spelled else ""
+            yield Part(first, contents, partial(_spellings, normals, own, first))
+
+    write_word_index(folder, schema.build(), parts(), HEAP, building, register_tokenizers)
+    return len(rows)
+
+
+def _spellings(normals: Any, rows: np.ndarray, first: int) -> Iterator[dict[str, Any]]:
+    """Yield the document of the normal form in each of the rows, counted from the first."""
+    for start in range(0, len(rows), BATCH):
+        own = rows[start : start + BATCH]
+        forms = _taken(normals, own)
+        texts = zip((own - first).tolist(), forms.to_pylist(), short_forms_of(forms), strict=True)
+        for row, normal, short in texts:
             han = "" if normal.isascii() else han_of(normal)
-            texts = {"words": normal, "pieces": padded(normal), "short": short}
-            writer.add_document(tantivy.Document(row=row, **texts, **({"han": han} if han else {})))
-        distinct += len(rows)
-    writer.commit()
-    writer.wait_merging_threads()
-    return distinct
-
-
-def _first_rows(table: pa.Table, keys: np.ndarray) -> Iterator[tuple[list[int], pa.Array]]:
-    """Yield the first row of each key with its normal form, in batches."""
-    first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
-    for start in range(0, len(first), BATCH):
-        rows = first[start : start + BATCH]
-        yield rows.tolist(), _taken(table["normal"], rows)
+            document = {"row": row, "words": normal, "pieces": padded(normal), "short": short}
+            yield {**document, "han": han} if han else document
 
 
 MOST_PIECES = 24
@@ -164,7 +183,8 @@ class NameIndex:
 
         self._query = tantivy.Query
         self._should = tantivy.Occur.Should
-        self._index, self._searcher = open_word_index(folder / "words")
+        self._opened = open_word_index(folder / "words")
+        self._index, self._searcher = self._opened.index, self._opened.searcher
         register_tokenizers(self._index)
         self._names = open_table(folder / "names.arrow")
         self._rarities: dict[str, float] = {}
@@ -190,9 +210,7 @@ class NameIndex:
         queries.append(self._query.boost_query(self._term("short", normal), 20.0))
         either = self._query.boolean_query([(self._should, query) for query in queries])
         similar = [
-            s
-            for row in best(self._searcher, either, "row", NEAR)
-            for s in self._from(row, NAMESAKES)
+            s for row in best(self._opened, either, NEAR) for s in self._from(row, NAMESAKES)
         ]
         return [*(s for form in short_forms(normal) for s in self.bearers(form, 5)), *similar]
 
@@ -245,11 +263,8 @@ class NameIndex:
         return [Spelling(*fields) for fields in zip(*columns.values(), strict=True)]
 
 
-def best(searcher: Any, query: Any, field: str, limit: int) -> list[int]:
-    """Return the values of a fast field in the best documents, best first, ties by value."""
-    hits = searcher.search(query, limit, count=False).hits
-    if not hits:
-        return []
-    values = searcher.fast_field_values(field, [address for _, address in hits])
-    scored = sorted((-score, int(value)) for (score, _), value in zip(hits, values, strict=True))
-    return [value for _, value in scored]
+def best(opened: OpenIndex, query: Any, limit: int, field: str = "row") -> list[int]:
+    """Return the rows of the best documents, which a fast field has, best first, ties by row."""
+    hits = opened.searcher.search(query, limit, count=False).hits
+    scored = zip((-score for score, _ in hits), opened.rows(hits, field), strict=True)
+    return [row for _, row in sorted(scored)]

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from schemas.errors import AlmanacError
@@ -46,8 +46,12 @@ _OPENS = re.compile(
 )
 
 
-def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
+def read_item(
+    item: Item, settings: ReadSettings, opens: Callable[[], BinaryIO] | None = None
+) -> Iterator[Outcome]:
     """Yield a text or refusal for each input in an item, and the removals of a change feed.
+
+    `opens` opens the item in place of `open_item`, as `opened_ahead` gives it.
 
     Never raises for bad input, but AlmanacError where no input can be read. A refusal under the
     item's own uri means that the item was not read to its end, so records that were not yielded may
@@ -61,7 +65,7 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
             for parsed in read_with(address, item.root):
                 yield _outcome(item, parsed, "", settings)
             return
-        with open_item(item) as opened:
+        with opens() if opens else open_item(item) as opened:
             if plug_in := reader_of_file(item.file_name):
                 for parsed in read_with(plug_in, opened):
                     yield _outcome(item, parsed, "", settings)

@@ -2,9 +2,13 @@
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
@@ -19,6 +23,9 @@ from tasks.ingest.formats.plug_in_readers import address_as_listing, reader_of_a
 from tasks.ingest.formats.url_secrets import scrubbed, with_secrets, without_secrets
 
 NOTES_SOURCE = f"{NOTES}:"  # the name under which a refresh reads it
+
+FETCHED = 16  # files of a store that are fetched at a time, as each request mostly waits
+MOST_FETCHED = 4 << 20  # bytes of a file that is fetched before it is read
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 _WITH_QUERY = re.compile("https?://[^/]*")  # in other URLs a question mark is part of a name
@@ -62,6 +69,29 @@ def open_item(item: Item) -> BinaryIO:
     with _store_errors():
         opened: BinaryIO = url_to_fs(item.root)[0].open(item.path, "rb")
     return opened
+
+
+def opened_ahead(items: Iterable[Item]) -> Iterator[tuple[Item, Callable[[], BinaryIO]]]:
+    """Yield items in order, each with what opens it as `open_item` does.
+
+    Small files of a store are fetched while those before them are read, a few at a time.
+    """
+    with ThreadPoolExecutor(FETCHED) as pool:
+        waiting: deque[tuple[Item, Callable[[], BinaryIO]]] = deque()
+        for item in items:
+            small = _URL.match(item.root) and 0 <= item.size <= MOST_FETCHED
+            fetched = small and not item.refusal and not reader_of_address(item.root)
+            opens = pool.submit(_fetched, item).result if fetched else partial(open_item, item)
+            waiting.append((item, opens))
+            if len(waiting) > FETCHED:
+                yield waiting.popleft()
+        yield from waiting
+
+
+def _fetched(item: Item) -> BinaryIO:
+    with open_item(item) as opened, _store_errors():
+        content = opened.read(MOST_FETCHED + 1)
+    return BytesIO(content) if len(content) <= MOST_FETCHED else open_item(item)  # it has grown
 
 
 def start_of(item: Item, opened: BinaryIO, size: int) -> bytes:

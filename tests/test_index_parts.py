@@ -1,0 +1,93 @@
+"""An index made by parts, from those of the edition before, answers as one made anew does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks.graphs.linking.descriptions import DescriptionIndex, build_description_index
+from tasks.graphs.linking.name_index import NameIndex, build_name_index
+from tasks.retrieval.index import build_index
+from tasks.retrieval.words import EntityNameIndex, WordIndex
+from tasks.text import word_index
+from tasks.text.word_index import part_ranges
+from tests.small_edition import make_edition
+from warehouse.editions import Building, Edition
+from warehouse.manifest import describe
+
+TOWNS = [f"{first}{last}" for first in ("Al", "Bel", "Cor", "Dun") for last in "abcdefghij"]
+TEXTS = {
+    town: f"{town} lies by the river {TOWNS[number // 3]} and trades {number % 7} sorts of grain."
+    for number, town in enumerate(TOWNS)
+}
+CHANGED = {**TEXTS, "Bela": "Bela was moved to a hill and trades wool.", "Esk": "Esk is new."}
+SHORTER = dict(list(CHANGED.items())[:-9])
+
+
+@pytest.fixture(autouse=True)
+def _many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_index, "LEAST", 1)
+    monkeypatch.setattr(word_index, "PARTS", 4)
+
+
+def edition(folder: Path, texts: dict[str, str], parent: Edition | None = None) -> Edition:
+    """Write an edition with the index of its texts, and that of its towns' names and texts."""
+    make_edition(folder, texts, {town: ("place", [f"{town} town"]) for town in texts})
+    building = Building(folder, folder.name, 1, parent)
+    build_index(folder, None, building=building)
+    names, nodes, names_folder = pa.array(list(texts)), range(len(texts)), folder / "names"
+    build_name_index(names_folder, names, nodes, np.ones(len(texts)), building)
+    build_description_index(names_folder, nodes, pa.array(list(texts.values())), building)
+    return Edition(folder, describe(folder, building.hashes))
+
+
+def answers(edition: Edition) -> list[Any]:
+    """Return ranked rows and scores of what is asked of each index of words."""
+    words = WordIndex(edition.path / "search" / "words" / "passages")
+    bearers = EntityNameIndex(edition.path / "search" / "words" / "names").bearers
+    names = NameIndex(edition.path / "names")
+    described = DescriptionIndex(edition.path / "names")
+    asked = [*TOWNS[::5], "river", "grain wool", "trades 3 sorts", "new hill"]
+    return [
+        *([rows.tolist(), scores.tolist()] for rows, scores in (words.search(q, 9) for q in asked)),
+        *(bearers(f"{name.lower()} town") for name in asked),
+        *(names.near(name[:-1] + "x") for name in asked),
+        *(described.search(question, 5) for question in asked),
+    ]
+
+
+def test_changes_additions_and_deletions_give_the_index_made_anew(tmp_path: Path) -> None:
+    made = edition(tmp_path / "0", TEXTS)
+    for step, texts in enumerate((CHANGED, SHORTER), 1):
+        made = edition(tmp_path / str(step), texts, made)
+        assert answers(made) == answers(edition(tmp_path / f"anew{step}", texts))
+
+
+def test_most_parts_are_linked_when_one_text_changes(tmp_path: Path) -> None:
+    first = edition(tmp_path / "0", TEXTS)
+    second = edition(tmp_path / "1", {**TEXTS, "Dunj": "Dunj burnt down."}, first)
+    segments = list((second.path / "search" / "words" / "passages").glob("*.idx"))
+    assert len(segments) > 2
+    assert sum(path.stat().st_nlink == 1 for path in segments) == 1
+    assert second.damaged() == []
+
+
+def test_a_damaged_part_is_made_anew(tmp_path: Path) -> None:
+    first = edition(tmp_path / "0", TEXTS)
+    folders = ("search/words/passages", "search/words/names", "names/words")
+    for path in (file for folder in folders for file in (first.path / folder).glob("*.idx")):
+        path.write_bytes(path.read_bytes()[::-1])
+    second = edition(tmp_path / "1", CHANGED, first)
+    assert answers(second) == answers(edition(tmp_path / "anew", CHANGED))
+
+
+def test_a_row_that_goes_moves_no_bound_of_other_parts() -> None:
+    keys = np.arange(1000, dtype=np.uint64).repeat(2)
+    parts = list(part_ranges(keys))
+    assert 2 <= len(parts) <= 8
+    assert parts[0][0] == 0 and parts[-1][1] == len(keys)
+    assert all(end % 2 == 0 for _, end in parts)
+    assert {first + 2 for first, _ in part_ranges(keys[2:])} <= {2, *(first for first, _ in parts)}
+    assert list(part_ranges(keys[:0])) == []
