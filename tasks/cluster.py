@@ -12,15 +12,14 @@ import os
 import socket
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
-from tasks.progress import Each
 
 CONNECTING_SECONDS = 5.0  # for a connection to a scheduler
 SCHEDULER_SECONDS = 10.0  # for its greeting
@@ -37,9 +36,31 @@ class SchedulerLostError(AlmanacError):
     """No scheduler answers at the address."""
 
 
-def where_run_works(settings: Settings) -> AbstractContextManager[Each | None]:
-    """Return the cluster of a run, which is opened by its first batch; None without Dask."""
-    return Cluster(settings) if settings.runner == "dask" else nullcontext()
+def where_run_works(settings: Settings) -> "AbstractContextManager[Cluster | None]":
+    """Return the cluster of a run, which is opened by its first batch; None without Dask.
+
+    Raises UsageError for settings that no cluster can follow.
+    """
+    if settings.runner != "dask":
+        return nullcontext()
+    engine = settings.engine
+    if engine.engine == "transformers":
+        raise UsageError(
+            "A model on this machine does not run on a cluster. Leave out --dask, or serve the "
+            "model and give --engine openai with its address (engine.model.base_url)."
+        )
+    for name in ("batch", "budget") if engine.engine == "openai" else ():
+        if getattr(engine.model, name):
+            raise UsageError(
+                f"--{name} is kept by one process, so it does not go with --dask. Leave out one."
+            )
+    return Cluster(settings)
+
+
+class _Flying(NamedTuple):
+    future: Any
+    batch: Batch
+    lease: list[Any]  # of one or none
 
 
 class Cluster:
@@ -71,48 +92,51 @@ class Cluster:
         self,
         work: Callable[..., Any],
         batches: Iterable[Batch],
-        at_once: int | None = None,
+        leases: Sequence[Any] = (),
     ) -> Iterator[Any]:
         """Yield `work(*batch)` for each batch in order of completion.
 
-        As many batches are in flight as keep all workers busy, or `at_once`. Where `work` has a
-        method `refused`, it is what gives the result of a last argument of one item over which
-        workers die. Raises AlmanacError in plain words if the cluster cannot do the work.
+        As many batches are in flight as keep all workers busy. If there are `leases`, only one for
+        each of them is, and `work(lease, *batch)` is called. Where `work` has a method `refused`,
+        it gives the result of a batch of one item over which workers die. Raises AlmanacError in
+        plain words if the cluster cannot do the work.
         """
         coming = iter(batches)
         again: deque[Batch] = deque()
         while True:
             self._open()
-            flying: dict[str, tuple[Any, Batch]] = {}
+            flying: dict[str, _Flying] = {}
             try:
-                yield from self._fly(work, coming, again, flying, at_once)
+                yield from self._fly(work, coming, again, flying, deque(leases))
                 return
             except SchedulerLostError:
-                again.extend(batch for _, batch in flying.values())
+                again.extend(one.batch for one in flying.values())
                 self.__exit__()
             finally:
                 if self._client is not None and flying:
                     with suppress(Exception):
-                        self._client.cancel([future for future, _ in flying.values()], force=True)
+                        futures = [one.future for one in flying.values()]
+                        self._client.cancel(futures, force=True)
 
     def _fly(
         self,
         work: Callable[..., Any],
         coming: Iterator[Batch],
         again: deque[Batch],
-        flying: dict[str, tuple[Any, Batch]],
-        at_once: int | None,
+        flying: dict[str, "_Flying"],
+        leases: deque[Any],
     ) -> Iterator[Any]:
         """Keep batches in flight and yield results; raise SchedulerLostError if they were lost."""
         landed: SimpleQueue[Any] = SimpleQueue()
-        looked_at = time.monotonic()
+        looked_at, most = time.monotonic(), len(leases)
         while True:
-            while len(flying) < (at_once or self._room):
+            while len(flying) < (most or self._room):
                 batch = again.popleft() if again else next(coming, None)
                 if batch is None:
                     break
-                future = self._submit(work, batch)
-                flying[future.key] = future, batch
+                lease = [leases.popleft()] if most else []
+                future = self._submit(work, (*lease, *batch))
+                flying[future.key] = _Flying(future, batch, lease)
                 future.add_done_callback(landed.put)
             if not flying:
                 return
@@ -121,8 +145,8 @@ class Cluster:
                 looked_at = time.monotonic()
             with suppress(Empty):
                 future = landed.get(timeout=LOOK_SECONDS)
-                result = self._result(future, work, flying[future.key][1], again)
-                del flying[future.key]
+                result = self._result(future, work, flying[future.key].batch, again)
+                leases.extend(flying.pop(future.key).lease)
                 yield from result
 
     def _submit(self, work: Callable[..., Any], batch: Batch) -> Any:
@@ -209,7 +233,7 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         if self._address:
             _check_scheduler(self._address)
-            return {"set_as_default": False}
+            return {"set_as_default": False, "timeout": SCHEDULER_SECONDS}
         return {
             "n_workers": self._here,
             "threads_per_worker": 1,
@@ -224,6 +248,8 @@ class Cluster:
         Raises SchedulerLostError if it is gone, or all workers that have the batches in flight are,
         and AlmanacError if there has been no worker for WORKER_SECONDS.
         """
+        if self._client.status != "running":
+            raise _no_scheduler(self._address)
         with _lost_in_words(self._address):
             there = self._client.scheduler_info(n_workers=-1)["workers"]
         if there:

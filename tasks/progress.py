@@ -1,13 +1,31 @@
 """Types for reports, warnings, and running stages and batches, with plain defaults."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 Report = Callable[[str, int, int], None]  # stage, amount done, total
 Warn = Callable[[str], None]  # tells people something in plain words
 RunStage = Callable[[str, Callable[[], None]], None]  # runs a stage, given its name and its work
 Each = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 """Yields `work(*batch)` for each batch, in any order, and decides where that happens."""
+
+
+class Workers(Protocol):
+    """What processes batches as `Each` does, so many at once, in other processes."""
+
+    @property
+    def threads(self) -> int:
+        """How many batches are processed at once."""
+        ...
+
+    def __call__(
+        self,
+        work: Callable[..., Any],
+        batches: Iterable[tuple[Any, ...]],
+        leases: Sequence[Any] = (),
+    ) -> Iterator[Any]:
+        """Yield `work(*batch)`, or `work(lease, *batch)` if it has to hold one of some leases."""
+        ...
 
 
 def run_plainly(name: str, work: Callable[[], None]) -> None:

@@ -160,8 +160,8 @@ def refresh(
     """
     given = given_labels(labels)
     with (
-        publishing_run(home, "refresh_knowledge", settings, patience) as run,
         where_run_works(settings) as cluster,
+        publishing_run(home, "refresh_knowledge", settings, patience) as run,
     ):
         work = Refresh(
             home,

@@ -1,20 +1,22 @@
 """A Dask cluster does the bulk work: equal tables, lost workers and schedulers, other releases."""
 
-import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import schemas
-from schemas.errors import AlmanacError
-from schemas.settings import EngineSettings, Settings
+from schemas.errors import AlmanacError, UsageError
+from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks import cluster as clusters
 from tasks import refresh as work
 from tasks.cluster import Cluster
 from tasks.extract.batches import BatchExtraction
+from tasks.extract.by_model.shared import CallsOfWorker, parts_of
 from tasks.ingest import ingest
 from tests.documents import write_texts
 from warehouse.home import Home
@@ -28,7 +30,7 @@ def threads() -> Iterator[Any]:
     """A cluster whose three workers are threads of this process."""
     from distributed import LocalCluster
 
-    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": None}
+    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": ":0"}
     with LocalCluster(n_workers=3, threads_per_worker=1, **quiet) as cluster:
         yield cluster
 
@@ -39,19 +41,19 @@ def there(threads: Any) -> Callable[..., Settings]:
 
     def named(**more: Any) -> Settings:
         address = threads.scheduler_address
-        return Settings(engine=ENGINE, runner="dask", dask_address=address, **more)
+        return Settings(**{"engine": ENGINE, "runner": "dask", "dask_address": address, **more})
 
     return named
 
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    """A folder of 40 documents, two of which hold the same passage."""
+    """A folder of 12 documents, two of which hold the same passage."""
     by_name = {
         f"{n:02}.md": f"# Town {n}\n\nTown {n} is a town. Town {n} was founded in 18{n:02}.\n"
-        for n in range(40)
+        for n in range(12)
     }
-    by_name["39.md"] = by_name["07.md"].replace("18", "17") + "\n## Sea\n\nIt lies on the sea.\n"
+    by_name["11.md"] = by_name["07.md"].replace("18", "17") + "\n## Sea\n\nIt lies on the sea.\n"
     return write_texts(tmp_path / "many", by_name)
 
 
@@ -63,8 +65,9 @@ def rows(home: Home, row: Any) -> list[dict[str, Any]]:
 
 
 def test_tables_equal_those_of_one_process(there, many, tmp_path, monkeypatch):
-    monkeypatch.setattr(work, "SPLIT_ELSEWHERE", 7)
+    monkeypatch.setattr(work, "SPLIT_ELSEWHERE", 5)
     monkeypatch.setattr(ingest, "TOGETHER", 3)
+    monkeypatch.setattr(ingest, "_is_small_here", lambda item: item.uri != "04.md")
     one, other = Home(tmp_path / "one"), Home(tmp_path / "other")
     heard: list[tuple[str, int, int]] = []
     work.refresh(one, [str(many)], Settings(engine=ENGINE, workers=1))
@@ -72,13 +75,7 @@ def test_tables_equal_those_of_one_process(there, many, tmp_path, monkeypatch):
     assert run.published
     for row in schemas.EDITION:
         assert rows(one, row) == rows(other, row), row.table
-    assert {("read", 40, 40), ("split", 40, 40), ("extract", 41, 41)} <= set(heard)
-
-
-def test_a_file_that_a_worker_does_not_see_is_read_here(there, many, tmp_path, monkeypatch):
-    monkeypatch.setattr(ingest, "_is_small_here", lambda item: False)
-    run = work.refresh(Home(tmp_path / "home"), [str(many)], there())
-    assert run.counts["inputs"]["ingested"] == 40
+    assert {("read", 12, 12), ("split", 12, 12), ("extract", 13, 13)} <= set(heard)
 
 
 def whoever(numbers: list[int]) -> list[str]:
@@ -118,29 +115,36 @@ def test_a_worker_without_a_library_is_told_in_plain_words(there):
         list(cluster(lacks, [(7,)]))
 
 
-class Deadly:
-    """Work that ends the process of whoever has the number 13."""
+class Fatal:
+    """A future whose workers all died."""
+
+    status = "error"
+
+    def exception(self) -> Exception:
+        from distributed.scheduler import KilledWorker
+
+        return KilledWorker("batch", None, 3)
+
+
+class Doubling:
+    """Work on numbers that may be refused."""
 
     def __call__(self, numbers: list[int]) -> list[int]:
-        if 13 in numbers:
-            os._exit(1)
-        return numbers
+        return [2 * number for number in numbers]
 
-    def refused(self, numbers: list[int], why: str) -> list[str]:
-        return [f"{number}: {why}" for number in numbers]
+    def refused(self, numbers: list[int], why: str) -> str:
+        return f"{numbers}: {why}"
 
 
-def test_what_kills_workers_is_refused_and_all_else_is_done(monkeypatch):
-    import dask
-
-    settings = Settings(engine=ENGINE, runner="dask", workers=2)
-    batches = [(list(range(start, start + 8)),) for start in range(0, 24, 8)]
-    fragile = dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    with fragile, Cluster(settings) as cluster:
-        done = sorted((one for some in cluster(Deadly(), batches) for one in some), key=str)
-    refused = [one for one in done if isinstance(one, str)]
-    assert [one for one in done if isinstance(one, int)] == sorted({*range(24)} - {13}, key=str)
-    assert refused == ["13: 1 workers died over it; did memory run out?"]
+def test_a_batch_that_kills_workers_is_halved_until_one_item_is_refused(there):
+    again: deque[Any] = deque()
+    with Cluster(there()) as cluster:
+        assert cluster._result(Fatal(), Doubling(), ("how", [1, 2, 3]), again) == []
+        assert again == deque([("how", [1]), ("how", [2, 3])])
+        [refused] = cluster._result(Fatal(), Doubling(), ([1],), again)
+        assert refused == "[1]: 4 workers died over it; did memory run out?"
+        with pytest.raises(AlmanacError, match="could not be done: 4 workers died"):
+            cluster._result(Fatal(), divmod, (7, 2), again)
 
 
 def test_a_refused_passage_says_why():
@@ -152,7 +156,7 @@ def test_a_refused_passage_says_why():
 def test_a_scheduler_that_comes_back_is_waited_for(monkeypatch):
     from distributed import LocalCluster
 
-    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": None, "n_workers": 1}
+    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": ":0", "n_workers": 1}
     first = LocalCluster(**quiet)
     port = int(first.scheduler_address.rpartition(":")[2])
     settings = Settings(engine=ENGINE, runner="dask", dask_address=first.scheduler_address)
@@ -169,7 +173,7 @@ def test_a_scheduler_that_comes_back_is_waited_for(monkeypatch):
 def test_a_scheduler_that_stays_away_is_told_in_plain_words(monkeypatch):
     from distributed import LocalCluster
 
-    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": None, "n_workers": 1}
+    quiet = {"processes": False, "protocol": "tcp", "dashboard_address": ":0", "n_workers": 1}
     monkeypatch.setattr(clusters, "LOOK_SECONDS", 0.2)
     monkeypatch.setattr(clusters, "RETURN_SECONDS", 0.5)
     started = LocalCluster(**quiet)
@@ -180,3 +184,56 @@ def test_a_scheduler_that_stays_away_is_told_in_plain_words(monkeypatch):
         started.close()
         with pytest.raises(AlmanacError, match=r"was lost .* the same command goes on from there"):
             list(results)
+
+
+def test_an_endpoint_answers_the_calls_of_one_process_within_its_limits(
+    there, many, endpoint, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    model = ModelSettings(name="gpt-4.1-mini", base_url=endpoint.base_url, concurrency=4)
+    engine = EngineSettings(engine="openai", encoder="none", model=model)
+    one, other = Home(tmp_path / "one"), Home(tmp_path / "other")
+    before = len(endpoint.calls)
+    alone = work.refresh(one, [str(many)], Settings(engine=engine, workers=1))
+    between = len(endpoint.calls)
+    shared = work.refresh(other, [str(many)], there(engine=engine))
+    calls = endpoint.calls
+    assert len({call.sha for call in calls[before:]}) == between - before == len(calls) - between
+    for row in schemas.EDITION:
+        assert rows(one, row) == rows(other, row), row.table
+    assert alone.counts["calls"]["calls"] == shared.counts["calls"]["calls"]
+    assert shared.cost
+    moments = [(call.arrived, 1) for call in calls[between:]]
+    moments += [(call.answered or 0.0, -1) for call in calls[between:]]
+    assert max(accumulate(change for _, change in sorted(moments))) <= 4
+
+
+@pytest.mark.parametrize("workers", [1, 3, 6, 40])
+def test_the_parts_of_an_endpoints_limits_are_its_limits(workers):
+    model = ModelSettings(concurrency=16, requests_per_minute=90)
+    parts = parts_of(model, workers)
+    assert len(parts) == min(workers, 16)
+    assert sum(part.concurrency for part in parts) == 16
+    assert sum(part.requests_per_minute or 0 for part in parts) == pytest.approx(90)
+    assert {part.tokens_per_minute for part in parts} == {None}
+
+
+def test_replies_are_kept_where_the_worker_sees_the_home(tmp_path):
+    calls = CallsOfWorker(tmp_path / "elsewhere", ENGINE, "run")
+    with pytest.raises(AlmanacError, match=r"does not see .*elsewhere.* Mount it there"):
+        calls(ModelSettings(), [])
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ({"engine": "transformers"}, "A model on this machine does not run on a cluster"),
+        ({"engine": "openai", "model": {"budget": 1.0}}, "--budget is kept by one process"),
+        ({"engine": "openai", "model": {"batch": True}}, "--batch is kept by one process"),
+    ],
+)
+def test_what_no_cluster_can_do_is_refused_at_once(engine, words, tmp_path):
+    settings = Settings(engine=EngineSettings(**engine), runner="dask")
+    with pytest.raises(UsageError, match=words):
+        work.refresh(Home(tmp_path / "home"), [str(tmp_path)], settings)
+    assert not (tmp_path / "home").exists()

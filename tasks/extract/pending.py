@@ -71,6 +71,7 @@ class PendingExtraction:
     def _extract_by_model(self, passages: pa.Table) -> None:
         """Extract with the model named in the settings."""
         from tasks.extract.by_model.engine import ModelEngine
+        from tasks.extract.by_model.shared import CallsOfWorker, extract_shared
         from tasks.models.limits import BudgetSpentError
         from tasks.models.transports import finish, open_client, width
 
@@ -78,8 +79,14 @@ class PendingExtraction:
         client = open_client(home, settings, run.run_id)
         engine = ModelEngine(settings, client, width(settings))
         name, version = identity(settings)
+        rows = passages.to_pylist()
+        if self._work.cluster is None:
+            extraction = engine.extract(rows)
+        else:
+            calls = CallsOfWorker(home.path.absolute(), settings, run.run_id)
+            extraction = extract_shared(engine, calls, self._work.cluster, rows)
         try:
-            for results in _gathered(engine.extract(passages.to_pylist())):
+            for results in _gathered(extraction):
                 extracted = [passage for result in results for passage in result.extracted]
                 self._journal(journal_rows(extracted, name, version, run.run_id))
                 self._reject([fact for result in results for fact in result.rejected])
