@@ -13,6 +13,7 @@ import almanac
 class AlmanacRetriever(BaseRetriever):
     """Finds what `almanac search` finds; `limit` passages and as many notes.
 
+    `where` is a condition on their documents, as there: "date >= 2025-01-01".
     Metadata have kind, title, score, and the document with the characters that a text stands at.
     May be called from any thread.
     """
@@ -20,12 +21,13 @@ class AlmanacRetriever(BaseRetriever):
     home: Path = Path("almanac-home")
     limit: int = 8
     edition: str | None = None
+    where: str | None = None
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
         with almanac.open(self.home) as kb:  # a home of its own for each thread
-            found = kb.search(query, limit=self.limit, edition=self.edition)
+            found = kb.search(query, limit=self.limit, edition=self.edition, where=self.where)
         return [_document(**hit) for hit in found]
 
 

@@ -12,20 +12,26 @@ import almanac
 class AlmanacRetriever(BaseRetriever):
     """Finds what `almanac search` finds; `limit` passages and as many notes.
 
+    `where` is a condition on their documents, as there: "date >= 2025-01-01".
     Metadata have kind, title, and the document with the characters that a text stands at. May be
     called from any thread.
     """
 
     def __init__(
-        self, home: str | Path = "almanac-home", limit: int = 8, edition: str | None = None
+        self,
+        home: str | Path = "almanac-home",
+        limit: int = 8,
+        edition: str | None = None,
+        where: str | None = None,
     ) -> None:
         """Remember the home; nothing is opened yet."""
         super().__init__()
-        self._home, self._limit, self._edition = home, limit, edition
+        self._home = home
+        self._options: dict[str, Any] = {"limit": limit, "edition": edition, "where": where}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with almanac.open(self._home) as kb:  # a home of its own for each thread
-            found = kb.search(query_bundle.query_str, limit=self._limit, edition=self._edition)
+            found = kb.search(query_bundle.query_str, **self._options)
         return [_node(**hit) for hit in found]
 
 

@@ -229,5 +229,6 @@ def _rows(
     con: duckdb.DuckDBPyConnection, query: str, values: list[str | int | float]
 ) -> list[dict[str, Any]]:
     """Return the rows of a query as dictionaries."""
-    rows: list[dict[str, Any]] = con.sql(query, params=values).to_arrow_table().to_pylist()
-    return rows
+    found = con.execute(query, values)  # `sql` with values takes twice as long
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

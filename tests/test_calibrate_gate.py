@@ -28,6 +28,8 @@ from tasks.gates.gate import GATES, PopularityGate
 from tasks.gates.questions import GateQuestions
 from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
+from tasks.report.links import FolderLinks
+from tasks.report.records import record_page
 from tasks.run import RunReport
 from tasks.text.question import Question, analyse
 from warehouse.home import Home
@@ -258,6 +260,11 @@ def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(home, tmp_path,
         run, gate = calibrate_gate(home, questions, PLAIN, task=task)
         assert gate["seeds"] == seeds
         assert ("all tasks: people, years" in " ".join(run.notes)) == (task == "both")
+    edition = home.require_edition()
+    with edition.connect() as con:
+        page = record_page("evaluations", con, home, edition, FolderLinks(edition.id, 1))
+    assert "At most 25 %" in page and "Thresholds of gates" in page
+    assert all(f"<td>{task}" in page for task in ("years", "people", "both"))
 
 
 def test_outcomes_of_several_models_want_one_named(home, tmp_path, hashed):

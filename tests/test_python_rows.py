@@ -115,6 +115,7 @@ def test_langchain_retrieves_passages_with_their_places(small_home):
     assert any("Analytical Engine" in document.page_content for document in found)
     assert {"uri", "span_start", "span_end", "score"} <= found[0].metadata.keys()
     assert asyncio.run(retriever.ainvoke("Analytical Engine"))
+    assert not AlmanacRetriever(home=small_home, where="language = zh").invoke("Analytical Engine")
 
 
 def test_llamaindex_retrieves_passages_with_their_places(small_home):
@@ -125,6 +126,7 @@ def test_llamaindex_retrieves_passages_with_their_places(small_home):
     assert any("Analytical Engine" in node.text for node in found)
     assert found[0].score and {"uri", "span_start"} <= found[0].metadata.keys()
     assert asyncio.run(retriever.aretrieve("Analytical Engine"))
+    assert not AlmanacRetriever(small_home, where="language = zh").retrieve("Analytical Engine")
 
 
 def test_notebooks_show_answers_and_the_almanac_without_running_what_they_quote(small_home):

@@ -198,6 +198,17 @@ def test_there_are_pages_beside_things_and_documents(service: httpx.Client) -> N
     assert "refresh" in pages["runs"].text
 
 
+def test_each_relation_has_a_page_with_its_facts(service: httpx.Client) -> None:
+    listed = service.get("/relations").text
+    assert 'href="/r?relation=born+in&amp;graph=corpus"' in listed
+    page = service.get("/r", params={"relation": "born in"})
+    assert "Ada Lovelace" in page.text and "#c" in page.text
+    twin = page.headers["link"].partition(">")[0].removeprefix("<")
+    assert {fact["relation"] for fact in service.get(twin).json()["items"]} == {"born in"}
+    for beyond in ({"relation": "no such"}, {"relation": "born in", "number": 2}):
+        assert service.get("/r", params=beyond).status_code == 404
+
+
 def test_a_page_names_its_twin_for_programs(service: httpx.Client) -> None:
     page = service.get("/e/Ada Lovelace")
 

@@ -12,24 +12,27 @@ KEYS = {
              "modality": "string", "valid_from": "string", "valid_to": "string", "uri": "string",
              "span_start": "long", "span_end": "long", "source_graph": "string"},
 }  # fmt: skip
-# A value has a node of its own in each fact: equal words need not mean the same.
+# A value has a node of its own in each fact: equal words need not mean the same. Ids of facts are
+# hashes, and polarity, modality and types of values words of ours, so `plain` writes them as they
+# are; a document's address is escaped once, not for each fact.
 NODES = (
     """select concat('<node id="', xml(entity_id), '">', data('name', name), data('kind', kind),
         data('language', language), data('description', description), data('graph', graph),
-        figure('mentions', mentions), '</node>', chr(10))
+        plain('mentions', mentions), '</node>', chr(10))
     from entities""",
-    """select concat('<node id="value-', xml(triple_id), '">', data('name', tail),
-        data('kind', value_type), data('graph', graph), '</node>', chr(10))
+    """select concat('<node id="value-', triple_id, '">', data('name', tail),
+        plain('kind', value_type), data('graph', graph), '</node>', chr(10))
     from triples where tail_id is null""",
 )
-EDGES = """select concat('<edge id="', xml(triple_id), '" source="', xml(head_id), '" target="',
-        case when tail_id is null then concat('value-', xml(triple_id)) else xml(tail_id) end,
-        '">', data('relation', relation), figure('confidence', confidence),
-        figure('support', support), data('polarity', polarity), data('modality', modality),
-        data('valid_from', valid_from), data('valid_to', valid_to), data('uri', uri),
-        figure('span_start', span_start), figure('span_end', span_end),
+EDGES = """select concat('<edge id="', triple_id, '" source="', xml(head_id), '" target="',
+        case when tail_id is null then concat('value-', triple_id) else xml(tail_id) end,
+        '">', data('relation', relation), plain('confidence', confidence),
+        plain('support', support), plain('polarity', polarity), plain('modality', modality),
+        data('valid_from', valid_from), data('valid_to', valid_to), plain('uri', uri),
+        plain('span_start', span_start), plain('span_end', span_end),
         data('source_graph', graph), '</edge>', chr(10))
-    from triples left join (select document_id, uri from documents) using (document_id)"""
+    from triples
+        left join (select document_id, xml(uri) as uri from documents) using (document_id)"""
 
 
 def write_graphml(contents: Contents, path: Path) -> None:

@@ -20,5 +20,5 @@ create temp macro xml(words) as case when regexp_matches(words, '[&<>"\x00-\x1f\
     else words end;
 create temp macro data(key, words) as
     case when words is not null then concat('<data key="', key, '">', xml(words), '</data>') end;
-create temp macro figure(key, value) as
+create temp macro plain(key, value) as
     case when value is not null then concat('<data key="', key, '">', value, '</data>') end;

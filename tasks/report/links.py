@@ -58,6 +58,10 @@ class Links(Protocol):
         """Return the address of a relation."""
         ...
 
+    def relation_facts(self, relation: str, graph: str, number: int) -> str:
+        """Return the address of a page, from 0, with facts of a relation that has many."""
+        ...
+
 
 @dataclass(frozen=True)
 class FolderLinks:

@@ -11,6 +11,7 @@ import duckdb
 import schemas
 from schemas.documents import REMEMBERED, cited_as
 from schemas.row import Row
+from tasks.gates.crossfit import BUDGETS
 from tasks.report.charts import bars, curves
 from tasks.report.links import Links
 from tasks.report.templates import PAGES, page
@@ -52,6 +53,7 @@ left join entities e on c.kind <> 'gone' and c.fact_kind = 'entity' and e.entity
 """
 _CHANGES = f"{PLACED_CHANGES} order by c.fact_kind, c.kind, c.text limit ?"
 _POLICIES = ("graph", "reached", "reached_at_random", "questions")
+_GATES = ("task", "gate", "encoder", "seeds")
 _EXPERTS = ("expert", "status", "texts", "perplexity", "share_right")
 _THRESHOLDS = "select task, budget, value from thresholds order by task, budget"
 
@@ -196,16 +198,7 @@ def _evaluations(
 ) -> Iterator[Table]:
     """Yield figures by data set, gates, paths, and experts, and how routes were used."""
     yield from _measured(home)
-    budgets: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row in _rows(con, _THRESHOLDS):
-        budgets[row["task"]].append((row["budget"], row["value"]))
-    yield Table(
-        "Gates",
-        ("Task", "Budgets"),
-        [(task, len(points)) for task, points in budgets.items()],
-        "A question whose score is below the threshold fetches knowledge.",
-        curves("Thresholds of gates", budgets, "share of questions that fetch", "threshold"),
-    )
+    yield _gates(con, edition)
     policies = _stored(edition, schemas.PathPolicy, _POLICIES)
     yield Table(
         "Policies of paths",
@@ -227,6 +220,29 @@ def _evaluations(
         ("Arm", "Mean reward", "Rewards"),
         rewards,
         chart=bars("Mean reward of each arm", [(a, mean, f"{mean:.2f}") for a, mean, _ in rewards]),
+    )
+
+
+def _gates(con: duckdb.DuckDBPyConnection, edition: Edition) -> Table:
+    """Return how gates were calibrated: the threshold that keeps to each budget."""
+    curve_of: dict[str, dict[float, float]] = defaultdict(dict)
+    for row in _rows(con, _THRESHOLDS):
+        curve_of[row["task"]][round(row["budget"], 2)] = row["value"]
+    return Table(
+        "Gates",
+        ("Task", "Gate", "Encoder", "Seeds", *(f"At most {_percent(b)}" for b in BUDGETS.values())),
+        [
+            (*row.values(), *(curve_of[row["task"]].get(b) for b in BUDGETS.values()))
+            for row in _stored(edition, schemas.TaskGate, _GATES)
+        ],
+        "Seeds are the questions of the calibration. A question whose score is below the threshold "
+        "fetches knowledge; with that of a budget, at most this share of questions do.",
+        curves(
+            "Thresholds of gates",
+            {task: list(points.items()) for task, points in curve_of.items()},
+            "share of questions that may fetch",
+            "threshold",
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from schemas.documents import REMEMBERED
+from schemas.errors import NotFoundError
 from tasks.report.links import (
     FolderLinks,
     Links,
@@ -27,17 +28,19 @@ RELATIONS = """
 select relation, graph, triples, head_kind, tail_kind, example
 from relations order by graph <> 'corpus', graph, triples desc, relation
 """
-# In the order of the files that hold the relations, as `relation_page` numbers them.
-FACTS = f"""
+_FACTS = f"""
 select graph, head_id, head, relation, tail_id, tail, valid_from, valid_to, confidence,
        concat_ws(', ', nullif(polarity, 'positive'), nullif(modality, 'asserted')) as manner,
        document_id, uri, {REMEMBERED}, span_start
 from triples left join documents using (document_id)
-qualify row_number() over (
-    partition by graph, relation order by support desc, confidence desc, head, tail
-) <= {ENTRIES * MOST_PAGES}
-order by md5(graph || chr(10) || relation), support desc, confidence desc, head, tail
 """
+_BEST = "support desc, confidence desc, head, tail"
+# In the order of the files that hold the relations, as `relation_page` numbers them.
+FACTS = f"""{_FACTS}
+qualify row_number() over (partition by graph, relation order by {_BEST}) <= {ENTRIES * MOST_PAGES}
+order by md5(graph || chr(10) || relation), {_BEST}
+"""
+_FACTS_OF_ONE = f"{_FACTS} where relation = ? and graph = ? order by {_BEST} limit ? offset ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,23 @@ def relations_page(rows: list[dict[str, Any]], number: int, last: int, links: Li
     return page("relations.html", links, title="Relations", here="relations", **values)
 
 
-def relation_pages(relations: Iterable[RelationRows], links: FolderLinks) -> Iterator[str]:
+def relation_rows(
+    con: duckdb.DuckDBPyConnection, relation: str, graph: str, number: int
+) -> RelationRows:
+    """Return a page, from 0, of the facts of a relation; raise NotFoundError if it has none."""
+    values = [relation, graph, ENTRIES + 1, ENTRIES * number]
+    shown = number < MOST_PAGES
+    facts = con.sql(_FACTS_OF_ONE, params=values).to_arrow_table().to_pylist() if shown else []
+    if not facts:
+        raise NotFoundError(f"The edition has no such facts of {relation!r} in {graph!r}.")
+    last = len(facts) <= ENTRIES or number + 1 == MOST_PAGES
+    return RelationRows(relation, graph, facts[:ENTRIES], number, last)
+
+
+def relation_pages(relations: Iterable[RelationRows], links: Links) -> Iterator[str]:
     """Yield a page with relations of which an address shows one, in pieces."""
     values: dict[str, Any] = {"title": "Relations", "here": "relations", "relations": relations}
-    values |= {"most_pages": MOST_PAGES, "page_of": links.relation_facts}
+    values |= {"most_pages": MOST_PAGES}
     return page_pieces("relation.html", links, **values)
 
 

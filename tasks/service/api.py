@@ -36,7 +36,7 @@ What an almanac knows, with the place of every fact. Each response tells its edi
 send it as `If-None-Match`, and an unchanged edition costs nothing (304). Lists go on with `after`.
 With several homes, `home` names one. Errors are problem details (RFC 9457).
 """
-Key = Annotated[str, Query(max_length=200)]
+Key = Annotated[str, Query(min_length=1, max_length=2_000)]
 Filter = Annotated[str | None, Query(max_length=2_000)]
 After = Annotated[str | None, Query(max_length=200, description="`next` of the page before.")]
 Limit = Annotated[int, Query(ge=1, le=readings.MOST_ROWS)]

@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 import schemas
+from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.report.document import document_page, document_rows
 from tasks.report.entity import entities_page
@@ -25,10 +26,10 @@ from tasks.report.lists import ENTRIES, LISTS, TABLES, list_page
 from tasks.report.reading import read
 from tasks.report.records import RECORDS, record_page
 from tasks.report.relations import ENTRIES as RELATIONS_SHOWN
-from tasks.report.relations import RELATIONS, relations_page
+from tasks.report.relations import RELATIONS, relation_pages, relation_rows, relations_page
 from tasks.report.templates import STATIC, environment, page
 from tasks.service import readings
-from tasks.service.api import Home, Reading, needs, reader_of
+from tasks.service.api import Home, Key, Reading, needs, reader_of
 from tasks.service.guard import COOKIE, POLICY
 from tasks.service.judging import keep_correction, keep_feedback
 from tasks.service.messages import (
@@ -82,8 +83,12 @@ class ServiceLinks:
         return f"{self._address(path, part=start // PART_CHARS or None)}#c{start}"
 
     def relation(self, relation: str, graph: str) -> str:
-        """Return the address of the facts with a relation, as JSON."""
-        return self._address("/v1/facts", relation=relation, graph=graph)
+        """Return the address of a relation's page."""
+        return self.relation_facts(relation, graph, 0)
+
+    def relation_facts(self, relation: str, graph: str, number: int) -> str:
+        """Return the address of a page, from 0, with facts of a relation that has many."""
+        return self._address("/r", relation=relation, graph=graph, number=number or None)
 
     def _address(self, path: str, **query: Any) -> str:
         named = {name: value for name, value in query.items() if value is not None}
@@ -139,6 +144,22 @@ def relations(
     """Show a page of all relations."""
     rows, last = _rows(opened, schemas.Relation, RELATIONS, number, RELATIONS_SHOWN)
     return html(relations_page(rows, number, last, links_of(request, opened)), response)
+
+
+@pages.get("/r")
+def relation(
+    request: Request,
+    response: Response,
+    opened: Reading,
+    relation: Key,
+    graph: Key = CORPUS,
+    number: Number = 0,
+) -> HTMLResponse:
+    """Show facts of a relation, the best supported first."""
+    with opened.cursor() as con:
+        rows = relation_rows(con, readings.clean(relation), readings.clean(graph), number)
+    text = "".join(relation_pages([rows], links_of(request, opened)))
+    return html(text, response, f"/v1/facts?{urlencode({'relation': relation, 'graph': graph})}")
 
 
 def _rows(

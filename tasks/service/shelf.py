@@ -5,7 +5,8 @@ A new edition is opened and warmed beside the old one, which readers keep until 
 
 import logging
 import threading
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,6 +32,7 @@ from warehouse.home import Home
 from warehouse.labels import known_labels
 
 LOOK_SECONDS = 1.0  # between looks for a new edition
+RECORD_SECONDS = 0.2  # in which answers gather that are recorded together
 OPEN_ASKERS = 4  # of a thread: editions and options in use
 READER_SETS = 8  # label sets whose editions are held open
 PAGES = 128  # of things that were asked for last, kept for each edition
@@ -109,6 +111,7 @@ class Askers:
         self._home, self._settings = home, settings
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="asker")
         self._recorder = ThreadPoolExecutor(1)  # of its own: a disk may take long to confirm
+        self._unrecorded: deque[Answer] = deque()
         self._places = threading.BoundedSemaphore(threads + waiting)
         self._own = threading.local()
         self._opened: list[OrderedDict[tuple[str, AskOptions], tuple[Asker, ExitStack]]] = []
@@ -139,7 +142,8 @@ class Askers:
             asker = self._asker_of(opened, options)
             answer = asker.answer(question, choices, history, watcher)
             if kept:
-                self._recorder.submit(self._record, answer)
+                self._unrecorded.append(answer)
+                self._recorder.submit(self._record)
             return answer
 
         def done(_: object) -> None:
@@ -158,9 +162,14 @@ class Askers:
         """Wait until the answers that were given are recorded, so that they can be judged."""
         self._recorder.submit(lambda: None).result()
 
-    def _record(self, answer: Answer) -> None:
-        with warned_of_refusals(self._home, "the answer was not recorded.", log.warning):
-            record_answers(Home(self._home), answer)
+    def _record(self) -> None:
+        """Record the answers that wait, a moment later, when their askers have them."""
+        if not self._unrecorded:
+            return
+        time.sleep(RECORD_SECONDS)
+        answers = [self._unrecorded.popleft() for _ in range(len(self._unrecorded))]
+        with warned_of_refusals(self._home, "an answer was not recorded.", log.warning):
+            record_answers(Home(self._home), *answers)
 
     def _asker_of(self, opened: OpenEdition, options: AskOptions) -> Asker:
         """Return this thread's asker on an edition; the one unused for longest makes room."""
