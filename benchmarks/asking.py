@@ -43,7 +43,7 @@ from tasks.reader.passage_reader import PassageReader
 from tasks.refresh import refresh
 from tasks.retrieval.index import build_index
 from tasks.retrieval.passage_graph import Walker
-from tasks.retrieval.search import Searcher
+from tasks.retrieval.search import Searcher, open_vectors
 from tasks.retrieval.words import WordIndex
 from warehouse.derivation import build_database
 from warehouse.editions import Edition
@@ -130,7 +130,8 @@ def _with_other_vowels(word: str, number: int) -> str:
 def _copy_vectors(base: Edition, folder: Path, copies: int) -> None:
     """Write the vectors of all copies; those of a copy have their numbers in another order."""
     about = json.loads((base.path / "search" / "search.json").read_text(encoding="utf-8"))
-    vectors, rows = (np.load(base.path / "search" / f"vectors{end}.npy") for end in ("", ".rows"))
+    parts, rows = open_vectors(base.path / "search", "vectors")
+    vectors = np.concatenate(parts)
     firsts = np.cumsum([0, *(base.rows(r) for r in (schemas.Passage, schemas.Description))])
     sizes = np.array([base.rows(r) for r in (schemas.Passage, schemas.Description, schemas.Aspect)])
     part = np.searchsorted(firsts, rows, side="right") - 1  # the texts of a kind stand together
@@ -139,10 +140,11 @@ def _copy_vectors(base: Edition, folder: Path, copies: int) -> None:
     )
     order = np.argsort(placed)
     moved = np.concatenate([np.roll(vectors, 7 * number, axis=1) for number in range(copies)])
-    np.save(folder / "vectors.npy", moved[order])
-    np.save(folder / "vectors.rows.npy", placed[order].astype(np.int32))
+    (folder / "vectors").mkdir()
+    np.save(folder / "vectors" / "all.npy", moved[order])
+    np.save(folder / "vectors" / "all.rows.npy", placed[order].astype(np.int32))
     now = json.loads((folder / "search.json").read_text(encoding="utf-8"))
-    now["encoder"] = about["encoder"]
+    now["encoder"], now["parts"]["vectors"] = about["encoder"], [(0, "all.npy")]
     (folder / "search.json").write_text(json.dumps(now), encoding="utf-8")
 
 

@@ -29,7 +29,7 @@ from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.models.tokens import estimate_tokens
 from tasks.refresh import refresh
 from tasks.retrieval.index import passage_meaning
-from tasks.retrieval.search import Searcher
+from tasks.retrieval.search import Searcher, open_vectors
 from tasks.text.question import analyse
 from tasks.text.word_index import open_table
 from warehouse.editions import Edition
@@ -156,10 +156,10 @@ def _vectors(folder: Path, texts: Sequence[str], encoder: Encoder) -> np.ndarray
 
     Those that the index lacks, as of Chinese texts, are computed.
     """
-    indexed = np.load(folder / "vectors.rows.npy", allow_pickle=False)
+    parts, indexed = open_vectors(folder, "vectors")
     own = indexed < len(texts)  # the notes' vectors follow
     vectors = np.zeros((len(texts), encoder.dimensions), np.float32)
-    vectors[indexed[own]] = np.load(folder / "vectors.npy", allow_pickle=False)[own]
+    vectors[indexed[own]] = np.concatenate(parts)[own]
     missing = [row for row in np.flatnonzero(~vectors.any(1)).tolist() if texts[row]]
     if missing:
         vectors[missing] = encoder.encode([texts[row] for row in missing])

@@ -1,5 +1,6 @@
 """The program's version, and the number that decides whether derived tables may be reused."""
 
+from functools import cache
 from importlib.metadata import version
 
 # Raise it whenever the same journal would give other tables of an edition or other arrays of a
@@ -7,6 +8,7 @@ from importlib.metadata import version
 DERIVATION_VERSION = 8
 
 
+@cache
 def code_version() -> str:
     """Return the release and the number of the derivation, for people: `0.1.0+1`."""
     return f"{version('almanac-kb')}+{DERIVATION_VERSION}"

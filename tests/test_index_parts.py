@@ -1,6 +1,7 @@
 """An index made by parts, from those of the edition before, answers as one made anew does."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,22 @@ import pytest
 from tasks.graphs.linking.descriptions import DescriptionIndex, build_description_index
 from tasks.graphs.linking.name_index import NameIndex, build_name_index
 from tasks.retrieval.index import build_index
+from tasks.retrieval.search import Searcher
 from tasks.retrieval.words import EntityNameIndex, WordIndex
 from tasks.text import word_index
+from tasks.text.question import analyse
 from tasks.text.word_index import part_ranges
 from tests.small_edition import make_edition
 from warehouse.editions import Building, Edition
 from warehouse.manifest import describe
 
+LETTERS: Any = SimpleNamespace(
+    id="letters",
+    dimensions=26,
+    encode=lambda texts: (
+        np.array([[t.count(chr(97 + c)) for c in range(26)] for t in texts], "f4") / 100
+    ),
+)
 TOWNS = [f"{first}{last}" for first in ("Al", "Bel", "Cor", "Dun") for last in "abcdefghij"]
 TEXTS = {
     town: f"{town} lies by the river {TOWNS[number // 3]} and trades {number % 7} sorts of grain."
@@ -36,7 +46,7 @@ def edition(folder: Path, texts: dict[str, str], parent: Edition | None = None) 
     """Write an edition with the index of its texts, and that of its towns' names and texts."""
     make_edition(folder, texts, {town: ("place", [f"{town} town"]) for town in texts})
     building = Building(folder, folder.name, 1, parent)
-    build_index(folder, None, building=building)
+    build_index(folder, LETTERS, building=building)
     names, nodes, names_folder = pa.array(list(texts)), range(len(texts)), folder / "names"
     build_name_index(names_folder, names, nodes, np.ones(len(texts)), building)
     build_description_index(names_folder, nodes, pa.array(list(texts.values())), building)
@@ -49,12 +59,15 @@ def answers(edition: Edition) -> list[Any]:
     bearers = EntityNameIndex(edition.path / "search" / "words" / "names").bearers
     names = NameIndex(edition.path / "names")
     described = DescriptionIndex(edition.path / "names")
+    searcher = Searcher(edition.path, LETTERS)
     asked = [*TOWNS[::5], "river", "grain wool", "trades 3 sorts", "new hill"]
     return [
         *([rows.tolist(), scores.tolist()] for rows, scores in (words.search(q, 9) for q in asked)),
         *(bearers(f"{name.lower()} town") for name in asked),
         *(names.near(name[:-1] + "x") for name in asked),
         *(described.search(question, 5) for question in asked),
+        *(searcher.union(analyse(question)) for question in asked),
+        *map(searcher.stated, range(len(searcher.passages(analyse("river"), 99)))),
     ]
 
 
@@ -68,9 +81,11 @@ def test_changes_additions_and_deletions_give_the_index_made_anew(tmp_path: Path
 def test_most_parts_are_linked_when_one_text_changes(tmp_path: Path) -> None:
     first = edition(tmp_path / "0", TEXTS)
     second = edition(tmp_path / "1", {**TEXTS, "Dunj": "Dunj burnt down."}, first)
-    segments = list((second.path / "search" / "words" / "passages").glob("*.idx"))
-    assert len(segments) > 2
-    assert sum(path.stat().st_nlink == 1 for path in segments) == 1
+    files = {"words/passages/*.idx": 1, "vectors/*[!s].npy": 1, "statements/*.arrow": 0}
+    for pattern, new in files.items():
+        parts = list((second.path / "search").glob(pattern))
+        assert len(parts) > 2
+        assert sum(path.stat().st_nlink == 1 for path in parts) == new
     assert second.damaged() == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.observations import Content
-from tasks.ingest.formats import content_id, near_duplicates
+from tasks.ingest.formats import content_id, near_duplicates, with_a_common_band
 from tasks.ingest.formats.likeness import minhash, tokens_of
 from tasks.text.languages import detect_language
 
@@ -104,7 +104,9 @@ def test_near_duplicates_point_to_the_earliest() -> None:
         row("d", " ".join(half)), row("e", " ".join(two).upper() + "!"),
         row("f", " ".join(one) + " more"),
     ]  # fmt: skip
-    assert near_duplicates(Content.to_table(rows)) == {"c": "a", "e": "b", "f": "a"}
+    contents = Content.to_table(rows)
+    assert near_duplicates(contents) == {"c": "a", "e": "b", "f": "a"}
+    assert with_a_common_band(contents["minhash"]).tolist() == [True, True, True, False, True, True]
 
 
 def test_near_duplicates_of_chinese_and_of_short_texts() -> None:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
 from itertools import chain
+from operator import and_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +27,7 @@ from schemas.imports import IMPORTED, GraphImport
 from schemas.knowledge import CORPUS
 from schemas.row import Row
 from warehouse import durable
-from warehouse.asserted import create_asserted_view
+from warehouse.asserted import ASSERTED, create_asserted_view
 from warehouse.editions import DUCKDB_FILE, VIEWS_FOLDER, Edition
 from warehouse.journal import FEW_ROWS, Journal, register
 from warehouse.quoting import quoted_name, quoted_text
@@ -262,10 +263,21 @@ def _write_view(con: duckdb.DuckDBPyConnection, folder: Path, view: type[Row]) -
         if count == pq.read_metadata(folder / name).num_rows:
             durable.link_or_copy(folder / name, folder / VIEWS_FOLDER / f"{view.table}.parquet")
             return
+        _write_asserted(folder / name, folder / VIEWS_FOLDER, view)
+        return
     rows = con.table(view.table).order(", ".join(map(quoted_name, view.key)))
     with _writer(folder / VIEWS_FOLDER, view) as writer:
         for batch in rows.to_arrow_reader(ROW_GROUP):
             writer.write_batch(batch.select(view.model_fields).cast(_described(view)))
+
+
+def _write_asserted(path: Path, folder: Path, view: type[Row]) -> None:
+    """Write a table's asserted rows in their order, which takes half as long as asking the view."""
+    plain = reduce(and_, (pc.field(name) == value for name, value in ASSERTED.items()))
+    with pq.ParquetFile(path) as file, _writer(folder, view) as writer:
+        for batch in file.iter_batches(ROW_GROUP):
+            asserted = pa.Table.from_batches([batch]).filter(plain)
+            writer.write_table(asserted.cast(_described(view)), row_group_size=ROW_GROUP)
 
 
 @cache

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -163,22 +163,29 @@ class Building:
         """Return where the parent has a file or folder of this edition, whether or not it does."""
         return self.parent.path / path.relative_to(self.folder) if self.parent else None
 
-    def take(self, path: Path, source: Path | None = None) -> bool:
-        """Link (or copy) a file from the parent, there `source`, by default at the same place.
+    def take(self, files: Mapping[Path, Path | None]) -> bool:
+        """Link (or copy) files from the parent, given by their places here and there.
 
-        Returns False, and leaves nothing, if the parent's file is not what its manifest says.
+        If one is not what the parent's manifest says, or is not in it, returns False and leaves
+        none of them.
         """
-        source = source or self.earlier(path)
-        if self.parent is None or source is None:
+        if self.parent and all(self._take(self.parent, *places) for places in files.items()):
+            return True
+        for path in files:
+            path.unlink(missing_ok=True)
+        return False
+
+    def _take(self, parent: Edition, path: Path, source: Path | None) -> bool:
+        name = str(source.relative_to(parent.path)) if source else ""
+        if source is None or name not in parent.manifest["files"]:
             return False
-        name = str(source.relative_to(self.parent.path))
         try:
-            self.parent.check_file(name)
+            parent.check_file(name)
         except DamageError:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         if durable.link_or_copy(source, path):
-            self.hashes[str(path.relative_to(self.folder))] = self.parent.manifest["files"][name]
+            self.hashes[str(path.relative_to(self.folder))] = parent.manifest["files"][name]
         return True
 
 

@@ -190,11 +190,7 @@ class GraphFolders:
         paths = [path for pattern in patterns for path in sorted(source.glob(pattern))]
         names = [path.relative_to(source) for path in paths if path.is_file()]
         names = [name for name in names if name.name != IMPORT]
-        if all(self._building.take(target / name, source / name) for name in names):
-            return True
-        for name in names:
-            (target / name).unlink(missing_ok=True)
-        return False
+        return self._building.take({target / name: source / name for name in names})
 
 
 def _earlier_graphs(edition: Edition) -> Iterator[_Earlier]:

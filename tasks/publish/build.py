@@ -27,7 +27,7 @@ from schemas.ontology import Ontology
 from schemas.paths import PolicyTraining
 from schemas.row import Row
 from schemas.verdicts import Verdict
-from tasks.ingest.formats import near_duplicates
+from tasks.ingest.formats import near_duplicates, with_a_common_band
 from tasks.ontology.read import ontology_sha
 from tasks.progress import Report
 from tasks.publish.recalibrate import recalibrations
@@ -261,8 +261,12 @@ def _single_valued(ontology: Ontology | None) -> pa.Table:
 
 
 def _near_duplicates(derivation: Derivation) -> pa.Table:
+    sketches = derivation.query("select content_id, minhash from current_contents")
+    alike = pa.array(with_a_common_band(sketches["minhash"]))
+    derivation.hand_over("alike_contents", sketches.select(["content_id"]).filter(alike))
     contents = derivation.query(
-        "select content_id, text, minhash from current_contents order by first_commit, first_uri"
+        "select content_id, text, minhash from current_contents "
+        "semi join alike_contents using (content_id) order by first_commit, first_uri"
     )
     repeated = near_duplicates(contents)
     columns = {"content_id": list(repeated), "first_content_id": list(repeated.values())}

@@ -3,18 +3,20 @@
 It is built from the edition's Parquet files alone, in the order of their rows:
 
     passages.arrow, notes.arrow      the texts to show, open for random access
-    statements.arrow                 the statements of each passage, in the order of the passages
+    statements/*.arrow               the statements of each passage, in the order of the passages
     words/{passages,notes,names}     tantivy indexes; English is stemmed, Chinese cut by rjieba
-    vectors.npy, vectors.rows.npy    float16 (texts, dimensions), and the row of each text
-    chinese_vectors.npy, ….rows.npy  the same for Chinese, if there is an encoder for it
+    vectors/*.npy, *.rows.npy        float16 (texts, dimensions), and the row of each text
+    chinese_vectors/                 the same for Chinese, if there is an encoder for it
     graph.npz                        edges between entities and passages
-    search.json                      encoders and counts
+    search.json                      encoders, counts, and each part's first row and file
 
-Texts are numbered with the passages first, then the notes: descriptions, then aspects.
+Words, statements and vectors are in parts (`tasks.text.word_index`), whose rows count from the
+part's first row. A file is named after the hash of what it was made of. Texts are numbered with the
+passages first, then the notes: descriptions, then aspects.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
@@ -44,6 +46,7 @@ from warehouse.scratch import Scratch
 if TYPE_CHECKING:
     from warehouse.editions import Building
 
+Meaning = Callable[[dict[str, Any]], str]
 BATCH = 4096  # texts per call of the encoder
 HEAP = 30_000_000  # bytes of memory for tantivy's writer
 
@@ -64,33 +67,32 @@ def build_index(
     folder.mkdir(parents=True, exist_ok=True)
     passages = write_passage_texts(edition, folder / "passages.arrow")
     notes = write_note_texts(edition, folder / "notes.arrow")
-    write_statements(edition, folder / "statements.arrow", scratch or Scratch())
+    kinds = (
+        (passages, keys_of_ids(passages["document_id"]), passage_meaning),
+        (notes, keys_of_ids(notes["entity_id"]), _note_meaning),
+    )
+    parts = {
+        "statements": write_statements(
+            edition, passages, folder / "statements", scratch or Scratch(), building
+        )
+    }
     entities = _entity_rows(edition)
     names = EntityNames.read(edition, entities)
     with ThreadPoolExecutor(3) as beside:  # the word indexes mostly wait for the disk
         words = folder / "words"
         of_entities = keys_of_ids(pa.array(entities, pa.string()))
+        titled = (["title", "headings", "text"], ["entity", "aspect", "text"])
         indexed = [
-            beside.submit(
-                _index_words, words / kind, texts.select(columns), keys_of_ids(texts[key]), building
-            )
-            for kind, texts, key, columns in (
-                ("passages", passages, "document_id", ["title", "headings", "text"]),
-                ("notes", notes, "entity_id", ["entity", "aspect", "text"]),
+            beside.submit(_index_words, words / kind, texts.select(columns), keys, building)
+            for kind, columns, (texts, keys, _) in zip(
+                ("passages", "notes"), titled, kinds, strict=True
             )
         ]
         indexed.append(beside.submit(_index_names, words / "names", names, of_entities, building))
         build_passage_graph(edition, passages, entities, names).save(folder / "graph.npz")
-        if encoder or chinese_encoder:
-            texts = [*map(passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
-            chinese = np.array([is_chinese(text) for text in texts], bool)
-            outside = ~chinese & np.array(list(map(bool, texts)), bool)  # no vector of nothing
-            if encoder:
-                _write_vectors(folder, "vectors", texts, np.flatnonzero(outside), encoder)
-            if chinese_encoder:
-                _write_vectors(
-                    folder, "chinese_vectors", texts, np.flatnonzero(chinese), chinese_encoder
-                )
+        for name, model in (("vectors", encoder), ("chinese_vectors", chinese_encoder)):
+            if model:
+                parts[name] = _write_vectors(folder / name, model, kinds, building)
         for one in indexed:
             one.result()
     about = {
@@ -99,6 +101,7 @@ def build_index(
         "passages": len(passages),
         "notes": len(notes),
         "entities": len(entities),
+        "parts": parts,
     }
     (folder / "search.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
 
@@ -195,12 +198,42 @@ def _rows_of_columns(columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _write_vectors(
-    folder: Path, name: str, texts: list[str], rows: np.ndarray, encoder: Encoder
-) -> None:
-    shape = (len(rows), encoder.dimensions)
-    vectors = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.float16, shape)
-    for start in range(0, len(rows), BATCH):
-        batch = [texts[row] for row in rows[start : start + BATCH]]
+    folder: Path,
+    encoder: Encoder,
+    kinds: Iterable[tuple[pa.Table, np.ndarray, Meaning]],
+    building: "Building | None",
+) -> list[tuple[int, str]]:
+    """Write the vectors of texts in parts; return first row and file of each part.
+
+    `kinds` are texts with their keys, which decide where parts begin, and what a text means.
+    """
+    folder.mkdir()
+    listed, before = [], 0
+    for texts, keys, meaning in kinds:
+        for first, end in part_ranges(keys):
+            own = texts.slice(first, end - first)
+            name = made_of(f"{code_version()} {encoder.id}", own)
+            path, places = folder / f"{name}.npy", folder / f"{name}.rows.npy"
+            files = (path, places)
+            if not (building and building.take({p: building.earlier(p) for p in files})):
+                chinese = folder.name == "chinese_vectors"
+                meanings = list(map(meaning, rows_of(own)))
+                rows = [
+                    row
+                    for row, text in enumerate(meanings)
+                    if text and is_chinese(text) == chinese  # there is no vector of nothing
+                ]
+                _write_part(path, [meanings[row] for row in rows], encoder)
+                np.save(places, np.array(rows, np.int32))
+            listed.append((before + first, path.name))
+        before += len(texts)
+    return listed
+
+
+def _write_part(path: Path, texts: list[str], encoder: Encoder) -> None:
+    shape = (len(texts), encoder.dimensions)
+    vectors = np.lib.format.open_memmap(path, "w+", np.float16, shape)
+    for start in range(0, len(texts), BATCH):
+        batch = texts[start : start + BATCH]
         vectors[start : start + BATCH] = encoder.encode(batch)
     vectors.flush()
-    np.save(folder / f"{name}.rows.npy", rows.astype(np.int32))

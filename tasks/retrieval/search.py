@@ -86,15 +86,16 @@ class Searcher:
             "passages": open_table(folder / "passages.arrow"),
             "notes": open_table(folder / "notes.arrow"),
         }
-        stated = folder / "statements.arrow"  # that older editions lack
-        self._statements = open_table(stated) if stated.exists() else None
+        parts = _parts(folder, about, "statements", "statements.arrow")  # older editions lack it
+        self._statements = [(at, open_table(path)) for at, path in parts if path.exists()]
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
         self._dense = {
-            "vectors": _open_vectors(folder, "vectors", encoder, about["encoder"]),
-            "chinese_vectors": _open_vectors(
-                folder, "chinese_vectors", chinese_encoder, about["chinese_encoder"]
-            ),
+            name: _Vectors(*open_vectors(folder, name), one) if one and one.id == made_by else None
+            for name, one, made_by in (
+                ("vectors", encoder, about["encoder"]),
+                ("chinese_vectors", chinese_encoder, about["chinese_encoder"]),
+            )
         }
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
         self._latest: tuple[tuple[str, str], _Scores] | None = None
@@ -218,17 +219,19 @@ class Searcher:
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
         """Return the statements of a passage, given its row, as rows of the table `statements`."""
-        if self._statements is None:
+        before = [at for at, _ in self._statements if at <= passage]
+        if not before:
             return []
-        first, end = np.searchsorted(self._stating, [passage, passage + 1])
-        rows: list[dict[str, Any]] = self._statements.slice(first, end - first).to_pylist()
+        first, statements = self._statements[len(before) - 1]
+        place = passage - first
+        start, end = np.searchsorted(self._stating[len(before) - 1], [place, place + 1])
+        rows: list[dict[str, Any]] = statements.slice(start, end - start).to_pylist()
         return rows
 
     @cached_property
-    def _stating(self) -> np.ndarray:
-        """The row of each statement's passage."""
-        assert self._statements is not None
-        return self._statements["passage"].to_numpy()
+    def _stating(self) -> list[np.ndarray]:
+        """The passage of each statement, by part."""
+        return [statements["passage"].to_numpy() for _, statements in self._statements]
 
     def about(self, name: str) -> Hit | None:
         """Return the first passage of a document whose title is the name, if there is one."""
@@ -338,8 +341,8 @@ def _best(scores: np.ndarray, k: int) -> np.ndarray:
 class _Vectors:
     """Vectors of some texts, searched exhaustively."""
 
-    def __init__(self, vectors: np.ndarray, rows: np.ndarray, encoder: Encoder) -> None:
-        self._vectors, self._rows, self._encoder = vectors, rows, encoder
+    def __init__(self, parts: list[np.ndarray], rows: np.ndarray, encoder: Encoder) -> None:
+        self._parts, self._rows, self._encoder = parts, rows, encoder
         self._encoded: dict[str, np.ndarray] = {}  # of the latest questions
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
@@ -347,11 +350,18 @@ class _Vectors:
         query = self._query(question)
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
-        for start in range(low, high, CHUNK):
-            part = slice(start, min(start + CHUNK, high))
-            few = len(self._rows) <= KEPT
-            likeness = self._single[part] @ query if few else _products(self._vectors[part], query)
-            scores[self._rows[part] - first] = likeness
+        if low == high:
+            return scores
+        before = 0
+        for vectors in [self._single] if len(self._rows) <= KEPT else self._parts:
+            last = min(high, before + len(vectors))
+            for start in range(max(low, before), last, CHUNK):
+                end_of_chunk = min(start + CHUNK, last)
+                chunk = vectors[start - before : end_of_chunk - before]
+                half = chunk.dtype == np.float16
+                likeness = _products(chunk, query) if half else chunk @ query
+                scores[self._rows[start:end_of_chunk] - first] = likeness
+            before += len(vectors)
         return np.minimum(scores, 1.0)  # rounded vectors may be longer than one
 
     def encode(self, questions: list[str]) -> None:
@@ -370,7 +380,7 @@ class _Vectors:
     @cached_property
     def _single(self) -> np.ndarray:
         """The vectors in single precision; converting them takes longer than comparing them."""
-        return self._vectors.astype(np.float32)
+        return np.concatenate(self._parts, dtype=np.float32)
 
 
 def _products(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
@@ -392,11 +402,21 @@ def _products(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
     return products
 
 
-def _open_vectors(
-    folder: Path, name: str, encoder: Encoder | None, made_by: str | None
-) -> _Vectors | None:
-    if encoder is None or encoder.id != made_by:
-        return None
-    rows = np.load(folder / f"{name}.rows.npy", allow_pickle=False)
-    vectors = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    return _Vectors(vectors, rows, encoder)
+def open_vectors(folder: Path, name: str) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the vectors of a search folder in parts, float16 (texts, dimensions), and their rows.
+
+    `name` is vectors or chinese_vectors.
+    """
+    about = json.loads((folder / "search.json").read_text(encoding="utf-8"))
+    parts = _parts(folder, about, name, f"{name}.npy")
+    vectors = [np.load(path, mmap_mode="r", allow_pickle=False) for _, path in parts]
+    rows = [np.load(path.with_suffix(".rows.npy"), allow_pickle=False) + at for at, path in parts]
+    return vectors, np.concatenate([np.empty(0, np.int64), *rows])
+
+
+def _parts(folder: Path, about: dict[str, Any], name: str, whole: str) -> list[tuple[int, Path]]:
+    """Return first row and file of each part; older editions have all rows in one file."""
+    listed = about.get("parts", {}).get(name)
+    if listed is None:
+        return [(0, folder / whole)]
+    return [(first, folder / name / file) for first, file in listed]

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -14,8 +15,12 @@ from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.ingest.front_matter import front_matter_end
 from tasks.ingest.prose import words_of
-from tasks.text.word_index import open_table
+from tasks.text.word_index import keys_of_ids, made_of, open_table, part_ranges
+from tasks.version import code_version
 from warehouse.scratch import Scratch
+
+if TYPE_CHECKING:
+    from warehouse.editions import Building
 
 BATCH = 4096  # rows in memory at a time
 OPENING = 16_000  # characters of a document in which front matter ends
@@ -115,15 +120,42 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
     return open_table(path)
 
 
-def write_statements(edition: Path, path: Path, scratch: Scratch) -> None:
-    """Write the statements in the order of the passages, with the passages' rows."""
+def write_statements(
+    edition: Path,
+    passages: pa.Table,
+    folder: Path,
+    scratch: Scratch,
+    building: "Building | None" = None,
+) -> list[tuple[int, str]]:
+    """Write the statements in parts, in the order of the passages, each with its passage's row.
+
+    Returns the first passage of each part, from which its rows count, and the name of its file.
+    """
     tables = (schemas.Passage, schemas.Statement)
     files = {row.table: str(edition / f"{row.table}.parquet") for row in tables}
+    folder.mkdir()
+    listed = []
     with scratch.database() as con:
-        rows = con.sql(_STATEMENTS, params=files).to_arrow_reader(BATCH)
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
-            for batch in rows:
-                writer.write_batch(batch)
+        reader = con.sql(_STATEMENTS, params=files).to_arrow_reader(BATCH)
+        held, batches = reader.schema.empty_table(), iter(reader)
+        for first, end in part_ranges(keys_of_ids(passages["document_id"])):
+            while not len(held) or held["passage"][-1].as_py() < end:
+                if (batch := next(batches, None)) is None:
+                    break
+                held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+            own = held.slice(0, np.searchsorted(held["passage"].to_numpy(), end))
+            held = held.slice(len(own))
+            own = own.set_column(0, "passage", pc.subtract(own["passage"], first))
+            stating = passages.select(["document_id", "passage_id"]).slice(first, end - first)
+            path = folder / f"{made_of(code_version(), own, stating)}.arrow"
+            if not (building and building.take({path: building.earlier(path)})):
+                with (
+                    pa.OSFile(str(path), "wb") as sink,
+                    pa.ipc.new_file(sink, own.schema) as writer,
+                ):
+                    writer.write_table(own)
+            listed.append((first, path.name))
+    return listed
 
 
 def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:

@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,7 @@ def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
     """Return the hash of a part's contents and of the versions of our program and of tantivy."""
-    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
+    whole = hashlib.sha256(f"{program} {_tantivy_version()}".encode())
     for content in contents:
         if isinstance(content, np.ndarray):
             whole.update(content.tobytes())
@@ -92,6 +93,11 @@ def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
             writer.write_table(content.combine_chunks())
         whole.update(sink.getvalue())
     return whole.hexdigest()
+
+
+@cache
+def _tantivy_version() -> str:
+    return version("tantivy")
 
 
 def write_word_index(
@@ -115,7 +121,7 @@ def write_word_index(
     known = {part["made_of"]: part["segments"] for part in _parts(earlier)} if earlier else {}
     listed: list[dict[str, Any]] = []
     for part in parts:
-        segments = known.get(part.made_of)
+        segments = known.pop(part.made_of, None)  # a part with the same rows has its own
         if building is None or not segments or not _linked(building, folder, segments):
             with tempfile.TemporaryDirectory(dir=folder) as beside:
                 index = tantivy.Index(schema, path=beside)
@@ -148,12 +154,8 @@ def _linked(building: "Building", folder: Path, segments: list[dict[str, Any]]) 
     """Link the files of segments from the parent; if one is damaged there, link none."""
     earlier = building.earlier(folder)
     assert earlier is not None
-    names = [path.name for one in segments for path in earlier.glob(f"{_file_name(one)}.*")]
-    if all(building.take(folder / name) for name in names):
-        return True
-    for name in names:
-        (folder / name).unlink(missing_ok=True)
-    return False
+    files = [path for one in segments for path in earlier.glob(f"{_file_name(one)}.*")]
+    return building.take({folder / path.name: path for path in files})
 
 
 def _file_name(segment: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from tasks.ingest.formats.inputs import (
     RefusalError,
     Removal,
 )
-from tasks.ingest.formats.likeness import content_id, near_duplicates
+from tasks.ingest.formats.likeness import content_id, near_duplicates, with_a_common_band
 from tasks.ingest.formats.read import read_item
 from tasks.ingest.formats.sources import scan
 
@@ -31,4 +31,5 @@ __all__ = [
     "near_duplicates",
     "read_item",
     "scan",
+    "with_a_common_band",
 ]

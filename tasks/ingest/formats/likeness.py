@@ -52,6 +52,21 @@ def minhash(tokens: list[str]) -> bytes:
     return (minima >> np.uint64(32)).astype("<u4").tobytes()
 
 
+def with_a_common_band(sketches: "pa.ChunkedArray") -> np.ndarray:
+    """Return bool (texts,): whether another text may share a band of minima with each.
+
+    Only these can be near duplicates; in most corpora they are few.
+    """
+    minima = np.frombuffer(b"".join(sketches.to_pylist()), "<u4").reshape(-1, PERMUTATIONS)
+    shared = np.zeros(len(minima), bool)
+    for start in range(0, _BANDS * _ROWS, _ROWS):
+        # Unequal bands with equal sums by chance are told apart later.
+        sums = (minima[:, start : start + _ROWS] * _FACTORS[:_ROWS]).sum(1, dtype=np.uint64)
+        _, places, times = np.unique(sums, return_inverse=True, return_counts=True)
+        shared |= times[places] > 1
+    return shared
+
+
 def near_duplicates(contents: "pa.Table") -> dict[str, str]:
     """Map each near duplicate to the earliest text that it nearly repeats.
 

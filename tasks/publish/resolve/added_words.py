@@ -30,7 +30,7 @@ _JOINTS = re.compile(r"\s*&\s*|/(?=\w\b)|\b(?<=\b\w)/")
 _AS_OFTEN = 2  # a piece is mentioned at most this many times as often as the whole name
 
 
-class _Known(NamedTuple):
+class KnownName(NamedTuple):
     """A name in its commonest spelling, its number of mentions, and its kind."""
 
     name: str
@@ -38,12 +38,8 @@ class _Known(NamedTuple):
     kind: str
 
 
-def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return, for each name that includes an added word, the name without it.
-
-    Rows have `name`, `kind` and `mentions`.
-    """
-    known = _known(rows)
+def names_with_added_words(known: dict[str, KnownName]) -> dict[str, str]:
+    """Return, for each name that includes an added word, the name without it."""
     splits = [
         (whole, base, added, before)
         for norm, whole in known.items()
@@ -67,14 +63,14 @@ def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
         if (whole.kind == "person" and len(added) == 1)
         or (whole.kind not in ("organisation", "thing") and len(segmenter().cut(added)) > 1)
     ]
-    meant: dict[str, _Known] = {}
+    meant: dict[str, KnownName] = {}
     for whole, base in sure:
         best = meant.get(whole.name, base)
         meant[whole.name] = max(best, base, key=lambda name: (name.mentions, name.name))
     return {name: base.name for name, base in meant.items()}
 
 
-def _is_no_part_of_several(added: str, whole: _Known, base: _Known) -> bool:
+def _is_no_part_of_several(added: str, whole: KnownName, base: KnownName) -> bool:
     """Tell whether a word added to several names leaves the entity the same, as 地区 does."""
     if base.kind != whole.kind:
         return False
@@ -83,7 +79,8 @@ def _is_no_part_of_several(added: str, whole: _Known, base: _Known) -> bool:
     )
 
 
-def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
+def known_names(rows: Iterable[dict[str, Any]]) -> dict[str, KnownName]:
+    """Return the names of a corpus by their normal forms; rows have name, kind and mentions."""
     written: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -91,7 +88,7 @@ def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
         written[norm][row["name"]] += row["mentions"]
         kinds[norm][row["kind"]] += row["mentions"]
     return {
-        norm: _Known(
+        norm: KnownName(
             min(names, key=lambda name: (-names[name], name)),
             names.total(),
             voted_kind(kinds[norm]),
@@ -100,7 +97,7 @@ def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
     }
 
 
-def _splits(norm: str, known: dict[str, _Known]) -> Iterator[tuple[_Known, str, bool]]:
+def _splits(norm: str, known: dict[str, KnownName]) -> Iterator[tuple[KnownName, str, bool]]:
     """Yield each much commoner name at an end of a name, the rest, and if the rest precedes it."""
     spaced = not HAN_OR_ZERO.search(norm)
     for at in range(1, len(norm)):
@@ -113,7 +110,7 @@ def _splits(norm: str, known: dict[str, _Known]) -> Iterator[tuple[_Known, str, 
                 yield base, rest, before
 
 
-def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
+def _is_no_part(added: str, whole: KnownName, base: KnownName, before: bool) -> bool:
     """Tell whether the added words are verbs, function words or others that are in no such name."""
     if not HAN_OR_ZERO.search(added):
         # Will X, Configure X, X Apply; but X Consulting, X DELETE and x_banned are names.
@@ -131,27 +128,40 @@ def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
     return tag in (_BEFORE if before else _NO_PART) or added in STOP_WORDS
 
 
-def pieces_of_names(rows: list[dict[str, Any]]) -> dict[str, str]:
+def pieces_of_names(
+    names: dict[str, KnownName], places: Iterable[dict[str, Any]]
+) -> dict[str, str]:
     """Return the whole name for each piece into which a name with `/` or `&` was split.
 
-    A piece occurs in no document without the whole name, and not much more often.
+    A piece occurs in no document without the whole name, and not much more often. `places` have
+    name and document_id.
     """
-    documents: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        documents[row["name"]].add(row["document_id"])
-    known = {entry.name: entry for entry in _known(rows).values()}
-    wholes: dict[str, _Known] = {}
-    for name, whole in known.items():
-        for piece in sorted(_pieces(name) & known.keys()):
-            own = known[piece]
-            if (
-                own.kind not in ("person", "place")
-                and own.mentions <= _AS_OFTEN * whole.mentions
-                and documents[piece] <= documents[name]
-            ):
-                best = wholes.get(piece, whole)
-                wholes[piece] = max(best, whole, key=lambda known: (known.mentions, known.name))
+    known = {entry.name: entry for entry in names.values()}
+    likely = [
+        (piece, whole)
+        for name, whole in known.items()
+        for piece in sorted(_pieces(name) & known.keys())
+        if known[piece].kind not in ("person", "place")
+        and known[piece].mentions <= _AS_OFTEN * whole.mentions
+    ]
+    documents = _documents_of(
+        {name for piece, whole in likely for name in (piece, whole.name)}, places
+    )
+    wholes: dict[str, KnownName] = {}
+    for piece, whole in likely:
+        if documents[piece] <= documents[whole.name]:
+            best = wholes.get(piece, whole)
+            wholes[piece] = max(best, whole, key=lambda known: (known.mentions, known.name))
     return {piece: whole.name for piece, whole in wholes.items()}
+
+
+def _documents_of(names: set[str], places: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
+    """Return the documents of some names: those of all names would take much memory."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    for row in places if names else ():
+        if row["name"] in names:
+            documents[row["name"]].add(row["document_id"])
+    return documents
 
 
 def _pieces(name: str) -> set[str]:
@@ -165,31 +175,29 @@ def _pieces(name: str) -> set[str]:
 
 
 def pieces_of_long_forms(
-    rows: list[dict[str, Any]], stated: list[dict[str, Any]]
+    names: dict[str, KnownName], places: Iterable[dict[str, Any]], stated: list[dict[str, Any]]
 ) -> dict[str, str]:
     """Return, for each piece of a long form with a stated acronym, the whole long form.
 
     Only long forms count that were split everywhere, so that no mention has them as a whole. A
     piece occurs in no document without the acronym, and not much more often.
     """
-    documents: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        documents[row["name"]].add(row["document_id"])
-    known = {entry.name: entry for entry in _known(rows).values()}
-    wholes = {}
+    known = {entry.name: entry for entry in names.values()}
+    likely = []
     for row in stated:
         name, acronym = row["name"], known.get(row["alias"])
-        if name in documents or acronym is None or not is_acronym_of(row["alias"], name):
+        if acronym is None or not is_acronym_of(row["alias"], name):
             continue
         words = name.split()
         joints = [at for at, word in enumerate(words) if word in MINOR_WORDS]
         for at in joints:
             for piece in (" ".join(words[:at]), " ".join(words[at + 1 :])):
                 own = known.get(piece)
-                if (
-                    own is not None
-                    and own.mentions <= _AS_OFTEN * acronym.mentions
-                    and documents[piece] <= documents[acronym.name]
-                ):
-                    wholes[piece] = name
-    return wholes
+                if own is not None and own.mentions <= _AS_OFTEN * acronym.mentions:
+                    likely.append((piece, acronym.name, name))
+    documents = _documents_of({name for one in likely for name in one}, places)
+    return {
+        piece: name
+        for piece, acronym, name in likely
+        if name not in documents and documents[piece] <= documents[acronym]
+    }

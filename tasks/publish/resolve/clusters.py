@@ -90,18 +90,21 @@ def _lived_apart(one: _Group, other: _Group) -> bool:
 
 
 class _Joiner:
-    """A union-find in which some unions are forbidden."""
+    """A union-find in which some unions are forbidden; most senses have no link, and no group."""
 
     def __init__(self, blocks: dict[str, list[Sense]], likeness: Likeness) -> None:
-        self.likeness = likeness
-        self.groups = {
-            sense.key: _Group({sense.norm: sense}, Counter(sense.kinds), sense.descriptions[:])
-            for senses in blocks.values()
-            for sense in senses
-        }
+        self.blocks, self.likeness = blocks, likeness
+        self.groups: dict[tuple[str, int], _Group] = {}
+
+    def group(self, key: tuple[str, int]) -> _Group:
+        if key not in self.groups:
+            norm, number = key
+            sense = self.blocks[norm][number]
+            self.groups[key] = _Group({norm: sense}, Counter(sense.kinds), sense.descriptions[:])
+        return self.groups[key]
 
     def follow(self, link: SenseLink) -> None:
-        one, other = self.groups[link.one], self.groups[link.other]
+        one, other = self.group(link.one), self.group(link.other)
         # A word that occurs beside its plural is a common noun, whose kinds are guesses.
         if one is other or self._contradicts(one, other, kinds_matter=link.kind != PLURAL):
             return
@@ -126,11 +129,16 @@ class _Joiner:
 
     def clusters(self) -> list[Cluster]:
         distinct = {id(group): group for group in self.groups.values()}.values()
+        parts = [list(group.senses.values()) for group in distinct]
+        parts += [
+            [sense]
+            for senses in self.blocks.values()
+            for sense in senses
+            if sense.key not in self.groups
+        ]
         clusters = [
-            Cluster(
-                [u for s in group.senses.values() for member in s.members for u in member.units]
-            )
-            for group in distinct
+            Cluster([unit for sense in part for member in sense.members for unit in member.units])
+            for part in parts
         ]
         return sorted(clusters, key=lambda cluster: cluster.key)
 

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -89,8 +90,14 @@ def resolve(
         given = inherited(journalled, moved) if moved else journalled
         clusters, forced, names = apply_overrides(clusters, overrides, given)
         ids = give_ids(clusters, given, forced)
-        entities = _entities(ids, names)
-        own = {row["entity_id"]: (row["name"], row["kind"]) for row in entities.to_pylist()}
+        columns = "entity_id name kind language mentions documents"
+        entities = _table(columns, _entities(ids, names))
+        own = {
+            entity_id: (name, kind)
+            for entity_id, name, kind in zip(
+                *(entities[name].to_pylist() for name in ("entity_id", "name", "kind")), strict=True
+            )
+        }
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
@@ -115,27 +122,28 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+BATCH = 10_000  # rows that are Python objects at a time
 _TYPES = {"mentions": pa.int64(), "documents": pa.int64(), "weight": pa.float64()}
 
 
 def _table(columns: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
     """Return the sorted rows as a table; columns that are not in `_TYPES` are strings."""
-    ordered = sorted(rows)
-    return pa.table(
-        {
-            name: pa.array([row[at] for row in ordered], _TYPES.get(name, pa.string()))
-            for at, name in enumerate(columns.split())
-        }
-    )
+    schema = pa.schema([(name, _TYPES.get(name, pa.string())) for name in columns.split()])
+    waiting, batches = iter(rows), []
+    while batch := list(islice(waiting, BATCH)):
+        arrays = zip(*batch, strict=True)
+        typed = [pa.array(column, kind) for column, kind in zip(arrays, schema.types, strict=True)]
+        batches.append(pa.record_batch(typed, schema=schema))
+    return pa.Table.from_batches(batches, schema).sort_by([(n, "ascending") for n in schema.names])
 
 
-def _entities(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Table:
-    rows = []
+def _entities(
+    ids: dict[Cluster, str], given_names: dict[Cluster, str]
+) -> Iterator[tuple[str, str, str, str, int, int]]:
     for cluster, entity_id in ids.items():
         name, kind, language, mentions, documents = _describe(cluster)
         name = given_names.get(cluster, name)
-        rows.append((entity_id, name, kind, _language(name, language), mentions, documents))
-    return _table("entity_id name kind language mentions documents", rows)
+        yield entity_id, name, kind, _language(name, language), mentions, documents
 
 
 def _language(name: str, spoken: str) -> str:

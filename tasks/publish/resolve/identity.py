@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -152,10 +152,12 @@ def main_unit(cluster: Cluster) -> Unit:
     )
 
 
-def new_anchors(ids: dict[Cluster, str], given: EarlierIds) -> list[tuple[str, str]]:
-    """Return the anchors whose id is new or has changed, sorted."""
-    pairs = {(anchor_of(u), entity_id) for c, entity_id in ids.items() for u in c.units}
-    return sorted(pair for pair in pairs if given.newest.get(pair[0]) != pair[1])
+def new_anchors(ids: dict[Cluster, str], given: EarlierIds) -> Iterator[tuple[str, str]]:
+    """Yield the anchors whose id is new or has changed."""
+    for cluster, entity_id in ids.items():
+        for anchor in map(anchor_of, cluster.units):
+            if given.newest.get(anchor) != entity_id:
+                yield anchor, entity_id
 
 
 def redirects(ids: dict[Cluster, str], given: EarlierIds) -> list[tuple[str, str]]:

@@ -47,8 +47,10 @@ class Believed:
     Agreement is measured separately for single words, several words, acronyms and Chinese names.
     """
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: Iterable[Row]) -> None:
         """Take rows with `name`, `kind`, `kind_stated` (absent or null for a guess), `mentions`.
+
+        They are read several times.
 
         `scored` is the number of mentions that have scores, `kind_scores` their sum by kind.
         """

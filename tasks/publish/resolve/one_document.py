@@ -3,12 +3,15 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
+from sys import intern
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.publish.resolve.added_words import (
+    known_names,
     names_with_added_words,
     pieces_of_long_forms,
     pieces_of_names,
@@ -29,7 +32,6 @@ from tasks.text.names import (
     disambiguator,
     gender_of_title,
     is_acronym_of,
-    normalise_name,
     other_names_in,
 )
 
@@ -48,25 +50,26 @@ def read_local(
     for row in distinct_names.to_pylist() if distinct_names else ():
         apart[row["document_id"]].append((row["name"], row["other"]))
     stated: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in _sorted_rows(aliases, ("document_id", "name", "alias", "kind")):
+    for row in _Rows.sorted(aliases, "document_id", "name", "alias", "kind"):
         stated[row["document_id"]].append(row)
-    rows = list(_sorted_rows(local, ("document_id", "name", "kind")))
-    for row in rows:
+    rows = _Rows.sorted(local, "document_id", "name", "kind")
+    for row in rows.of("document_id", "name", "kind"):
         base, note = disambiguator(row["name"])
         for other in other_names_in(base, note):
             stated[row["document_id"]].append(
                 {"name": row["name"], "alias": other, "kind": row["kind"], "confidence": None}
             )
-    believed = Believed(rows)
-    for row in (*rows, *(row for own in stated.values() for row in own)):
+    believed = Believed(rows.of("name", "kind", "kind_stated", "mentions", "scored", "kind_scores"))
+    rows = rows.with_kinds(believed)
+    every_stated = [row for own in stated.values() for row in own]
+    for row in every_stated:
         row["kind"] = believed.kind(row)
-    meant, wholes = names_with_added_words(rows), pieces_of_names(rows)
-    long_forms = pieces_of_long_forms(rows, [row for own in stated.values() for row in own])
-    wholes |= long_forms
-    norms = {normalise_name(row["name"]) for row in rows}
-    firsts = Counter(norm.partition(" ")[0] for norm in norms if " " in norm)
-    translations = _translations(row for own in stated.values() for row in own)
-    known = meant, wholes, firsts, translations
+    spelt, places = known_names(rows.of("name", "kind", "mentions")), rows.of("name", "document_id")
+    meant = names_with_added_words(spelt)
+    wholes = pieces_of_names(spelt, places) | pieces_of_long_forms(spelt, places, every_stated)
+    firsts = Counter(norm.partition(" ")[0] for norm in spelt if " " in norm)
+    known = meant, wholes, firsts, _translations(every_stated)
+    del spelt
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         names = _DocumentNames(document, apart[document])
@@ -89,10 +92,30 @@ def _translations(stated: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
     }
 
 
-def _sorted_rows(table: pa.Table, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    ordered = table.sort_by([(column, "ascending") for column in columns])
-    for batch in ordered.to_batches(max_chunksize=10_000):
-        yield from batch.to_pylist()
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a table as dicts, which exist only while they are read: they take much memory."""
+
+    table: pa.Table
+
+    @classmethod
+    def sorted(cls, table: pa.Table, *columns: str) -> "_Rows":
+        return cls(table.sort_by([(column, "ascending") for column in columns]))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for batch in self.table.to_batches(max_chunksize=10_000):
+            yield from batch.to_pylist()
+
+    def of(self, *columns: str) -> "_Rows":
+        return _Rows(
+            self.table.select([name for name in columns if name in self.table.schema.names])
+        )
+
+    def with_kinds(self, believed: Believed) -> "_Rows":
+        kinds = pa.array(map(believed.kind, self.of("name", "kind", "kind_stated")), pa.string())
+        return _Rows(
+            self.table.set_column(self.table.schema.get_field_index("kind"), "kind", kinds)
+        )
 
 
 def _document(
@@ -132,6 +155,7 @@ class _DocumentNames:
         self.by_name: dict[str, Unit] = {}
         self.parents: dict[Unit, Unit] = {}
         self.addressed: list[tuple[Unit, str]] = []  # names with a title of a man or a woman
+        self.contexts: dict[str, str] = {}  # names of one passage share its text
 
     def add(self, row: dict[str, Any]) -> None:
         unit = self.touch(row["name"], row["kind"], row["title"] or "", row["mentions"])
@@ -143,9 +167,10 @@ class _DocumentNames:
             known = unit.first_said if unit.context else offset
             unit.first_said = min(known, offset)
         unit.description = max(unit.description, row["description"] or "", key=len)
-        unit.context = unit.context or row["context"] or ""
+        context = row["context"] or ""
+        unit.context = unit.context or self.contexts.setdefault(context, context)
         unit.life = joined([life for life in (unit.life, read_life(row)) if life])
-        unit.language = row["language"] or unit.language
+        unit.language = intern(row["language"] or unit.language)
 
     def touch(self, name: str, kind: str, title: str = "", mentions: int = 0) -> Unit:
         norm, note = sense_of(name, kind)
@@ -158,7 +183,7 @@ class _DocumentNames:
         if unit is None:
             unit = self.units[norm, note] = Unit(self.document, norm, note)
         unit.names[name] += mentions
-        unit.kinds[kind] += mentions
+        unit.kinds[intern(kind)] += mentions
         unit.titled |= titled
         gender = gender_of_title(name) if kind in ("person", "unknown") else None
         if gender:

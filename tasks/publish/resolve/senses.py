@@ -23,14 +23,21 @@ class Sense:
     norm: str
     number: int
     members: list[LocalEntity] = field(default_factory=list)
-    documents: set[str] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
-    notes: set[str] = field(default_factory=set)
+    notes: frozenset[str] = frozenset()
     descriptions: list[str] = field(default_factory=list)
     life: Life | None = None
     mentions: int = 0
     kind: str = "unknown"
     firm: bool = False
+    _documents: set[str] | None = None  # a set for each name of a corpus would take much memory
+
+    @property
+    def documents(self) -> set[str]:
+        """The documents with one of the bearers."""
+        if len(self.members) > 1 and self._documents is None:
+            self._documents = {member.document for member in self.members}
+        return self._documents or {member.document for member in self.members}
 
     @property
     def key(self) -> tuple[str, int]:
@@ -39,16 +46,21 @@ class Sense:
 
     def add(self, member: LocalEntity) -> None:
         """Add a bearer."""
+        if self._documents is not None:
+            self._documents.add(member.document)
+        if self.members:
+            self.kinds = self.kinds.copy() if len(self.members) == 1 else self.kinds
+            self.kinds.update(member.kinds)
+        else:
+            self.kinds = member.kinds
         self.members.append(member)
-        self.documents.add(member.document)
-        self.kinds.update(member.kinds)
         self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
         self.firm |= member.firm
         if member.life:
             self.life = joined([life for life in (self.life, member.life) if life])
         if member.note:
-            self.notes.add(member.note)
+            self.notes |= {member.note}
         text = member.description
         if text and text not in self.descriptions and len(self.descriptions) < _MAX_DESCRIPTIONS:
             self.descriptions.append(text)
@@ -251,7 +263,7 @@ def _evidence(entity: LocalEntity) -> str:
     return entity.description or entity.note
 
 
-def _notes_agree(note: str, notes: set[str]) -> bool:
+def _notes_agree(note: str, notes: frozenset[str]) -> bool:
     words = set(note.split())
     return any(words & set(other.split()) for other in notes)
 
