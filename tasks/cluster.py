@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -131,12 +132,12 @@ class Cluster:
         looked_at, most = time.monotonic(), len(leases)
         while True:
             while len(flying) < (most or self._room):
-                batch = again.popleft() if again else next(coming, None)
-                if batch is None:
+                again.extend(() if again else islice(coming, 1))
+                if not again:
                     break
                 lease = [leases.popleft()] if most else []
-                future = self._submit(work, (*lease, *batch))
-                flying[future.key] = _Flying(future, batch, lease)
+                future = self._submit(work, (*lease, *again[0]))
+                flying[future.key] = _Flying(future, again.popleft(), lease)
                 future.add_done_callback(landed.put)
             if not flying:
                 return
@@ -150,6 +151,8 @@ class Cluster:
                 yield from result
 
     def _submit(self, work: Callable[..., Any], batch: Batch) -> Any:
+        if self._client.status != "running":
+            raise _no_scheduler(self._address)
         hosts = Counter(worker["host"] for worker in self._workers.values())
         beside = max(hosts.values(), default=1)
         only = list(self._workers) if self._most else None
