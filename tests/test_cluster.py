@@ -115,6 +115,28 @@ def test_a_worker_without_a_library_is_told_in_plain_words(there):
         list(cluster(lacks, [(7,)]))
 
 
+def test_a_cluster_is_reached_by_tls_with_the_settings_of_dask():
+    import dask
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    keys = Security.temporary()
+    ours = {
+        "distributed.comm.tls.ca-file": keys.tls_ca_file,
+        "distributed.comm.tls.client.cert": keys.tls_client_cert,
+        "distributed.comm.tls.client.key": keys.tls_client_key,
+    }
+    quiet = {"processes": False, "dashboard_address": ":0", "n_workers": 1}
+    with LocalCluster(protocol="tls", security=keys, **quiet) as started:
+        address = started.scheduler_address
+        assert address.startswith("tls://")
+        settings = Settings(engine=ENGINE, runner="dask", dask_address=address)
+        with dask.config.set(ours), Cluster(settings) as cluster:
+            assert list(cluster(divmod, [(7, 2)])) == [(3, 1)]
+        with pytest.raises(UsageError, match="TLS"), Cluster(settings) as cluster:
+            list(cluster(divmod, [(7, 2)]))
+
+
 class Fatal:
     """A future whose workers all died."""
 
