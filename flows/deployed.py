@@ -27,7 +27,9 @@ from prefect.utilities.annotations import quote
 
 from flows.commands.answer import AnswerQuestions
 from flows.commands.audit import AuditFacts
+from flows.commands.backup import Backup
 from flows.commands.calibrate_gate import CalibrateGate
+from flows.commands.compact import Compact
 from flows.commands.evaluate import EvaluateAnswers
 from flows.commands.gates import EvaluateGates
 from flows.commands.import_graph import ImportGraph
@@ -57,6 +59,8 @@ JOBS: tuple[type[Job], ...] = (
     EvaluateAnswers,
     EvaluateGates,
     WriteReport,
+    Compact,
+    Backup,
 )
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]

@@ -128,6 +128,15 @@ class Way(_Reply):
     repaired: bool = Field(False, description="Whether it was asked again for quotations.")
 
 
+class OfNamesake(_Reply):
+    """A value that is told of another thing than the answer, but of one with the same name."""
+
+    value: str = Field(description="One of `others`.")
+    name: str = Field(description="The name.")
+    entity_id: str = Field(description="The namesake in the table `entities`.")
+    uri: str = Field(description="A document that tells of it.")
+
+
 class Answer(_Reply):
     """A question and its answer; `answerable` is false if the almanac does not know."""
 
@@ -145,6 +154,9 @@ class Answer(_Reply):
     )
     others: list[str] = Field(
         [], description="What else texts may say instead, with less support, the likeliest first."
+    )
+    namesakes: list[OfNamesake] = Field(
+        [], description="Which of `others` are told of something else with the same name."
     )
     answerable: bool = Field(description="Whether an answer was given.")
     found: Found | None = Field(

@@ -14,6 +14,7 @@ import orjson
 from schemas.errors import HeldError
 from schemas.operations import Run
 from schemas.settings import Settings
+from tasks.compact import compact_if_due
 from tasks.lineage import Lineage
 from tasks.progress import Each, Report, RunStage, Workers, run_plainly, silent
 from tasks.tracing import span
@@ -64,6 +65,10 @@ def publishing_run(
         with recorded(home, run):
             home.clean()
             yield run
+            counts, notes = compact_if_due(home, settings.publish.compact_after)
+            run.notes += notes
+            if counts:
+                run.counts["parts"] = counts
         if timed:
             timed.set_attributes({"outcome": run.outcome, "edition": run.edition or ""})
 

@@ -49,7 +49,7 @@ from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from tasks.verbalize import verbalize
 from warehouse.home import Home
-from warehouse.journal import register
+from warehouse.journal_views import register
 
 PATIENCE = 600.0  # seconds that a finished training waits for the lease at least
 DESCRIBED = 8  # relations that a description names
@@ -247,7 +247,7 @@ def journal_texts(
 ) -> Iterator[str]:
     """Yield the texts of verbalizations that belong to a split, ordered by their ids."""
     config: dict[str, Any] = {"memory_limit": "1GB", "temp_directory": str(spill)}
-    with duckdb.connect(":memory:", config=config) as con:
+    with home.journal.pinned(), duckdb.connect(":memory:", config=config) as con:
         register(home.journal, [VerbalizedText], con, position)
         rows = con.sql(
             "select text from j_verbalized_texts where verbalization_id in (select unnest($ids)) "

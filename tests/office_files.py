@@ -82,6 +82,7 @@ _OPENDOCUMENT = " ".join(
     for prefix, name in {
         "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style",
         "fo": "xsl-fo-compatible", "show": "presentation", "meta": "meta", "chart": "chart",
+        "svg": "svg-compatible",
     }.items()
 )  # fmt: skip
 _ROOT = (
@@ -101,6 +102,12 @@ _STYLES = "".join(
     ]
 )
 
+_SLIDE = (
+    '<office:master-styles><style:page-layout style:name="L"><style:page-layout-properties '
+    'fo:page-width="28cm" fo:page-height="21cm"/></style:page-layout>'
+    '<style:master-page style:name="M" style:page-layout-name="L"/></office:master-styles>'
+)
+
 
 def write_opendocument(path: Path, body: str, meta: str = "", **objects: str) -> None:
     """Write an OpenDocument file; `objects` are the bodies of embedded objects by their names."""
@@ -113,7 +120,7 @@ def write_opendocument(path: Path, body: str, meta: str = "", **objects: str) ->
 
 def flat_opendocument(body: str) -> str:
     """Return a document in one file, with styles by the names of what they do."""
-    styles = f"<office:styles>{_STYLES}</office:styles>"
+    styles = f"<office:styles>{_STYLES}</office:styles>{_SLIDE}"
     return f"{_ROOT}{styles}<office:body>{body}</office:body></office:document>"
 
 

@@ -141,6 +141,10 @@ def test_an_answer_about_one_of_two_namesakes_tells_of_the_other(own_home, corpu
     shown = almanac.shown(own_home, "ask", "Which town was Nora Field born in?")
     assert ("Riga" in shown.splitlines()[0]) != ("  Another Nora Field: Riga (two.md)" in shown)
     assert "  Another Nora Field: " in shown
+    answer = almanac.json(own_home, "ask", "Which town was Nora Field born in?")
+    [other] = answer["namesakes"]
+    assert (other["value"], other["name"], other["uri"]) == ("Riga", "Nora Field", "two.md")
+    assert other["value"] in answer["others"]
 
 
 def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):

@@ -225,6 +225,33 @@ def test_words_of_slides(tmp_path: Path) -> None:
     assert text == "grouped\n\n9 × 10^4\nin all(a+b)/2"
 
 
+WHITE = '><a:solidFill><a:srgbClr val="FFFFFF"/></a:solidFill></a:rPr><a:rPr'
+BLUE = '<a:solidFill><a:srgbClr val="0000FF"/></a:solidFill>'
+
+
+def placed(left: int, fill: str = "") -> str:
+    return f'<a:xfrm><a:off x="{left}" y="0"/><a:ext cx="10" cy="10"/></a:xfrm>{fill}'
+
+
+@pytest.mark.parametrize(
+    ("shapes", "text"),
+    {
+        "white": (shape("white", WHITE), ""),
+        "in a blue shape": (shape("Seen", WHITE, place=BLUE), "Seen"),
+        "on a blue shape": (shape("", place=placed(0, BLUE))
+                            + shape("Seen", WHITE, place=placed(9)), "Seen"),
+        "beside a blue shape": (shape("", place=placed(0, BLUE))
+                                + shape("white", WHITE, place=placed(10)), ""),
+        "on a picture": (f"<p:pic><p:spPr>{placed(0)}</p:spPr></p:pic>"
+                         + shape("Seen", WHITE, place=placed(0)), "Seen"),
+        "at an unknown place": (shape("", place=placed(0, BLUE)) + shape("Seen", WHITE), "Seen"),
+    }.values(),
+)  # fmt: skip
+def test_white_words_on_a_white_slide_are_not_read(tmp_path: Path, shapes: str, text: str) -> None:
+    show = write_slide(tmp_path / "a.pptx", shape("A mill.") + shapes)
+    assert read_one(show).text == "\n\n".join(filter(None, ["A mill.", text]))
+
+
 def test_cells_of_slides_count_in_each_column_and_row_that_they_span(tmp_path: Path) -> None:
     def cells(*cells: str) -> str:
         return f"<a:tr>{''.join(cells)}</a:tr>"
@@ -298,3 +325,23 @@ def test_a_flat_opendocument_presentation(tmp_path: Path) -> None:
     body = f"<office:presentation>{page.format('A mill.', hidden)}</office:presentation>"
     (tmp_path / "a.fodp").write_text(flat_opendocument(body))
     assert read_one(tmp_path / "a.fodp").text == "A mill."
+
+
+def test_words_beside_a_slide_or_white_on_white_are_not_read_from_opendocument(
+    tmp_path: Path,
+) -> None:
+    def frame(words: str, left: str, style: str = "") -> str:
+        where = f'svg:x="{left}" svg:y="1cm" svg:width="4cm" svg:height="1cm"'
+        text = f'<text:p><text:span text:style-name="{style}">{words}</text:span></text:p>'
+        return f"<draw:frame {where}><draw:text-box>{text}</draw:text-box></draw:frame>"
+
+    blue = '<draw:rect svg:x="20cm" svg:y="0cm" svg:width="8cm" svg:height="9cm"/>'
+    shapes = (
+        frame("A mill.", "1cm"), frame("white", "1cm", "W"), frame("beside", "28cm"),
+        frame("above", "-4cm"), blue, frame("Seen", "21cm", "W"),
+    )  # fmt: skip
+    page = f'<draw:page draw:master-page-name="M">{"".join(shapes)}</draw:page>'
+    (tmp_path / "a.fodp").write_text(
+        flat_opendocument(f"<office:presentation>{page}</office:presentation>")
+    )
+    assert read_one(tmp_path / "a.fodp").text == "A mill.\n\nSeen"

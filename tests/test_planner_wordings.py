@@ -118,3 +118,33 @@ def test_a_question_like_one_that_was_learned_from_means_the_same_path(graph):
     worded = [("To whom does \u241e belong?", owner)]
     planner = Planner(graph, untaught_planner(graph).model, [owner], worded=worded)
     assert answers(graph, "To whom does Brenna Mill belong?", planner) == ["Tess Amory"]
+
+
+TRADE = [
+    ("Brenna Pump", "manufacturer", "Oster Works"),
+    ("Brenna Pump", "contact", "Ida Amory"),
+    ("Oster Works", "supplier", "Ravel Steel"),
+    ("石桥泵", "生产商", "兰浦机械厂"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who makes the Brenna Pump?", "manufacturer"),
+        ("Which company made the Brenna Pump?", "manufacturer"),
+        ("Who do I contact about the Brenna Pump?", "contact"),
+        ("Who supplies Oster Works?", "supplier"),
+        ("哪家公司制造石桥泵？", "生产商"),
+    ],
+)
+def test_makers_and_traders_are_asked_for_by_their_verbs(question: str, expected: str) -> None:
+    graph = Graph.of("trade", TRADE)
+    meant = Wordings(graph, strict=True).best(analyse(question))
+    assert meant is not None
+    assert [graph.relations[relation] for relation, _ in meant.planned.path] == [expected]
+
+
+def test_what_somebody_supplies_is_no_supplier() -> None:
+    question = analyse("What does Oster Works supply?")
+    assert Wordings(Graph.of("trade", TRADE), strict=True).best(question) is None

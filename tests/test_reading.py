@@ -263,7 +263,7 @@ def test_tables(tmp_path: Path, name: str, mark: str) -> None:
 
 def test_table_in_a_legacy_encoding_and_without_text_column(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("id,text\n1,Élève à l'école\n".encode("latin-1"))
-    (tmp_path / "b.csv").write_text("id,body\n1,text\n")
+    (tmp_path / "b.csv").write_text(f"id,body\n1,{'A long text. ' * 20}\n")
     refusal, _ = read_all(tmp_path)
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING
     one, two = read_all(tmp_path, ReadSettings(charset="latin-1"))

@@ -1,9 +1,14 @@
-"""Tables of delimited text: a text is whole, or refused with the reason."""
+"""Records in CSV and JSON: a text is whole, or refused with the reason; others are a table."""
 
+import re
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from schemas.settings import ReadSettings
 from tasks.ingest.formats import ReadText, Reason, Refusal
 from tests.documents import read_all, texts
 
@@ -96,3 +101,72 @@ def test_json_of_other_writers(
 ) -> None:
     (tmp_path / name).write_text(records)
     assert list(texts(tmp_path).values()) == expected
+
+
+PLANTS = (
+    "| Plant | built by | City |\n| --- | --- | --- |\n"
+    "| Orvel | Tarn Works | Lunby |\n| Selka | Aas Works |  |"
+)
+# Of files without a column of texts.
+TABLES = {
+    "commas": ("a.csv", "Plant,built_by,City\nOrvel,Tarn Works,Lunby\nSelka,Aas Works,\n"),
+    "semicolons": ("a.csv", "sep=;\nPlant;built by;City\nOrvel;Tarn Works;Lunby\n"
+                   "Selka;Aas Works;#N/A\n"),
+    "tabs": ("a.tsv", "Plant\tbuilt by\tCity\nOrvel\tTarn Works\tLunby\nSelka\tAas Works\n"),
+    "lines of JSON": ("a.jsonl", '{"Plant": "Orvel", "built by": "Tarn Works", "City": "Lunby"}\n'
+                      '{"built by": ["Aas Works"], "Plant": "Selka", "City": null}\n'),
+    "a list in JSON": ("a.json", '{"all": [{"Plant": "Orvel", "built": {"by": "Tarn Works"}, "City"'
+                       ': "Lunby"}, {"Plant": "Selka", "built": {"by": "Aas Works"}}]}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "table"), TABLES.values(), ids=TABLES)
+def test_records_without_texts_are_one_table(tmp_path: Path, name: str, table: str) -> None:
+    (tmp_path / name).write_text(table)
+    assert texts(tmp_path) == {name: PLANTS}
+
+
+def test_a_parquet_file_without_texts_is_a_table(tmp_path: Path) -> None:
+    columns = {"plant": ["Orvel", "Selka"], "opened": [date(1931, 5, 1), None]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    expected = "| plant | opened |\n| --- | --- |\n| Orvel | 1931-05-01 |\n| Selka |  |"
+    assert texts(tmp_path) == {"a.parquet": expected}
+
+
+def test_two_tables_of_an_exported_sheet_are_two(tmp_path: Path) -> None:
+    rows = ("Report of 1931,,", ",,", "Plant,City,", "Orvel,Lunby,", ",,", "Ship,Captain,Built")
+    (tmp_path / "a.csv").write_text("\n".join([*rows, "Gorm,Jon Vask,1931"]))
+    assert list(texts(tmp_path).values()) == [
+        "Report of 1931\n\n| Plant | City |\n| --- | --- |\n| Orvel | Lunby |\n\n"
+        "| Ship | Captain | Built |\n| --- | --- | --- |\n| Gorm | Jon Vask | 1931 |"
+    ]
+
+
+def test_rows_that_may_be_shifted_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Plant,City\nOrvel,Lunby, near Pell\nSelka,Pell\n")
+    refusal, table = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and isinstance(table, ReadText)
+    assert (refusal.uri, refusal.reason) == ("a.csv#line 2", Reason.BAD_FORMAT)
+    assert "Orvel" not in table.text
+
+
+UNREAD = {
+    "texts under another name": ("a.csv", f'id,body\n1,"{DAM * 9}"\n', "`text` .*: id, body"),
+    "a feed without texts": ("a.csv", "uri,op,name\na,upsert,Orvel\n", "`text`"),
+    "one column": ("a.csv", "name\nOrvel\n", "`text` .*: name"),
+    "values within values": ("a.json", '[{"a": "b", "c": [{"d": "e"}]}]', "within values"),
+}
+
+
+@pytest.mark.parametrize(("name", "table", "sentence"), UNREAD.values(), ids=UNREAD)
+def test_what_is_no_table_is_refused(tmp_path: Path, name: str, table: str, sentence: str) -> None:
+    (tmp_path / name).write_text(table)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.NO_TEXT_COLUMN
+    assert re.search(sentence, refusal.text)
+
+
+def test_a_table_has_no_more_characters_than_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("plant,city\n" + "Orvel,Lunby\n" * 100)
+    (refusal,) = read_all(tmp_path, ReadSettings(max_text_chars=1_000))
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.TOO_LONG

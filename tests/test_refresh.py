@@ -225,7 +225,7 @@ def test_an_empty_folder_is_no_mistake_but_is_told(home, tmp_path):
 
 
 def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):
-    table = "name,length\nOsel,7\n"
+    table = "name\nOsel\n"
     write_texts(tmp_path, {"towns.csv": table, "rivers.csv": table, "empty.txt": ""})
     run = refresh(home, [str(tmp_path / "*.csv"), str(tmp_path / "empty.txt")], SETTINGS)
     columns, empty, where = run.notes

@@ -63,6 +63,24 @@ def test_a_poisoned_tokenizer_is_refused_by_its_name(poison, model, tmp_path):
     assert time.perf_counter() - began < tokenizer_check.SECONDS
 
 
+LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "chat_template.jinja"])
+def test_a_template_without_end_is_refused_by_the_name_of_its_file(
+    name, model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tokenizer_check, "SECONDS", 1)
+    for path in model.iterdir():
+        (tmp_path / path.name).hardlink_to(path)
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).write_text(
+        {"chat_template.jinja": LOOP}.get(name, json.dumps({"chat_template": LOOP}))
+    )
+    with pytest.raises(UsageError, match=f"its template in {name} cannot be read within 1 s"):
+        weights_folder(str(tmp_path))
+
+
 def test_a_breakdown_of_a_library_is_an_error_of_the_model():
     class PanicException(BaseException):  # noqa: N818 (the name that Rust's libraries give it)
         pass

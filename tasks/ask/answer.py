@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from schemas.answers import Answer, Gating
+from schemas.answers import Answer, Gating, OfNamesake
 from schemas.documents import REMEMBERED, cited_as
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
@@ -46,6 +46,34 @@ where m.fact_kind = 'triple' and m.document_id = $document
 order by all
 """
 
+# A value is a namesake's if it stands in passages about that one, and in none about the other.
+_NAMESAKES = """
+with own as (
+    select distinct e.entity_id, e.name, e.graph
+    from passages p
+    join entity_passages a using (document_id, passage_id)
+    join entities e using (entity_id)
+    where p.document_id = $document and p.span_start < $end and p.span_end > $start
+),
+told as (
+    select unnest($others) as value
+),
+about as (
+    select value, entity_id, min(document_id) as document_id
+    from told
+    join passages p on contains(p.text, value)
+    join entity_passages using (document_id, passage_id)
+    group by all
+)
+select distinct t.value, n.name, n.entity_id, d.uri
+from own
+join entities n on n.name = own.name and n.graph = own.graph and n.entity_id <> own.entity_id
+join about t on t.entity_id = n.entity_id
+join documents d on d.document_id = t.document_id
+where not exists (from about b where b.entity_id = own.entity_id and b.value = t.value)
+order by all
+"""
+
 
 def answer_of(
     question: str,
@@ -60,7 +88,7 @@ def answer_of(
     last, mode = results[-1], resources.settings.experts.mode
     decisions = [decision for result in results for decision in result.decisions]
     written = last.text or None
-    return Answer(
+    answer = Answer(
         question_id=state.question_id,
         question=question,
         answer=(written or last.answers[0]) if last.answers else None,
@@ -83,6 +111,12 @@ def answer_of(
         gating=gating,
         decisions=[_decision_row(state.question_id, mode, *pair) for pair in enumerate(decisions)],
     )
+    if not answer.others:
+        return answer
+    found = _beside_answer(resources.edition, answer, _NAMESAKES, others=answer.others)
+    fields = OfNamesake.model_fields
+    namesakes = [OfNamesake(**dict(zip(fields, row, strict=True))) for row in found]
+    return answer.model_copy(update={"namesakes": namesakes})
 
 
 def _program(results: Sequence[RouteResult]) -> str | None:
@@ -117,23 +151,22 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
 
 def other_values(edition: Edition, answer: Answer) -> list[tuple[str, str]]:
     """Return the values, with their sources, that contradict the fact behind an answer."""
-    found = _beside_answer(edition, answer, _OTHERS)
+    found = _beside_answer(edition, answer, _OTHERS, answer=answer.answer)
     return [(value, cited_as(*place)) for value, *place in found]
 
 
 def values_of_namesakes(edition: Edition, answer: Answer) -> list[tuple[str, str, str]]:
     """Return names, values and sources of the same fact about others of the name."""
-    found = _beside_answer(edition, answer, _OF_NAMESAKES)
+    found = _beside_answer(edition, answer, _OF_NAMESAKES, answer=answer.answer)
     return [(name, value, cited_as(*place)) for name, value, *place in found]
 
 
-def _beside_answer(edition: Edition, answer: Answer, query: str) -> list[Any]:
+def _beside_answer(edition: Edition, answer: Answer, query: str, /, **values: Any) -> list[Any]:
     """Return what a query finds; an edition of an older version may lack the tables that tell."""
     place = answer.evidence[0] if answer.answer and answer.evidence else None
     if place is None or place.graph != CORPUS or place.document_id is None:
         return []
-    values = {
-        "answer": answer.answer,
+    values |= {
         "document": place.document_id,
         "start": place.span_start,
         "end": place.span_end,

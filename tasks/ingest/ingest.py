@@ -20,6 +20,7 @@ from tasks.ingest.formats.records import version_order
 from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
 from tasks.progress import Each, in_order
+from tasks.version import code_version
 from warehouse.home import Home
 
 # The environment failed, not the input: the earlier text stays valid, and the next run tries again.
@@ -188,14 +189,15 @@ class Ingestion:
     def _fingerprint_of_refused(self, item: Item) -> str:
         """Return the fingerprint of a file that holds a refused input.
 
-        It names the settings, since the file is read again once they, or the extra for pictures,
-        may allow more.
+        It names the settings and the version, since the file is read again once they, or the extra
+        for pictures, may allow more.
         """
         return f"{item.fingerprint} refused under {self._settings_sha[:16]}"
 
     @cached_property
     def _settings_sha(self) -> str:
         allowed = f"{self.settings.read.model_dump_json()} pictures: {can_read_pictures()}"
+        allowed += f" version: {code_version()}"
         return sha256(allowed.encode()).hexdigest()
 
     def _note(self, outcome: Outcome, item: Item) -> None:

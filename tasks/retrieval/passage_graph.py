@@ -1,6 +1,5 @@
 """The graph of passages and the entities they name, over which search walks."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 import schemas
-from tasks.retrieval.texts import corpus_aliases, corpus_batches, row_batches
+from tasks.retrieval.texts import corpus_aliases, corpus_batches
 from tasks.text.names import normalise_name
 
 # Chosen on HotpotQA, MuSiQue and 2WikiMultiHop together; flat around these values.
@@ -18,6 +18,7 @@ TITLE_WEIGHT = 3.0  # of an edge to the passage about an entity; mentions weigh 
 FACT_WEIGHT = 1.0
 FOLLOW = 0.7  # the probability of following a link rather than returning to the start
 REST = 3e-6  # a node with less time than this per link passes none of it on
+ROWS = 1 << 20  # triples whose ends are looked up at a time
 LINK_COLUMNS = ["entity_id", "document_id", "passage_id", "times"]
 
 
@@ -74,20 +75,19 @@ def build_passage_graph(
     edition: Path, passages: pa.Table, entity_rows: dict[str, int], names: EntityNames
 ) -> PassageGraph:
     """Build the graph from an edition's tables; `passages` gives the order of passages."""
-    places = (passages[name].to_pylist() for name in ("document_id", "passage_id"))
-    passage_rows: dict[Any, int] = {}
-    for row, place in enumerate(zip(*places, strict=True)):
-        passage_rows.setdefault(place, row)
-    named = [np.empty((0, 3), np.int32)]
-    for batch in row_batches(edition, schemas.EntityPassage, LINK_COLUMNS):
-        entities, *place, times = batch.to_pydict().values()
-        there = _rows(zip(*place, strict=True), passage_rows)
-        named.append(_edges(_rows(entities, entity_rows), there, times))
-    links = np.concatenate(named)
+    ids = pa.array(entity_rows, pa.string())
+    named = pq.read_table(edition / f"{schemas.EntityPassage.table}.parquet", columns=LINK_COLUMNS)
+    there = pc.index_in(_places(named), value_set=_places(passages))
+    links = _edges(pc.index_in(named["entity_id"], value_set=ids), there, named["times"])
     links = links[np.lexsort((links[:, 0], links[:, 1]))]
     titled = _titled(passages, links, names)
-    related = _related(edition, entity_rows)
+    related = _related(edition, ids)
     return PassageGraph(len(entity_rows), len(passages), links, titled, related)
+
+
+def _places(table: pa.Table) -> Any:
+    """Return document and passage of each row as one string."""
+    return pc.binary_join_element_wise(table["document_id"], table["passage_id"], " ")
 
 
 def _titled(passages: pa.Table, links: np.ndarray, names: EntityNames) -> np.ndarray:
@@ -119,23 +119,18 @@ def _titled(passages: pa.Table, links: np.ndarray, names: EntityNames) -> np.nda
     return np.array(titled, np.int32).reshape(-1, 2)
 
 
-def _related(edition: Path, entity_rows: dict[str, int]) -> np.ndarray:
+def _related(edition: Path, entity_ids: pa.Array) -> np.ndarray:
     pairs = [np.empty((0, 2), np.int32)]
-    for batch in corpus_batches(edition, schemas.Triple, ["head_id", "tail_id"]):
-        ends = _edges(*(_rows(ids, entity_rows) for ids in batch.to_pydict().values()))
+    for batch in corpus_batches(edition, schemas.Triple, ["head_id", "tail_id"], ROWS):
+        ends = _edges(*(pc.index_in(ids, value_set=entity_ids) for ids in batch.columns))
         pairs.append(ends[ends[:, 0] != ends[:, 1]])
     return np.unique(np.concatenate(pairs), axis=0)
 
 
-def _rows(keys: Iterable[Any], rows: dict[Any, int]) -> list[int]:
-    """Return the row of each key; -1 if there is none."""
-    return [rows.get(key, -1) for key in keys]
-
-
-def _edges(*columns: list[int]) -> np.ndarray:
-    """Return the edges whose ends are all known, as int32 (edges, columns)."""
-    edges = np.array(columns, np.int32).T
-    return edges[(edges >= 0).all(1)]
+def _edges(*columns: Any) -> np.ndarray:
+    """Return the edges in which no column is null, as int32 (edges, columns)."""
+    table = pa.table(list(columns), list(map(str, range(len(columns))))).drop_null()
+    return np.stack([column.to_numpy().astype(np.int32) for column in table.columns], 1)
 
 
 class Walker:

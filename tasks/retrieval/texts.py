@@ -164,10 +164,12 @@ def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[p
         yield from file.iter_batches(BATCH, columns=columns)
 
 
-def corpus_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:
+def corpus_batches(
+    edition: Path, row: type[Row], columns: list[str], size: int = BATCH
+) -> Iterator[pa.RecordBatch]:
     """Yield only the rows of the corpus, from a table with a column `graph`."""
     table = dataset(edition / f"{row.table}.parquet")
-    scanner = table.scanner(columns, filter=OF_CORPUS, batch_size=BATCH, use_threads=False)
+    scanner = table.scanner(columns, filter=OF_CORPUS, batch_size=size, use_threads=False)
     yield from scanner.to_batches()
 
 

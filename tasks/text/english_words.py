@@ -4,6 +4,8 @@ Relations are named after verbs, so "wrote", "written" and "writes" must all bec
 that the dictionary lacks stays as the text has it: a guessed one ("permited") is worse than none.
 """
 
+import gzip
+from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -79,10 +81,49 @@ def _lemmas(form: str) -> tuple[str, ...]:
 
 @cache
 def _dictionary() -> Any:
-    """Return LemmInflect without its extension of spaCy, which takes three seconds to load."""
+    """Return LemmInflect without its extension of spaCy, which takes three seconds to load.
+
+    It would also parse 150,000 lines for the first word that is looked up.
+    """
     with without("spacy"):
         import lemminflect
+        from lemminflect.codecs.InflectionLUCodec import InflectionLUCodec
+        from lemminflect.codecs.LemmaLUCodec import LemmaLUCodec
+        from lemminflect.core.LexicalUtils import categoryToUPos
+
+    def lemmas(line: str) -> dict[str, tuple[str, ...]]:
+        _, category, forms = LemmaLUCodec.fromString(line)
+        return {categoryToUPos(category): forms}
+
+    def inflections(line: str) -> dict[str, tuple[str, ...]]:
+        return InflectionLUCodec.fromString(line)[2]
+
+    known, inflected = lemminflect.Lemmatizer(), lemminflect.Inflections()
+    known.lemma_dict = _Entries(known.lemma_lu_fn, lemmas)
+    entries = _Entries(inflected.infl_lu_fn, inflections)
+    inflected.infl_dict = InflectionLUCodec.updateForAuxMod(entries)
     return lemminflect
+
+
+class _Entries(dict[str, Any]):
+    """The entries of a compressed word list, whose lines are parsed when a word is looked up."""
+
+    def __init__(self, path: str, parsed: Callable[[str], dict[str, tuple[str, ...]]]) -> None:
+        self._parsed = parsed
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for line in file.read().splitlines():
+                word = line.partition(",")[0]
+                self[word] = f"{self[word]}\n{line}" if word in self else line
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """Return the entry of a word."""
+        entry = super().get(word, default)
+        if isinstance(entry, str):
+            lines, entry = entry.splitlines(), {}
+            for line in lines:
+                entry |= self._parsed(line)
+            self[word] = entry
+        return entry
 
 
 @cache

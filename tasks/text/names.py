@@ -161,6 +161,7 @@ def is_pronoun(text: str, language: str) -> bool:
     return word.lower() in _PRONOUNS["en"]
 
 
+@lru_cache(maxsize=1 << 16)
 def strip_titles(name: str) -> str:
     """Return a person's name without forms of address, unless nothing else would be left.
 
@@ -183,6 +184,7 @@ def strip_titles(name: str) -> str:
     return text
 
 
+@lru_cache(maxsize=1 << 16)
 def gender_of_title(name: str) -> Literal["man", "woman"] | None:
     """Return what the form of address right before (in Chinese: after) a person's name tells.
 

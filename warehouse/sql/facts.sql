@@ -43,19 +43,21 @@ where (select count(*) > 0 from rejected)
 
 -- What holds in several periods, such as a second term of office, is a fact for each of them.
 create table resolved_triples as
-select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail, polarity,
-           modality) as whenever,
-       left(coalesce(valid_from, valid_to), 4) as period,
-       case when min(period) over one < max(period) over one
-            then substring(sha256(concat_ws(chr(31), whenever, period)), 1, 32)
-            else whenever end as triple_id
-from named_triples s
-join resolved_entities h on h.entity_id = s.head_id
-left join resolved_entities t on t.entity_id = s.tail_id
-anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
--- Two names of one thing are its aliases; that they are says no triple.
-where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail)
-window one as (partition by whenever);
+with each as (
+    select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail,
+               polarity, modality) as whenever,
+           left(coalesce(valid_from, valid_to), 4) as period
+    from named_triples s
+    join resolved_entities h on h.entity_id = s.head_id
+    left join resolved_entities t on t.entity_id = s.tail_id
+    anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
+    -- Two names of one thing are its aliases; that they are says no triple.
+    where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail)
+),
+repeated as (select whenever from each group by all having min(period) < max(period))
+select *, if(whenever in (select whenever from repeated),
+             substring(sha256(concat_ws(chr(31), whenever, period)), 1, 32), whenever) as triple_id
+from each;
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
@@ -115,8 +117,8 @@ select t.document_id, t.passage_id, t.doc_start, t.doc_end, t.head, t.tail
 from triple_statements t join refused using (document_id, passage_id, doc_start, ordinal);
 
 create table statement_facts as
-with each as (
-    select s.* exclude (engine, prompt_sha, commit, extracted_at, ordinal),
+with said as (
+    select s.* exclude (engine, prompt_sha, commit, extracted_at),
            substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate,
                object, array_to_string(arguments, chr(30)))), 1, 32) as statement_id
     from clause_statements s
@@ -126,6 +128,12 @@ with each as (
         and r.head in (s.subject, s.subject_name)
         and r.tail = regexp_replace(s.object, '^(an?|the) ', '')
     where statement_id not in (select fact_id from rejected)
+),
+repeated as (select statement_id from said group by all having count(*) > 1),
+each as (  -- only few have to be sorted
+    from said anti join repeated using (statement_id)
+    union all
+    from said semi join repeated using (statement_id)
     qualify row_number() over (partition by statement_id order by confidence desc, ordinal) = 1
 ),
 subjects as (  -- a subject that is a name word for word, if not the name that was read in it
@@ -137,11 +145,14 @@ subjects as (  -- a subject that is a name word for word, if not the name that w
 ),
 named as (  -- whom its complements name
     select e.statement_id, list(distinct a.entity_id order by a.entity_id) as argument_ids
-    from each e
+    from (
+        select *, concat_ws(chr(30), object, array_to_string(arguments, chr(30)), "time", place) as words
+        from each
+    ) e
     join name_places n
         on n.document_id = e.document_id and n.passage_id = e.passage_id
         and n.doc_start >= e.doc_start and n.doc_start < e.doc_end and n.name <> e.subject_name
-        and contains(concat_ws(chr(30), e.object, array_to_string(e.arguments, chr(30)), e."time", e.place), n.name)
+        and contains(e.words, n.name)
     join assignment a on a.document_id = n.document_id and a.name = n.name
     group by all
 )

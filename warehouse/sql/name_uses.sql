@@ -13,11 +13,15 @@ with candidates as (
           union
           select unnest([subject, coalesce("object", subject)]) from overrides)
 ),
-template as (  -- lines, but for their numbers, that a quarter of the documents have
-    select line from (
-        select witness, regexp_replace(unnest(string_split(text, chr(10))), '[0-9\s]+', '', 'g') as line
-        from passages)
-    group by all having count(distinct witness) * 4 >= (select count(*) from documents)
+lines as (select distinct witness, unnest(string_split(text, chr(10))) as line from passages),
+bare_lines as (
+    select line, regexp_replace(line, '[0-9\s]+', '', 'g') as bare from (select distinct line from lines)
+),
+template as (  -- lines that a quarter of the documents have, but for their numbers
+    select line from bare_lines semi join (
+        select bare from lines join bare_lines using (line)
+        group by all having count(distinct witness) * 4 >= (select count(*) from documents)
+    ) using (bare)
 ),
 uses as (
     select a.entity_id, n.document_id, n.engine, p.text, n.doc_start - p.span_start as place, length(n.name) as letters
@@ -36,8 +40,8 @@ records as (
 ),
 around as (
     select entity_id, document_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
-           regexp_replace(regexp_extract(left(text, place), '[^\n]*$')
-               || regexp_extract(substring(text, place + 1), '^[^\n]*'), '[0-9\s]+', '', 'g') as line
+           string_split(left(text, place), chr(10))[-1]
+               || string_split(substring(text, place + 1), chr(10))[1] as line
     from uses
 ),
 shares as (

@@ -1,7 +1,8 @@
 """Tables of delimited text (CSV, TSV): each record is read whole, or refused with the reason.
 
-They are read as RFC 4180 has it. Beyond that, quotes may have spaces around them or be escaped by
-a backslash, and lines above the header may be comments, a title, or Excel's `sep=;`.
+A table without a column of texts is one text. Files are read as RFC 4180 has it. Beyond that,
+quotes may have spaces around them or be escaped by a backslash, and lines above the header may be
+comments, a title, or Excel's `sep=;`.
 """
 
 import codecs
@@ -9,14 +10,15 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
 from tasks.ingest.formats.cleaning import encoding_of, not_decodable
 from tasks.ingest.formats.inputs import Reason, RefusalError
-from tasks.ingest.formats.parsed_text import Parsed, ParserLimits
-from tasks.ingest.formats.records import Fields, Record, find_records, require_column
+from tasks.ingest.formats.parsed_text import Parsed, ParserLimits, refused, settle
+from tasks.ingest.formats.record_table import RecordTable, require_column
+from tasks.ingest.formats.records import Fields, Record, find_records
 from tasks.ingest.formats.unpacking import decompress
 
 _SEPARATORS = "\t,;|"
@@ -29,13 +31,26 @@ _CLOSED = re.compile(r"\"[ \t]+(?=[,;|\r\n]|$)")
 
 
 def parse_csv(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the records of a table.
+    """Yield the records of a table, or the table itself if it has no column of texts.
 
-    Raises `RefusalError` for a table without a column of texts, and from the line on at which a
-    quote is opened and not closed, since no record behind it can be told.
+    Raises `RefusalError` for a table whose texts have another name, and from the line on at which
+    a quote is opened and not closed, since no record behind it can be told.
     """
     csv.field_size_limit(limits.max_text_chars + 1)
-    yield from find_records(lambda: _records(file, limits), limits)
+    with _opened(file, limits) as lines:
+        names = {name.lower() for name in _header(lines, limits.text_column).names}
+    if limits.text_column.lower() in names or len(names) < 2 or {"uri", "op"} <= names:
+        yield from find_records(lambda: _records(file, limits), limits)
+    else:
+        yield from settle(_table(file, limits))
+
+
+class _Header(NamedTuple):
+    """The line with the names of the columns, and the titles above it."""
+
+    separator: str
+    names: list[str]
+    titles: list[str]
 
 
 class _Lines:
@@ -58,14 +73,27 @@ class _Lines:
         return self.last
 
 
-def _records(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
+@contextmanager
+def _opened(file: BinaryIO, limits: ParserLimits) -> Iterator[_Lines]:
+    """Open the lines of a table from the start."""
     encoding = _table_encoding(file, limits)
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
     text = io.TextIOWrapper(stream, encoding, newline="")
     try:
-        lines = _Lines(text)
-        separator, names = _header(lines, limits.text_column)
+        yield _Lines(text)
+    except UnicodeDecodeError as error:
+        raise not_decodable(error) from error
+    finally:
+        text.detach()
+
+
+def _records(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
+    with _opened(file, limits) as lines:
+        separator, names, _ = _header(lines, limits.text_column)
+        while len(names) > 1 and not names[-1]:
+            names.pop()
+        require_column(names, limits.text_column)
         last_text = max(n for n, name in enumerate(names) if _is(name, limits.text_column))
         for row in _rows(lines, separator):
             cells = row if isinstance(row, RefusalError) else _checked(row, names, last_text)
@@ -73,18 +101,29 @@ def _records(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
                 yield cells
             elif cells:
                 yield _fields(names, cells, limits.text_column)
-    except UnicodeDecodeError as error:
-        raise not_decodable(error) from error
-    finally:
-        text.detach()
 
 
-def _header(lines: _Lines, text_column: str) -> tuple[str, list[str]]:
-    """Return the separator and the names of the columns; lines of one cell may stand above.
+def _table(file: BinaryIO, limits: ParserLimits) -> Parsed:
+    """Yield the refusals of rows that cannot be told, then the table of the others."""
+    with _opened(file, limits) as lines:
+        separator, names, titles = _header(lines, limits.text_column)
+        table = RecordTable(limits, titles)
+        for row in _rows(lines, separator):
+            cells = row if isinstance(row, RefusalError) else _checked(row, names, -1)
+            if isinstance(cells, RefusalError):
+                yield refused(f"line {lines.number}", cells.reason, cells.text)
+            else:
+                table.add(enumerate(cells or ()))
+                yield None
+    yield from table.text(names)
 
-    Raises `RefusalError` if no column has the name of that with the texts.
+
+def _header(lines: _Lines, text_column: str) -> _Header:
+    """Return the header of a table; lines of one cell may stand above.
+
+    Names are empty where a line goes on behind the last one.
     """
-    stated, first = "", list[str]()
+    stated, titles = "", list[str]()
     for line in islice(lines, _LINES_ABOVE):
         if match := _STATED.fullmatch(line):
             stated = match[1]
@@ -93,16 +132,13 @@ def _header(lines: _Lines, text_column: str) -> tuple[str, list[str]]:
         for separator in sorted(found, key=line.count):
             names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
             names = [name.strip().lstrip("\ufeff") for name in names]
-            while len(names) > 1 and not names[-1]:
-                names.pop()
             if any(_is(name, text_column) for name in names):
-                return separator, names
-        first = first or names
-        if len(names) > 1 and not line.lstrip("\ufeff").startswith("#"):
-            first = names
-            break
-    require_column(first, text_column)
-    return _NO_SEPARATOR, first
+                return _Header(separator, names, titles)
+        if line.strip() and not line.lstrip("\ufeff").startswith("#"):
+            if any(names[1:]):
+                return _Header(separator, names, titles)
+            titles.append(names[0])
+    return _Header(_NO_SEPARATOR, titles[:1], [])
 
 
 def _is(name: str, text_column: str) -> bool:
@@ -146,7 +182,7 @@ def _checked(row: list[str], names: list[str], last_text: int) -> list[str] | Re
     if not row or (row[0].startswith("#") and len(row) != len(names)):
         return None
     if any(row[len(names) :]) or last_text + 1 >= len(row) < len(names):
-        sentence = f"It has {len(row)} cells below {len(names)} headers, so its text may be cut."
+        sentence = f"It has {len(row)} cells below {len(names)} headers, so a cell may be cut."
         return RefusalError(Reason.BAD_FORMAT, sentence)
     return row
 

@@ -1,10 +1,11 @@
 """The text of a part of an Open XML package: paragraphs, tables, and what is drawn beside them.
 
 WordprocessingML and DrawingML call the same things by the same names (`p`, `r`, `t`, `tbl`), so one
-reader serves documents and slides. Words that are hidden, struck or deleted are left out.
+reader serves documents and slides. Words that are hidden, struck or deleted are left out, and those
+in the colour of what lies behind them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks.ingest.formats.drawings import chart_table, diagram_list
@@ -27,6 +28,7 @@ from tasks.ingest.formats.xml_elements import (
 _PLAIN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _NOTES = {"footnoteReference": "", "endnoteReference": "e"}
 _NO_SHADE = (None, "auto", "none", "white", "FFFFFF")
+WHITE = "FFFFFF"
 _RAISED = {"superscript": 9, "subscript": -9}
 _SHIFT = 3  # in half points; less is spacing
 _MOST_BEFORE = 100  # columns that a row leaves out
@@ -40,7 +42,9 @@ class TextReader:
     def __init__(self, package: OpenXml, path: str, styles: dict[str | None, Settings]) -> None:
         """Start at the part of a path; `styles` has the settings of styles by identifier."""
         self.package, self.path, self.styles = package, path, styles
-        self.is_on_white = False
+        self.ground = ""  # the colour behind words as RRGGBB; empty if it may be any
+        self.box_ground = ""  # the same within boxes
+        self.colours: Mapping[str, str] = {}  # of a theme, by their names
         self._fields: list[bool] = []  # of each open field, whether its words are yet to come
         self._beside: list[str] = []  # what is drawn at the paragraph that is being read
 
@@ -73,9 +77,9 @@ class TextReader:
         if _is_hidden(element):
             return
         if name in ("txbxContent", "txBody"):
-            outside, self.is_on_white = self.is_on_white, False
+            outside, self.ground = self.ground, self.box_ground
             yield from self.blocks(element)
-            self.is_on_white = outside
+            self.ground = outside
         elif name == "tbl":
             yield from self._table(element)
         elif name == "chart":
@@ -124,6 +128,8 @@ class TextReader:
         for name, child in children(element):
             if name == "r" or (name == "fld" and child.get("type") != "slidenum"):
                 own = settings_of(child, "rPr")
+                for fill in child.iterfind("{*}rPr/{*}solidFill") if self.ground else ():
+                    own["color"] = colour_in(fill, self.colours)
                 style = self.styles.get(own.get("rStyle"), {})
                 size = number(own.get("sz", ""))  # in a style it may be that of all text
                 if not 0 < size <= self.least_size:
@@ -173,14 +179,15 @@ class TextReader:
     def _is_unseen(self, settings: Settings) -> bool:
         if is_on(settings, "vanish", "strike", "dstrike", "noFill"):
             return True
-        is_white = self.is_on_white and settings.get("color") in _NO_SHADE[-2:]
-        return is_white and all(settings.get(n) in _NO_SHADE for n in ("shd", "highlight"))
+        colour = settings.get("color", "").upper().replace("WHITE", WHITE)
+        is_as_ground = bool(self.ground) and colour == self.ground
+        return is_as_ground and all(settings.get(n) in _NO_SHADE for n in ("shd", "highlight"))
 
     def _table(self, element: Any) -> Iterator[str]:
         """Yield a table; one of a single row or column is a box, and its cells are read as text."""
-        outside = self.is_on_white
+        outside = self.ground
         styled = element.find("{*}tblPr/{*}tblStyle"), next(element.iter("{*}shd"), None)
-        self.is_on_white = outside and styled == (None, None)
+        self.ground = outside if styled == (None, None) else ""
         rows = [
             (row, [*within(row, "tc")])
             for row in within(element, "tr")
@@ -193,7 +200,7 @@ class TextReader:
                 yield from self.blocks(cell)
         else:
             yield table(self._grid(rows), is_headed=True)
-        self.is_on_white = outside
+        self.ground = outside
 
     def _grid(self, rows: list[tuple[Any, list[Any]]]) -> Iterator[list[Cell]]:
         """Yield the rows; a cell that goes on one above or to its left has the words of that."""
@@ -214,6 +221,14 @@ class TextReader:
                     above[column] = words
                 column += 0 if "cellDel" in own else columns
             yield line
+
+
+def colour_in(fill: Any, theme: Mapping[str, str]) -> str:
+    """Return the colour in an element as RRGGBB; empty if there is none, or a shade of one."""
+    for colour in fill:
+        name = colour.get("lastClr") or colour.get("val", "")
+        return "" if len(colour) else theme.get(name, name).upper().replace("WHITE", WHITE)
+    return ""
 
 
 def _height(settings: Settings) -> int:

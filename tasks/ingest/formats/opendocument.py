@@ -5,6 +5,7 @@ out, such as deleted, struck and hidden text, comments and speaker notes, and so
 contents, which repeat the headings.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -24,6 +25,7 @@ from tasks.ingest.formats.sheet_tables import (
     spread,
     without,
 )
+from tasks.ingest.formats.slide_ground import Box, Ground
 from tasks.ingest.formats.symbol_fonts import in_unicode
 from tasks.ingest.formats.unpacking import open_package, parse_entry, parse_xml, read_whole
 from tasks.ingest.formats.xml_elements import (
@@ -36,7 +38,7 @@ from tasks.ingest.formats.xml_elements import (
 
 _NAMESPACE = "{{urn:oasis:names:tc:opendocument:xmlns:{}:1.0}}".format
 _TEXT, _TABLE, _DRAW = _NAMESPACE("text"), _NAMESPACE("table"), _NAMESPACE("drawing")
-_STYLE = _NAMESPACE("style")
+_STYLE, _SVG = _NAMESPACE("style"), _NAMESPACE("svg-compatible")
 _SHOW, _OFFICE = _NAMESPACE("presentation"), _NAMESPACE("office")
 _PARAGRAPH, _HEADING = f"{_TEXT}p", f"{_TEXT}h"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -55,8 +57,13 @@ _SETTINGS = (
     "paragraph-properties",
     "text-properties",
     "drawing-page-properties",
+    "graphic-properties",
     "table-properties",
 )
+_WHITE = "#ffffff"
+_LENGTH = re.compile(r"(-?\d+(?:\.\d+)?)(mm|cm|in|pt|pc|px)")
+_POINTS = {"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72, "pt": 1, "pc": 12, "px": 0.75}
+_UNFILLED = {"frame", "line", "connector"}  # unless their style says otherwise
 _PROPERTIES = {
     "initial-creator": "dc:creator", "creator": "dc:creator", "creation-date": "dc:date",
     "language": "dc:language", "keyword": "dc:subject", "description": "dc:description",
@@ -117,6 +124,8 @@ class _Reader:
     def __init__(self, entry: Callable[[str], Any]) -> None:
         self.title = ""  # the text that the document shows as its title
         self._entry = entry
+        pages = entry("styles.xml").iter(f"{_STYLE}master-page", f"{_STYLE}page-layout")
+        self._named = {page.get(f"{_STYLE}name"): page for page in pages}
         own: dict[str, Settings] = {}
         for name in ("styles.xml", "content.xml"):
             for style in entry(name).iter(f"{_STYLE}style"):
@@ -125,13 +134,17 @@ class _Reader:
                     settings |= settings_of(style, properties)
                 own[style.get(f"{_STYLE}name", "")] = settings
         self._styles = with_bases(own)
-        self._is_on_white = True
+        self._ground = _WHITE  # the colour behind words; empty if it may be any
+        self._slide: Ground | None = None
 
     def blocks(self, element: Any) -> Iterator[str]:
         """Yield the blocks within an element, and footnotes after their paragraph."""
         for child in element:
-            if self._is_unseen(child):
+            box = _box(child)
+            if self._is_unseen(child) or (self._slide and self._slide.lies_beside(box)):
                 continue
+            if self._slide and box:
+                self._ground = self._slide.colour_behind(box)
             if child.tag in (_PARAGRAPH, _HEADING):
                 yield self._paragraph(child)
                 yield from self._beside(child)
@@ -147,15 +160,50 @@ class _Reader:
                 title = one_line(" ".join(self.blocks(child)))
                 yield f"## {title}" if title else ""
             elif child.tag == f"{_DRAW}page":
+                outside, self._slide = self._slide, self._ground_of(child)
                 yield from self._coloured(self.blocks(child))
+                self._slide = outside
             else:
                 yield from self.blocks(child)
 
     def _coloured(self, blocks: Iterator[str]) -> Iterator[str]:
         """Yield blocks of a table, a box or a slide, whose ground may have any colour."""
-        outside, self._is_on_white = self._is_on_white, False
+        outside, self._ground = self._ground, ""
         yield from blocks
-        self._is_on_white = outside
+        self._ground = outside
+
+    def _ground_of(self, page: Any) -> Ground:
+        """Return the ground of a slide: its colour, its size, and what is painted on it."""
+        master = self._named.get(page.get(f"{_DRAW}master-page-name"))
+        pages = [page] if master is None else [page, master]
+        styles = [
+            style for one in pages if (style := self._style_of(one)).get("fill", "none") != "none"
+        ]
+        style = styles[0] if styles else {"fill": "solid", "fill-color": _WHITE}
+        colour = style.get("fill-color", "").lower() if style["fill"] == "solid" else ""
+        shapes = (shape for one in pages for shape in self._drawn_on(one))
+        painted = [_box(shape) for shape in shapes if self._is_painted(shape, colour)]
+        layout = self._named.get(pages[-1].get(f"{_STYLE}page-layout-name"))
+        size = {} if layout is None else settings_of(layout, "page-layout-properties")
+        right, bottom = (_points(size.get(f"page-{way}", "")) for way in ("width", "height"))
+        return Ground(colour, Box(0, 0, right, bottom) if right and bottom else None, painted)
+
+    def _drawn_on(self, page: Any) -> Iterator[Any]:
+        """Yield the shapes of a slide, also those in groups."""
+        for shape in page.iterchildren(f"{_DRAW}*"):
+            yield from self._drawn_on(shape) if shape.tag == f"{_DRAW}g" else [shape]
+
+    def _style_of(self, element: Any) -> Settings:
+        names = (element.get(f"{space}style-name") for space in (_SHOW, _DRAW))
+        return next((self._styles[name] for name in names if name in self._styles), {})
+
+    def _is_painted(self, shape: Any, ground: str) -> bool:
+        """Tell whether a shape may have another colour than the slide."""
+        if shape.find(f"{_DRAW}image") is not None or shape.find(f"{_TABLE}table") is not None:
+            return True
+        style = self._style_of(shape)
+        fill = style.get("fill", "none" if local_name(shape) in _UNFILLED else "any")
+        return fill != "none" and (fill != "solid" or style.get("fill-color", "").lower() != ground)
 
     def _content(self, element: Any) -> Any:
         """Return the root of an embedded object, which is an entry or stands in the element."""
@@ -210,9 +258,13 @@ class _Reader:
 
     def _run(self, words: str | None, settings: Settings) -> Run:
         """Return words as their settings show them: not at all if they are struck or hidden."""
-        is_white = self._is_on_white and settings.get("color", "").lower() == "#ffffff"
+        is_as_ground = settings.get("color", "").lower() == self._ground != ""
         is_struck = any(settings.get(name, "none") != "none" for name in _STRUCK)
-        if is_struck or _is_hidden(settings) or (is_white and "background-color" not in settings):
+        if (
+            is_struck
+            or _is_hidden(settings)
+            or (is_as_ground and "background-color" not in settings)
+        ):
             return Run("")
         position = settings.get("text-position", "").partition(" ")[0]
         height = _HEIGHTS.get(position, number(position))
@@ -310,6 +362,21 @@ class _Reader:
             return True
         names = (element.get(f"{space}style-name") for space in (_TEXT, _DRAW, _TABLE))
         return any(_is_hidden(self._styles.get(name, {})) for name in names)
+
+
+def _points(length: str) -> float:
+    stated = _LENGTH.fullmatch(length)
+    return float(stated[1]) * _POINTS[stated[2]] if stated else 0.0
+
+
+def _box(shape: Any) -> Box | None:
+    """Return where a shape lies in points, if it says so and is not turned."""
+    if not shape.get(f"{_SVG}width") or shape.get(f"{_DRAW}transform"):
+        return None
+    left, top, width, height = (
+        _points(shape.get(f"{_SVG}{name}", "")) for name in ("x", "y", "width", "height")
+    )
+    return Box(left, top, left + width, top + height)
 
 
 def _is_off(element: Any) -> bool:

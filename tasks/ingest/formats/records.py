@@ -5,7 +5,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, BinaryIO
 
 import orjson
@@ -18,11 +20,11 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import KNOWN, described
 from tasks.ingest.formats.names import safe_record
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused, settle
+from tasks.ingest.formats.record_table import SETTING, RecordTable
 from tasks.ingest.formats.unpacking import decompress, read_whole
 
 Fields = dict[str, Any]
 Record = Fields | RefusalError | None
-_SETTING = "text_column under [read] in settings.toml"
 _TITLES = ("title", "headline")
 _NAMES = ("id", "uri", "url")
 _USED = (*_TITLES, *_NAMES, "op", "version", *sorted(KNOWN))
@@ -31,6 +33,7 @@ _UPSERTS = frozenset({"upsert", "insert", "update", "add", "u", "i", ""})
 _ROWS_AT_ONCE = 64  # rows per Parquet batch
 _MANY_DIGITS = 400
 _SAMPLE = 4_096  # bytes that tell the encoding
+_FIRST = 100  # records, of which none has a text where they are rows of a table
 _FREE_BYTES = 2_000_000  # bytes read from Parquet before the limit on expansion applies
 
 
@@ -67,7 +70,6 @@ def parse_parquet(file: BinaryIO, limits: ParserLimits) -> Parsed:
         source = pa.PythonFile(file, mode="r")
     try:
         parquet = pq.ParquetFile(source, page_checksum_verification=True)
-        require_column(parquet.schema_arrow.names, limits.text_column)
         yield from find_records(lambda: _column_rows(parquet, source.size(), limits), limits)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise RefusalError(Reason.BAD_FORMAT, "It is not a sound Parquet file.") from error
@@ -76,12 +78,16 @@ def parse_parquet(file: BinaryIO, limits: ParserLimits) -> Parsed:
 def find_records(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -> Parsed:
     """Yield the texts of records; for a change feed (`uri` and `op`) the newest of each uri.
 
-    `opened` returns the records from the start on each call: a feed is read twice, so that only
-    its versions are held in memory.
+    Records without texts are yielded as one table. `opened` returns the records from the start on
+    each call: a feed is read twice, so that only its versions are held in memory.
     """
-    first = next((fields for fields in opened() if isinstance(fields, dict)), {})
-    if _pick(first, "uri") is not None and _pick(first, "op") is not None:
+    first: list[Fields] = []
+    with suppress(RefusalError):  # which is told where the records are read
+        first.extend(fields for fields in islice(opened(), _FIRST) if isinstance(fields, dict))
+    if first and _pick(first[0], "uri") is not None and _pick(first[0], "op") is not None:
         yield from settle(_changes(opened, limits))
+    elif any(len(fields) > 1 for fields in first) and not _has(first, limits.text_column):
+        yield from settle(_table(opened(), limits))
     else:
         yield from settle(_texts(opened(), limits))
 
@@ -92,18 +98,36 @@ def version_order(version: str) -> tuple[int, list[tuple[int, int, str]]]:
     return len(parts), [(1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts]
 
 
-def require_column(names: list[str], column: str) -> None:
-    """Raise `RefusalError` if the text column is missing."""
-    if column.lower() not in (name.lower() for name in names):
-        listed = ", ".join(safe_record(name)[:40] for name in names[:12])
-        sentence = f"It has no column `{column}` ({_SETTING}), but: {listed}."
-        raise RefusalError(Reason.NO_TEXT_COLUMN, sentence)
+def _table(records: Iterable[Record], limits: ParserLimits) -> Parsed:
+    """Yield the refusals of records that are no rows, then the table of the others."""
+    columns: dict[str, int] = {}
+    table = RecordTable(limits)
+    for place, fields in enumerate(records, 1):
+        try:
+            cells = dict(_cells(fields)) if isinstance(fields, dict) else None
+        except RefusalError as error:
+            cells, fields = None, error
+        if cells is None:
+            yield _problem(str(place), fields)
+            continue
+        if any(cells.values()):  # an empty row would end the table
+            table.add((columns.setdefault(name, len(columns)), cells[name]) for name in cells)
+        yield None
+    yield from table.text(list(columns))
 
 
-def used_columns(names: list[str], text_column: str) -> list[str]:
-    """Return the columns that are read."""
-    used = {name.lower() for name in (text_column, *_USED)}
-    return [name for name in names if name.lower() in used]
+def _cells(fields: Fields, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the values of an object, also of those within it, under words of their names."""
+    for key, value in fields.items():
+        name = " ".join((*above.split(), *str(key).replace("_", " ").split()))
+        if isinstance(value, dict) and not above:
+            yield from _cells(value, name)
+        else:
+            parts = value if isinstance(value, list) else [value]
+            if any(isinstance(part, dict | list | bytes) for part in parts):
+                sentence = f"It has no text ({SETTING}), and values within values."
+                raise RefusalError(Reason.NO_TEXT_COLUMN, sentence)
+            yield name, ", ".join(str(part) for part in parts if part is not None)
 
 
 def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:
@@ -153,7 +177,7 @@ def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "\n\n".join(text)
     if not isinstance(text, str):
-        sentence = f"It has no text in `{limits.text_column}` ({_SETTING})."
+        sentence = f"It has no text in `{limits.text_column}` ({SETTING})."
         return ParsedText(name, feed=feed, reason=Reason.NO_TEXT_COLUMN, sentence=sentence)
     title = next((v for key in _TITLES if isinstance(v := _pick(fields, key), str)), "")
     if looks_like_html(text):
@@ -197,6 +221,11 @@ def _pick(fields: Fields, name: str) -> Any:
     if name in fields:
         return fields[name]
     return next((value for key, value in fields.items() if str(key).lower() == name.lower()), None)
+
+
+def _has(records: Iterable[Iterable[str]], column: str) -> bool:
+    """Tell whether one of some records, or a list of names, has a column."""
+    return any(str(name).lower() == column.lower() for names in records for name in names)
 
 
 def _problem(name: str, problem: object) -> ParsedText | None:
@@ -254,9 +283,12 @@ def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
 
 
 def _column_rows(parquet: pq.ParquetFile, size: int, limits: ParserLimits) -> Iterator[Record]:
-    columns = used_columns(parquet.schema_arrow.names, limits.text_column)
+    names = parquet.schema_arrow.names
+    used = {name.lower() for name in (limits.text_column, *_USED)}
+    if _has([names], limits.text_column):
+        names = [name for name in names if name.lower() in used]
     read_bytes = 0
-    for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=columns, use_threads=False):
+    for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=names, use_threads=False):
         rows = batch.to_pylist()
         # A dictionary holds a value once, however many rows have it.
         values = (value for row in rows for value in row.values())

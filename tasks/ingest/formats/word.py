@@ -7,7 +7,7 @@ from typing import BinaryIO
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.open_xml import OpenXml, within
-from tasks.ingest.formats.open_xml_text import TextReader
+from tasks.ingest.formats.open_xml_text import WHITE, TextReader
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
 from tasks.ingest.formats.xml_elements import (
@@ -31,7 +31,7 @@ def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
     package = OpenXml(file, limits, "document", "a Word document (docx)")
     root = package.part(package.main)
     reader = _WordReader(package, package.main, _styles(package))
-    reader.is_on_white = root.find("{*}background") is None
+    reader.ground = WHITE if root.find("{*}background") is None else ""
     blocks: list[str] = []
     for body in root.iterchildren("{*}body"):
         for block in reader.blocks(body):

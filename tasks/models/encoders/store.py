@@ -61,8 +61,8 @@ class VectorStore:
         """The vectors that the journal has for this encoder, by the hash of their text."""
         return {
             row["text_sha"]: row["vector"]
-            for part in self.journal.parts(Vector)
-            for row in self._own(self.journal.part_table(Vector, part))
+            for table in self.journal.tables(Vector)
+            for row in self._own(table)
         }
 
     @property

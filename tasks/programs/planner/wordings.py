@@ -39,7 +39,8 @@ PROBABILITIES = {"said": 0.93, "alike": 0.9, "near": 0.8}
 
 _WORD = re.compile(rf"{SLOT}|[\w'’-]+")
 _RUN = re.compile(rf"[^{SLOT}\s？?，,。！!]+")
-_NAMED = re.compile(r"(?<!\A)(?<![.?!:] )\b[A-Z][\w'’-]*")
+_I = rf"(?<!{SLOT} )(?<!{SLOT}  )I (?=[a-z])"  # but "Charles I"
+_NAMED = re.compile(rf"(?<!\A)(?<![.?!:] )\b(?!{_I})[A-Z][\w'’-]*")
 _SHARED = re.compile(
     r"\b(?:same|also|share[sd]?|sharing|together|co-\w+|both)\b|共同|同一|相同|一起|其他|还", re.I
 )

@@ -159,12 +159,15 @@ def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
     kind = voted_kind(summed_kinds(cluster.units))
     mentions = sum(unit.mentions for unit in cluster.units)
     documents = len({unit.document for unit in cluster.units})
-    own = Cluster([unit for unit in cluster.units if unit.language == language])
-    return _name(own, kind == "person"), kind, language, mentions, documents
+    own = [unit for unit in cluster.units if unit.language == language]
+    whole = cluster if len(own) == len(cluster.units) else Cluster(own)
+    return _name(whole, kind == "person"), kind, language, mentions, documents
 
 
 def _main_language(cluster: Cluster) -> str:
     """Return the language of most documents, then of most mentions."""
+    if len({unit.language for unit in cluster.units}) == 1:
+        return cluster.units[0].language
     documents: dict[str, set[str]] = defaultdict(set)
     mentions: Counter[str] = Counter()
     for unit in cluster.units:

@@ -58,10 +58,12 @@ def read_life(row: dict[str, Any]) -> Life | None:
     The row has born and died (dates or years) and the lists birth_places, near_places and ties.
     """
     dates = {what: row[what] for what in ("born", "died") if row.get(what)}
+    if not dates and not row.get("birth_places"):
+        return None
     places, near, ties = (
         set(row.get(what) or ()) for what in ("birth_places", "near_places", "ties")
     )
-    return Life(dates, places, near, ties) if dates or places else None
+    return Life(dates, places, near, ties)
 
 
 def _year(date: str) -> int:

@@ -62,17 +62,25 @@ class LocalEntity:
 
     def __post_init__(self) -> None:
         """Derive the values that are used often."""
+        if len(self.units) == 1:  # as most have, which takes a fifth of the time
+            self._take(self.units[0])
+            return
         self.units.sort(key=lambda unit: unit.key)
-        self.main = min(self.units, key=_fullest_first)
-        self.kinds = self.main.kinds if len(self.units) == 1 else summed_kinds(self.units)
+        self._take(min(self.units, key=_fullest_first))
+        self.kinds = summed_kinds(self.units)
         self.kind = voted_kind(self.kinds)
         self.mentions = sum(unit.mentions for unit in self.units)
-        self.note = "" if self.main.note in KIND_NOTES else self.main.note
         self.titled = any(unit.titled for unit in self.units)
         ordered = [self.main, *self.units]
         self.description = next((u.description for u in ordered if u.description), "")
         self.context = next((u.context for u in ordered if u.context), "")
         self.life = joined([unit.life for unit in self.units if unit.life])
+
+    def _take(self, unit: Unit) -> None:
+        self.main, self.kinds, self.kind = unit, unit.kinds, unit.kind
+        self.note = "" if unit.note in KIND_NOTES else unit.note
+        self.mentions, self.titled, self.life = unit.mentions, unit.titled, unit.life
+        self.description, self.context = unit.description, unit.context
 
     @property
     def firm(self) -> bool:

@@ -100,6 +100,9 @@ class _Rows:
 
     @classmethod
     def sorted(cls, table: pa.Table, *columns: str) -> "_Rows":
+        for place, name in enumerate(table.schema.names):
+            if name in ("title", "context"):  # the names of a passage or document repeat them
+                table = table.set_column(place, name, table[name].dictionary_encode())
         return cls(table.sort_by([(column, "ascending") for column in columns]))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -299,7 +302,9 @@ class _DocumentNames:
                 fuller[form].append(unit)
         for unit in units:
             candidates = {u: None for form in forms_listed(unit) for u in fuller.get(form, ())}
-            self._join_to_unique(unit, [u for u in candidates if u is not unit])
+            candidates.pop(unit, None)
+            if candidates:
+                self._join_to_unique(unit, list(candidates))
 
     def _join_to_unique(self, unit: Unit, candidates: list[Unit]) -> None:
         fits = [candidate for candidate in candidates if may_shorten(unit, candidate)]

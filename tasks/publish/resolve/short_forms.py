@@ -72,10 +72,11 @@ def forms_listed(unit: Unit) -> list[str]:
     """Return the normal forms of a name that are compared with short forms of fuller names."""
     if unit.kind not in ("person", "unknown"):
         return [unit.norm]
-    return sorted({unit.norm, normalise_name(_bare(unit))})
+    bare = normalise_name(_bare(unit))
+    return sorted((unit.norm, bare)) if bare != unit.norm else [bare]
 
 
-def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
+def short_forms(unit: Unit, firsts: Mapping[str, int]) -> frozenset[str]:
     """Return the normalised short forms by which a document may refer to a name unexplained.
 
     For a person: any part of the name, or its first and last part, without form of address. For
@@ -83,29 +84,36 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
     ship's name without HMS or the like. For the organisation that the document is about, also its
     first word, if no other name of the corpus begins with it: `firsts` counts the first words.
     """
+    name = _usual_name(unit)
+    forms = _short_forms(unit.norm, name, unit.kind == "person")
+    if unit.titled and unit.kind == "organisation" and not name.partition(" ")[0].isupper():
+        first, _, rest = unit.norm.partition(" ")
+        if rest and firsts[first] == 1:
+            return forms | {first}
+    return forms
+
+
+@lru_cache(maxsize=1 << 16)
+def _short_forms(norm: str, name: str, person: bool) -> frozenset[str]:
     forms: set[str] = set()
-    words = unit.norm.split()
-    if unit.kind == "person":
-        parts = _parts(_bare(unit))[:_MAX_PARTS]
+    words = norm.split()
+    if person:
+        parts = _parts(_without_rest(name))[:_MAX_PARTS]
         ends = range(1, len(parts) + 1)
         some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
         some.add(f"{parts[0]} {parts[-1]}")  # Ada Lovelace for Ada Byron Lovelace
         forms = {normalise_name(part) for part in some} if _is_full_name(parts) else set()
-        forms.add(normalise_name(_bare(unit)))
+        forms.add(normalise_name(_without_rest(name)))
     elif len(words) > 1:
         heavy = [word for word in words if word not in MINOR_WORDS]
-        forms = {without_legal_form(unit.norm)} | {
+        forms = {without_legal_form(norm)} | {
             "".join(word[0] for word in some) for some in (words, heavy)
         }
         if words[0] in _SHIPS:
             forms.add(" ".join(words[1:]))
-        acronym = _usual_name(unit).partition(" ")[0].isupper()
-        titled = unit.titled and unit.kind == "organisation"
-        if titled and not acronym and firsts[words[0]] == 1:
-            forms.add(words[0])
-    elif parts := words_joined(_usual_name(unit)):
+    elif parts := words_joined(name):
         forms = {"".join(part[0] for part in parts).casefold()}
-    return forms - {unit.norm, ""}
+    return frozenset(forms - {norm, ""})
 
 
 def _is_full_name(parts: list[str]) -> bool:
