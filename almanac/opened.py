@@ -267,7 +267,11 @@ class Almanac:
         from warehouse.editions import DUCKDB_FILE
         from warehouse.sql_session import live_parts, run_sql
 
-        with self._in_words(), self._edition(edition).pinned() as pinned:
+        with (
+            self._in_words(),
+            self._edition(edition).pinned() as pinned,
+            self.home.live.pinned(),
+        ):
             live = live_parts(self.home.live, query) if self._labels is None else {}
             pinned.check(DUCKDB_FILE)
             limits = self._reading_settings.sql

@@ -25,7 +25,7 @@ from benchmarks.killed import drawn, left_in, play_rounds
 from benchmarks.villages import write_corpus
 from schemas.observations import Extraction
 from schemas.operations import Run
-from schemas.settings import EngineSettings, Settings
+from schemas.settings import EngineSettings, PublishSettings, Settings
 from tasks.refresh import refresh
 from warehouse.home import Home
 from warehouse.live import latest
@@ -163,7 +163,8 @@ def main() -> bool:
     parser.add_argument("--vectors", action="store_true", help="compute vectors, too")
     arguments = parser.parse_args()
     encoder = "minilm" if arguments.vectors else "none"
-    settings = Settings(engine=EngineSettings(encoder=encoder), workers=1)
+    publish = PublishSettings(compact_after=1)  # each run compacts, so that kills fall there, too
+    settings = Settings(engine=EngineSettings(encoder=encoder), publish=publish, workers=1)
     with tempfile.TemporaryDirectory(prefix="almanac-crash-") as work:
         tally = torture(
             Path(work),

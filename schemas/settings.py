@@ -306,6 +306,9 @@ class PublishSettings(_Settings):
     )
     keep_editions: int = Field(5, ge=1, description="Number of editions that are always kept.")
     keep_days: float = Field(7.0, ge=0, description="Younger editions are kept too.")
+    compact_after: int = Field(
+        16, ge=1, description="Small parts of a table that the next run which publishes merges."
+    )
 
 
 class SqlSettings(_Settings):
@@ -372,8 +375,12 @@ class Settings(_Settings):
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
-    workers: int = Field(2, ge=1, description="Worker processes.")
-    runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
+    workers: int = Field(
+        2, ge=1, description="Worker processes; of a cluster, the most that are used (2; all)."
+    )
+    runner: Literal["threads", "dask"] = Field(
+        "threads", description="Where bulk work runs: in processes here, or on Dask."
+    )
     dask_address: str | None = Field(
         None,
         description="The address of a running Dask cluster, or `local` to start one (none).",

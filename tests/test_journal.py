@@ -18,7 +18,8 @@ import pytest
 from schemas.errors import DamageError
 from schemas.observations import Override, Scan
 from warehouse import durable
-from warehouse.journal import Journal, register
+from warehouse.journal import Journal
+from warehouse.journal_views import register
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -36,7 +37,7 @@ def overrides(*names: str) -> pa.Table:
 
 @pytest.mark.parametrize("few_rows", [0, 2000])
 def test_few_and_many_rows_look_alike_to_sql(tmp_path, monkeypatch, few_rows):
-    monkeypatch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+    monkeypatch.setattr("warehouse.journal_views.FEW_ROWS", few_rows)
     journal = Journal(tmp_path)
     journal.append({Scan: scans("a", "b")})
     journal.append({Scan: scans("c").drop_columns(["sensitivity"])})  # by an older version
@@ -51,7 +52,7 @@ def test_few_and_many_rows_look_alike_to_sql(tmp_path, monkeypatch, few_rows):
 
 @pytest.mark.parametrize("few_rows", [0, 2000])
 def test_rows_that_two_commits_add_alike_are_there_twice(tmp_path, monkeypatch, few_rows):
-    monkeypatch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+    monkeypatch.setattr("warehouse.journal_views.FEW_ROWS", few_rows)
     journal = Journal(tmp_path)
     for _ in range(2):
         journal.append({Scan: scans("a")})
@@ -156,7 +157,7 @@ sys.path.insert(0, {tests!r})
 from pathlib import Path
 from test_journal import scans, overrides
 from schemas.observations import Override, Scan
-from warehouse.journal import Journal, register
+from warehouse.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 n = int(sys.argv[2])
 while True:

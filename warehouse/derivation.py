@@ -29,7 +29,8 @@ from schemas.row import Row
 from warehouse import durable
 from warehouse.asserted import ASSERTED, create_asserted_view
 from warehouse.editions import DUCKDB_FILE, VIEWS_FOLDER, Edition
-from warehouse.journal import FEW_ROWS, Journal, register
+from warehouse.journal import Journal
+from warehouse.journal_views import FEW_ROWS, register
 from warehouse.quoting import quoted_name, quoted_text
 from warehouse.scratch import Scratch
 from warehouse.sql_session import duckdb_type
@@ -115,6 +116,7 @@ class Derivation:
         self.position, self.reader = position, reader
         self._opened = ExitStack()
         self.con = self._opened.enter_context(scratch.database())
+        self._opened.enter_context(journal.pinned())
         register(journal, rows, self.con, position)
         if not reader.reads_everything:
             register(journal, [observations.Scan], self.con, journal.position)

@@ -19,12 +19,13 @@ from typing import IO, Any
 from uuid import uuid4
 
 import orjson
-import pyarrow.parquet as pq
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.observations import ModelReply
 from schemas.operations import ModelCall
 from warehouse import durable
-from warehouse.journal import Journal, Part
+from warehouse.journal import COMMIT, Journal
 
 SEAL_SECONDS = 10.0  # the time after which `almanac sql` shows a call
 CHECK = 16  # hex digits of the checksum before each line, which reveals a torn one
@@ -43,10 +44,10 @@ class Ledger:
         self._lock = threading.Lock()
         self._sealed_at = time.monotonic()
         self._fresh: dict[str, str] = {}
-        self._kept: dict[str, Part] = {}
-        self._known_parts = 0
+        self._kept: dict[str, int] = {}
+        self._known_upto = 0
         self._looked_at = -1  # the journal's size at the last look-up
-        self._page: tuple[Part, Replies] | None = None
+        self._page: tuple[int, Replies] | None = None
         self._earlier_calls: dict[str, set[str]] = {}  # ids by endpoint
         self.required = True  # false where one question's call may go unrecorded
 
@@ -92,7 +93,7 @@ class Ledger:
                     raise
                 return  # the log stays, for the next run to seal
             log.forget()
-            kept = self._parts()
+            kept = self._commits()
             for sha in [sha for sha in list(self._fresh) if sha in kept]:
                 del self._fresh[sha]  # in place: calls in flight add to it meanwhile
 
@@ -103,82 +104,88 @@ class Ledger:
         fresh = self._fresh.get(request_sha)
         if fresh is not None:
             return fresh
-        part = self._parts().get(request_sha)
-        return self._replies_of(part)[request_sha][0] if part else None
+        commit = self._commits().get(request_sha)
+        return self._replies_of(commit)[request_sha][0] if commit else None
 
     def find_from(self, endpoint: str, request_sha: str) -> str | None:
         """Return the reply to a request as `find` does, but only if this endpoint gave it."""
-        part = self._parts().get(request_sha)
-        if part is None:
+        commit = self._commits().get(request_sha)
+        if commit is None:
             return None
-        reply, call_id = self._replies_of(part)[request_sha]
+        reply, call_id = self._replies_of(commit)[request_sha]
         return reply if call_id in self._calls_to(endpoint) else None
 
     def _calls_to(self, endpoint: str) -> set[str]:
         """Return the ids of an endpoint's calls that were recorded before the first look-up."""
         if endpoint not in self._earlier_calls:
-            wanted = [("endpoint", "=", endpoint)]
             self._earlier_calls[endpoint] = {
                 call
-                for part in self.live.parts(ModelCall)
-                for call in pq.read_table(
-                    self.live.path(part), columns=["call_id"], filters=wanted
-                )["call_id"].to_pylist()
+                for table in self.live.tables(ModelCall, ["call_id", "endpoint"])
+                for call in table.filter(pc.field("endpoint") == endpoint)["call_id"].to_pylist()
             }
         return self._earlier_calls[endpoint]
 
     def answered(self, purpose: str, model: str, prompt_sha: str) -> list[tuple[str, ...]]:
         """Return the passages of each request with a reply from this purpose, model and prompt."""
         requests = []
-        for part in self.journal.parts(ModelReply):
-            wanted = {"purpose": purpose, "model": model, "prompt_sha": prompt_sha}
-            table = pq.read_table(
-                self.journal.path(part),
-                columns=["passage_ids"],
-                filters=[(column, "=", value) for column, value in wanted.items()],
-            )
-            requests += [tuple(ids) for ids in table["passage_ids"].to_pylist()]
+        wanted = (
+            (pc.field("purpose") == purpose)
+            & (pc.field("model") == model)
+            & (pc.field("prompt_sha") == prompt_sha)
+        )
+        columns = ["purpose", "model", "prompt_sha", "passage_ids"]
+        for table in self.journal.tables(ModelReply, columns):
+            requests += [tuple(ids) for ids in table.filter(wanted)["passage_ids"].to_pylist()]
         return requests
 
-    def _parts(self) -> dict[str, Part]:
-        """Return the part that holds each reply."""
+    def _commits(self) -> dict[str, int]:
+        """Return the commit that added each reply."""
         size = self.journal.size
         if size == self._looked_at:
             return self._kept  # every call comes here, so the cheap check comes first
-        parts = self.journal.parts(ModelReply)
-        for part in parts[self._known_parts :]:
-            column = pq.read_table(self.journal.path(part), columns=["request_sha"])
-            self._kept.update(dict.fromkeys(column["request_sha"].to_pylist(), part))
-        self._known_parts, self._looked_at = len(parts), size
+        after, upto = self._known_upto, self.journal.position
+        names = ["request_sha", COMMIT]
+        for table in self.journal.tables(ModelReply, names, after=after, upto=upto):
+            self._kept.update(zip(*_columns(table), strict=True))
+        self._known_upto, self._looked_at = upto, size
         return self._kept
 
-    def _replies_of(self, part: Part) -> Replies:
-        """Return the replies of one part; the last part is cached, since requests come in order."""
-        if self._page is None or self._page[0] != part:
+    def _replies_of(self, commit: int) -> Replies:
+        """Return the replies of one commit; the last are cached, since requests come in order."""
+        if self._page is None or self._page[0] != commit:
             names = ["request_sha", "reply", "call_id"]
-            table = pq.read_table(self.journal.path(part), columns=names)
-            shas, *columns = (table[name].to_pylist() for name in names)
-            self._page = part, dict(zip(shas, zip(*columns, strict=True), strict=True))
+            [table] = self.journal.tables(ModelReply, names, after=commit - 1, upto=commit)
+            shas, *columns = _columns(table)
+            self._page = commit, dict(zip(shas, zip(*columns, strict=True), strict=True))
         return self._page[1]
 
 
 def seal_logs_of_the_dead(folder: Path, journal: Journal, live: Journal) -> int:
-    """Seal the logs whose writers are gone; return how many calls they held."""
-    calls = 0
-    for path in sorted(folder.glob("*.log")):
+    """Seal the logs whose writers are gone; return how many calls they held.
+
+    Once it returns, what any of the dead was answered is in the journal, whoever sealed it.
+    """
+    if not folder.is_dir():
+        return 0
+    with (folder / "sealing.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return sum(_seal_if_dead(path, journal, live) for path in sorted(folder.glob("*.log")))
+
+
+def _seal_if_dead(path: Path, journal: Journal, live: Journal) -> int:
+    try:
+        log = path.open("rb")
+    except FileNotFoundError:
+        return 0  # its writer has sealed it
+    with log:
         try:
-            log = path.open("rb")
-        except FileNotFoundError:
-            continue  # its writer has sealed it
-        with log:
-            try:
-                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # its writer lives
-            if _is_removed(log):
-                continue
-            calls += _into_parts(path, journal, live)
-            path.unlink()
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0  # its writer lives
+        if _is_removed(log):
+            return 0
+        calls = _into_parts(path, journal, live)
+        path.unlink()
     return calls
 
 
@@ -190,6 +197,10 @@ def _into_parts(path: Path, journal: Journal, live: Journal) -> int:
     journal.append({ModelReply: ModelReply.to_table(replies)})
     live.append({ModelCall: ModelCall.to_table(calls)})
     return len(entries)
+
+
+def _columns(table: pa.Table) -> list[list[Any]]:
+    return [column.to_pylist() for column in table.columns]
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,10 @@ from operator import and_
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.row import Row
 from warehouse.journal import Journal
-
-FIRST_PARTS = 16  # read at once; the number is doubled with each further read
 
 
 def record(live: Journal, *rows: Row) -> None:
@@ -41,20 +40,16 @@ def newest(
 ) -> pa.Table:
     """Return columns of a live table's last rows with the values in `like`, the oldest first.
 
-    Reads parts from the newest back, until `count` rows are found or twice as many parts are read.
+    Reads from the newest back, until `count` rows are found or twice as many commits are read.
     """
-    import pyarrow.dataset as ds
-
-    wanted = reduce(and_, (ds.field(column) == value for column, value in like.items()))
-    parts = live.parts(row)[-2 * count :]
+    wanted = reduce(and_, (pc.field(column) == value for column, value in like.items()))
     tables: list[pa.Table] = []
-    size = FIRST_PARTS
-    while parts and sum(map(len, tables)) < count:
-        files = [str(live.path(part)) for part in parts[-size:]]
-        del parts[-size:]
-        table = ds.dataset(files, schema=row.arrow_schema()).to_table(list(columns), filter=wanted)
-        tables.append(table)
-        size *= 2
+    after = next((part.commit - 1 for part in live.parts(row)[-2 * count :]), 0)
+    needed = list(dict.fromkeys([*columns, *like]))
+    for table in live.tables(row, needed, after=after, newest_first=True):
+        tables.append(table.filter(wanted).select(columns))
+        if sum(map(len, tables)) >= count:
+            break
     if not tables:
         return row.arrow_schema().empty_table().select(columns)
     return pa.concat_tables(reversed(tables))[-count:]

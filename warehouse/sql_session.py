@@ -149,9 +149,12 @@ def _arrow_type(kind: str) -> pa.DataType | None:
 
 
 def live_parts(live: Journal, query: str) -> dict[str, list[Path]]:
-    """Return the parts, compared with their commits, of the live tables that a query mentions."""
+    """Return the files, compared with their commits, of the live tables that a query mentions.
+
+    Keep the records `pinned` while the query runs.
+    """
     return {
-        row.table: [live.path(part) for part in live.parts(row)]
+        row.table: list(dict.fromkeys(live.path(part) for part in live.parts(row)))
         for row in LIVE
         if _mentions(query, row)
     }

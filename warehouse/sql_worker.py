@@ -159,8 +159,11 @@ def add_live_table(connection: duckdb.DuckDBPyConnection, name: str, live: dict[
         key = ", ".join(map(quoted_name, live["key"]))
         connection.execute(
             f"""insert into {table} by name
-            select * exclude (filename, file_row_number)
-            from read_parquet($1, union_by_name = true, filename = true, file_row_number = true)
+            select {", ".join(map(quoted_name, live["columns"]))} from (
+                select * from {table}
+                union all by name
+                from read_parquet($1, union_by_name = true, filename = true, file_row_number = true)
+            )
             qualify row_number() over (
                 partition by {key}
                 order by list_position($1, filename) desc, file_row_number desc

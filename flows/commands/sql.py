@@ -59,9 +59,9 @@ class Sql(Configured):
         home, labels = self.place, labels_of_reader(self.reader)
         edition = edition_of(home, self.edition, labels=labels)
         settings = self.settings or reading_settings_of(home)
-        # What others asked has no labels.
-        live = live_parts(home.live, query) if labels is None else {}
-        with edition.pinned():
+        with edition.pinned(), home.live.pinned():
+            # What others asked has no labels.
+            live = live_parts(home.live, query) if labels is None else {}
             edition.check(DUCKDB_FILE)
             return run_sql(edition.database, live, query, settings.sql, process)
 

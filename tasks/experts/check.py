@@ -30,7 +30,7 @@ from tasks.experts.manifest import Manifest, sha_of, write_manifest
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.questions.normalise import bare_words
 from warehouse.home import Home
-from warehouse.journal import register
+from warehouse.journal_views import register
 
 MOST_QUESTIONS = 200
 # For a model of more than LARGE weights, which answers slowly, and for one that knows none of them.
@@ -144,7 +144,7 @@ def journal_names(
     home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
 ) -> list[str]:
     """Return all names of things that the questions of verbalizations and splits are about."""
-    with duckdb.connect(":memory:") as con:
+    with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
         rows = con.sql(
             "select distinct subject from j_verbalized_texts where subject is not null "
@@ -157,7 +157,7 @@ def journal_names(
 
 def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
     """Return the questions with which an expert on these verbalizations is checked."""
-    with duckdb.connect(":memory:") as con:
+    with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
         rows = con.sql(
             "select text, subject from j_verbalized_texts where subject is not null "

@@ -108,7 +108,8 @@ def current_imports(journal: Journal, upto: int | None = None) -> list[dict[str,
 
 def read_import(journal: Journal, row: dict[str, Any], upto: int) -> ImportedGraph:
     """Return the graph of one import, a row of `current_imports`, up to a position."""
-    return _Reading(journal, row, upto).graph()
+    with journal.pinned():
+        return _Reading(journal, row, upto).graph()
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,8 @@ class _Reading:
 
     def _paths(self, row: type[Row]) -> list[Path]:
         parts = self._journal.parts(row, upto=self._upto)
-        return [self._journal.path(part) for part in parts]
+        by_file = {part.file: part for part in parts}
+        return [self._journal.path(part) for part in by_file.values()]
 
     def _columns(self, row: type[Row]) -> Iterator[Columns]:
         """Yield the columns of this import's rows, part by part, in the order of the journal."""

@@ -76,19 +76,16 @@ def open_transport(home: Home, settings: EngineSettings, run_id: str) -> Transpo
 
 def _form_that_worked(home: Home, endpoint: str | None, model: str) -> str | None:
     """Return how JSON was requested for the last good reply of this endpoint, if there is one."""
-    import pyarrow.parquet as pq
+    import pyarrow.compute as pc
 
+    good = (
+        (pc.field("endpoint") == endpoint)
+        & (pc.field("model") == model)
+        & (pc.field("outcome") == str(Outcome.OK))
+        & pc.field("reply_form").isin(FORMS)  # calls for plain replies have none
+    )
     for part in reversed(home.live.parts(ModelCall)[-3:]):
-        calls = pq.read_table(
-            home.live.path(part),
-            columns=["reply_form"],
-            filters=[
-                ("endpoint", "=", endpoint),
-                ("model", "=", model),
-                ("outcome", "=", str(Outcome.OK)),
-                ("reply_form", "in", FORMS),  # calls for plain replies have none
-            ],
-        )
+        calls = home.live.part_table(ModelCall, part).filter(good)
         if len(calls):
-            return calls["reply_form"].to_pylist()[-1]
+            return str(calls["reply_form"].to_pylist()[-1])
     return None

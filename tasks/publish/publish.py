@@ -152,15 +152,21 @@ PUBLISHING: Stages[Work] = (
 
 def _encoder(work: Work, name: str) -> VectorStore | None:
     encoder = load_encoder(name)
-    return VectorStore(work.home.journal, encoder, work.report) if encoder else None
+    if encoder is None:
+        return None
+    return VectorStore(work.home.journal, encoder, work.report, work.cluster, name)
 
 
 def _objections(work: Work, candidate: Edition) -> list[str]:
     """Return the reasons, in words, why the candidate may not be published."""
-    from tasks.reader.passage_reader import PassageReader
-    from tasks.text.question import analyse
-
     home, settings = work.home, work.settings
+
+    def answers(edition: Edition, question: str) -> list[str]:
+        from tasks.reader.passage_reader import PassageReader
+        from tasks.text.question import analyse
+
+        return PassageReader(edition, settings.engine).answer(analyse(question)).answers
+
     extracted, parent = work.run.counts.get("extraction", {}), candidate.manifest["parent"]
     tried = extracted.get("passages", 0)
     reasons = failed_checks(
@@ -169,9 +175,7 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
         settings.publish,
         failed_share=extracted.get("failed", 0) / tried if tried else 0.0,
         golden=home.path / "golden-questions.jsonl",
-        ask=lambda edition, question: (
-            PassageReader(edition, settings.engine).answer(analyse(question)).answers
-        ),
+        ask=answers,
     )
     hold = home.editions.pointer()["hold"]
     if hold:

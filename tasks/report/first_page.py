@@ -128,8 +128,7 @@ def _cost(home: Home) -> Row:
     """Return the calls of language models, their tokens, and what they cost as far as is known."""
     calls = tokens = 0
     cost = 0.0
-    for part in home.live.parts(schemas.ModelCall):
-        table = home.live.part_table(schemas.ModelCall, part)
+    for table in home.live.tables(schemas.ModelCall, ["tokens_in", "tokens_out", "cost"]):
         calls += len(table)
         tokens += sum(pc.sum(table[name]).as_py() or 0 for name in ("tokens_in", "tokens_out"))
         cost += pc.sum(table["cost"]).as_py() or 0.0

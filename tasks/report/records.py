@@ -170,8 +170,8 @@ def _rejections(
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     documents = {row["document_id"] for row in _rows(con, "select document_id from documents")}
-    for part in home.live.parts(schemas.Rejection):
-        for row in home.live.part_table(schemas.Rejection, part).to_pylist():
+    for table in home.live.tables(schemas.Rejection):
+        for row in table.to_pylist():
             key = row["stage"], row["reason"]
             seen = row["document_id"] in documents
             if not (whole or seen):

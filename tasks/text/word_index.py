@@ -26,7 +26,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from warehouse.editions import Building
 
-PARTS = 16  # about as many has a large index
+PARTS = 8  # at most about as many has an index: searches visit each
 LEAST = 512  # keys of a part: where an index has fewer, it is one part
 _LISTED = "parts.json"
 

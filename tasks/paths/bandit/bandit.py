@@ -370,15 +370,13 @@ def _rows(
     live: Journal, row: type[Row], column: str, value: str, after: int = 0, upto: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table that have a value in a column, in the order of their commits."""
-    for part in live.parts(row, after=after, upto=upto):
-        table = live.part_table(row, part)
+    for table in live.tables(row, after=after, upto=upto):
         yield from table.filter(pc.equal(table[column], value)).to_pylist()
 
 
 def _last(live: Journal, row: type[Row], column: str, value: str) -> dict[str, Any] | None:
     """Return the last row of a table with a value in a column."""
-    for part in reversed(live.parts(row)):
-        table = live.part_table(row, part)
+    for table in live.tables(row, newest_first=True):
         if found := table.filter(pc.equal(table[column], value)).to_pylist():
             return dict(found[-1])
     return None
