@@ -44,6 +44,15 @@ def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None
         lock.release()
 
 
+def holds(folder: Path, run_id: str) -> bool:
+    """Tell whether a run holds the lease on the home in a folder, as seen from this machine."""
+    try:
+        who = orjson.loads((folder / "refresh.holder.json").read_bytes())
+        return bool(who["run_id"] == run_id)
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        return False
+
+
 def _who_holds(holder: Path) -> str:
     try:
         who = orjson.loads(holder.read_bytes())
