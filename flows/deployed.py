@@ -43,7 +43,7 @@ from flows.flow_record import FlowRecord, failure
 from flows.jobs import Job, Runner
 from schemas.errors import AlmanacError
 from schemas.settings import Settings
-from tasks.extract.batches import FEW_BATCHES, dask_options, worker_pool
+from tasks.extract.batches import FEW_BATCHES, worker_pool
 from tasks.progress import Report, RunStage, Warn
 
 JOBS: tuple[type[Job], ...] = (
@@ -87,7 +87,6 @@ def run_as_flow(job: Job, runner: Runner) -> Any:
 def _flow(job_class: type[Job]) -> Flow[..., Any]:
     """Return a job's flow, whose parameters, in the Prefect UI too, are the job's fields."""
 
-    # Dask's workers receive this function by value, so it must not refer to unpicklable objects.
     def run(**parameters: Any) -> Any:
         return _run(job_class(**parameters))
 
@@ -206,10 +205,6 @@ class FlowAttempt:
         self._ended = True
         return self._result
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as an empty attempt: Dask sends the task's context, but the work stays here."""
-        return FlowAttempt, (str,)
-
     def outcome(self, run: Callable[[], Any], otherwise: Callable[[], Any], warn: Warn) -> Any:
         """Let Prefect run the work and return its result or raise its error.
 
@@ -236,11 +231,13 @@ def do(work: Any) -> Any:
 
 def _in_prefect(job: Job, runner: Runner, record: FlowRecord) -> Runner:
     """Return the runner with stages and batches as Prefect tasks, and its progress recorded."""
+    settings = job.chosen_settings
+    on_dask = settings.runner == "dask"  # whose futures are within the task of a stage
     return replace(
         runner,
         report=record.following(runner.report),
         run_stage=stages_as_tasks(job.retried, runner.warn),
-        each=BatchesAsTasks(job.chosen_settings, job.batch_name, job.batches_per_task),
+        each=None if on_dask else BatchesAsTasks(settings, job.batch_name, job.batches_per_task),
     )
 
 
@@ -260,7 +257,7 @@ def stages_as_tasks(retried: frozenset[str], warn: Warn) -> RunStage:
 
 
 class BatchesAsTasks:
-    """Runs several batches per task, in local processes or on Dask; keeps their order."""
+    """Runs several batches per task, in local processes; keeps their order."""
 
     def __init__(
         self,
@@ -276,9 +273,6 @@ class BatchesAsTasks:
     ) -> Iterator[Any]:
         """Yield the results; at most one task per worker is in flight, to bound memory."""
         batches, workers = iter(batches), self._settings.workers
-        if self._settings.runner == "dask":
-            yield from self._run(_dask_runner(self._settings), partial(_on_dask, work), batches)
-            return
         few = min(FEW_BATCHES, self._size)  # so few are done here
         first = list(islice(batches, few + 1))
         alone = workers == 1 or len(first) <= few
@@ -297,7 +291,7 @@ class BatchesAsTasks:
         futures: deque[PrefectFuture[list[Any]]] = deque()
         with runner:
             while group := list(islice(batches, self._size)):
-                # A partial, because Prefect and Dask would search bare texts for futures.
+                # A partial, because Prefect would search bare texts for futures.
                 futures.append(runner.submit(step, {"work": partial(run, group)}))
                 if len(futures) >= self._settings.workers:
                     yield from futures.popleft().result()
@@ -309,20 +303,6 @@ def _here(work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]
     return [work(*batch) for batch in batches]
 
 
-def _on_dask(work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:
-    hush_at_exit()  # a worker shares the command's standard error, and has Prefect too
-    return _here(work, batches)
-
-
 def _in_pool(pool: Any, work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:
     futures = [pool.submit(work, *batch) for batch in batches]
     return [future.result() for future in futures]
-
-
-def _dask_runner(settings: Settings) -> TaskRunner[Any]:
-    """Return a runner on the cluster at the settings' address, else on a local cluster."""
-    from prefect_dask import DaskTaskRunner
-
-    return DaskTaskRunner(
-        address=settings.dask_address, cluster_kwargs=dask_options(settings) or None
-    )

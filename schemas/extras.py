@@ -18,7 +18,7 @@ EXTRAS = {
     "learn": ("torch", "scipy", "sklearn", "threadpoolctl", "matplotlib"),
     "experts": ("torch", "transformers", "llguidance", "scipy", "matplotlib", "peft"),
     "paths": ("torch", "scipy", "matplotlib"),
-    "prefect": ("prefect", "prefect_dask"),
+    "prefect": ("prefect",),
     "dask": ("dask", "distributed"),
     "serve": ("fastapi", "uvicorn", "prometheus_client", "mcp"),
     "langchain": ("langchain_core",),
@@ -27,7 +27,7 @@ EXTRAS = {
     "tracing": ("opentelemetry",),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
     "ocr": ("rapidocr",),
-    "s3": ("s3fs",),
+    "s3": ("s3fs", "obstore"),
     "gcs": ("gcsfs",),
 }
 WINGS = {  # modules below `tasks`

@@ -375,8 +375,12 @@ class Settings(_Settings):
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
-    workers: int = Field(2, ge=1, description="Worker processes.")
-    runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
+    workers: int = Field(
+        2, ge=1, description="Worker processes; of a cluster, the most that are used (2; all)."
+    )
+    runner: Literal["threads", "dask"] = Field(
+        "threads", description="Where bulk work runs: in processes here, or on Dask."
+    )
     dask_address: str | None = Field(
         None,
         description="The address of a running Dask cluster, or `local` to start one (none).",

@@ -13,11 +13,12 @@ import pyarrow as pa
 from schemas.labels import given_labels
 from schemas.observations import Content, Extraction, Override, Read, Scan, SplitPassage
 from schemas.settings import Settings
-from tasks.extract.batches import engine_for_sensitive, identity
+from tasks.cluster import where_run_works
+from tasks.extract.batches import engine_for_sensitive, identity, in_this_process
 from tasks.extract.pending import PendingExtraction
 from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
-from tasks.progress import Each, Report, RunStage, run_plainly, silent
+from tasks.progress import Each, Report, RunStage, in_order, run_plainly, silent
 from tasks.publish.apply_ontology import check_gazetteer
 from tasks.publish.publish import PUBLISHING, recipe
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
@@ -25,6 +26,7 @@ from warehouse.derivation import Derivation
 from warehouse.home import Home
 
 SPLIT_BATCH = 500  # texts per commit
+SPLIT_ELSEWHERE = 100
 PENDING_ROWS = (Scan, Read, Content, SplitPassage, Extraction, Override)  # read by `pending.sql`
 
 
@@ -44,7 +46,6 @@ class Refresh(Work):
     sources: Sequence[str] = ()
     sensitive: bool = False
     labels: list[str] | None = None
-    each: Each | None = None
     last_pending: Pending | None = None
 
     def pending(self) -> Pending:
@@ -71,6 +72,7 @@ def read_sources(work: Refresh) -> None:
             work.settings,
             sensitive=work.sensitive,
             labels=work.labels,
+            each=work.cluster,
         )
         for source in work.sources
     ]
@@ -94,28 +96,39 @@ def read_sources(work: Refresh) -> None:
 def split_texts(work: Refresh) -> None:
     """Split every text that has no passages from the current splitter."""
     contents = work.pending().contents
-    budget, new = work.settings.read.passage_tokens, 0
-    for start in range(0, len(contents), SPLIT_BATCH):
-        texts = contents.slice(start, SPLIT_BATCH).to_pylist()
-        passages = [passage for text in texts for passage in _split(work, text, budget)]
-        work.home.journal.append({SplitPassage: SplitPassage.to_table(passages)})
+    budget, done, new = work.settings.read.passage_tokens, 0, 0
+    size = SPLIT_ELSEWHERE if work.cluster else SPLIT_BATCH
+    batches = (
+        (number, budget, contents.slice(start, size).to_pylist())
+        for number, start in enumerate(range(0, len(contents), size))
+    )
+    # In order, because of two texts' same passage that comes first is extracted.
+    for texts, passages, notes in in_order((work.cluster or in_this_process)(split_all, batches)):
+        work.home.journal.append({SplitPassage: passages})
+        work.run.notes.extend(notes)
         new += len(passages)
-        work.report("split", start + len(texts), len(contents))
+        done += texts
+        work.report("split", done, len(contents))
     work.run.counts["passages"] = {"texts": len(contents), "new": new}
 
 
-def _split(work: Refresh, text: dict[str, Any], budget: int) -> list[dict[str, Any]]:
-    """Return a text's passages; one that cannot be split is noted, and tried again next time."""
-    try:
-        return split(**text, budget=budget)
-    except Exception as error:
-        work.run.notes.append(f"{text['title']!r} was not split: {type(error).__name__}: {error}")
-        return []
+def split_all(
+    number: int, budget: int, texts: list[dict[str, Any]]
+) -> tuple[int, tuple[int, pa.Table, list[str]]]:
+    """Return the number, how many texts there are, their passages, and what was not split."""
+    passages: list[dict[str, Any]] = []
+    notes = []
+    for text in texts:
+        try:
+            passages += split(**text, budget=budget)
+        except Exception as error:  # it is tried again next time
+            notes.append(f"{text['title']!r} was not split: {type(error).__name__}: {error}")
+    return number, (len(texts), SplitPassage.to_table(passages), notes)
 
 
 def extract_passages(work: Refresh) -> None:
     """Extract from every passage that the current engine has not extracted from yet."""
-    PendingExtraction(work).extract(work.pending().passages, work.each)
+    PendingExtraction(work).extract(work.pending().passages, work.cluster or work.each)
 
 
 STAGES: Stages[Refresh] = (
@@ -146,7 +159,10 @@ def refresh(
     label, and AlmanacError with a plain message; finished work is kept.
     """
     given = given_labels(labels)
-    with publishing_run(home, "refresh_knowledge", settings, patience) as run:
+    with (
+        where_run_works(settings) as cluster,
+        publishing_run(home, "refresh_knowledge", settings, patience) as run,
+    ):
         work = Refresh(
             home,
             settings,
@@ -156,6 +172,7 @@ def refresh(
             sensitive=sensitive,
             labels=given,
             each=each,
+            cluster=cluster,
         )
         run_stages(work, STAGES, run_stage)
     return run

@@ -16,7 +16,7 @@ from schemas.operations import Run
 from schemas.settings import Settings
 from tasks.compact import compact_if_due
 from tasks.lineage import Lineage
-from tasks.progress import Report, RunStage, run_plainly, silent
+from tasks.progress import Each, Report, RunStage, Workers, run_plainly, silent
 from tasks.tracing import span
 from tasks.version import code_version
 from warehouse.disk_errors import refusals_in_words
@@ -77,6 +77,7 @@ def publishing_run(
 class Work:
     """The state shared by the stages of a run.
 
+    `each` decides where batches are processed; a `cluster`, if there is one, before it.
     `candidate` is the edition built for publication; None if nothing has changed.
     """
 
@@ -84,6 +85,8 @@ class Work:
     settings: Settings
     run: RunReport
     report: Report = silent
+    each: Each | None = None
+    cluster: Workers | None = None
     candidate: Edition | None = None
 
 

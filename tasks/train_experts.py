@@ -4,6 +4,7 @@ Training takes long and holds no lease, so that refreshes can run meanwhile. An 
 its event is in the journal; a training that was killed resumes when the same command is given.
 """
 
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,11 +15,12 @@ from typing import Any
 import duckdb
 import orjson
 
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
 from schemas.extras import check_extra
 from schemas.knowledge import Relation
 from schemas.settings import Settings
+from tasks.cluster import Cluster
 from tasks.experts.check import CheckQuestion, check_expert, journal_names, journal_questions
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.registry import (
@@ -40,7 +42,7 @@ from tasks.experts.registry import (
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
 from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
-from tasks.extract.batches import PoolOfWorkers, dask_pool, in_this_process, worker_pool
+from tasks.extract.batches import PoolOfWorkers, in_this_process, worker_pool
 from tasks.graphs.graph import graph_folders, open_graph
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
@@ -153,7 +155,6 @@ class _TrainingRun(Work):
     graph: str | None = None
     plan: TrainingPlan = field(default_factory=TrainingPlan)
     about: About = field(default_factory=About)
-    each: Each | None = None
     sets: list["TextSet"] = field(default_factory=list)
     trained: list[TrainedExpert] = field(default_factory=list)
 
@@ -294,7 +295,7 @@ def _train(
 def _side_by_side(settings: Settings, beside: int) -> Each:
     """Return where experts are trained: on a cluster, in worker processes, or in this process."""
     if settings.runner == "dask":
-        return PoolOfWorkers(lambda: dask_pool(settings), settings.workers)
+        return Cluster(settings)
     if beside == 1:
         return in_this_process
     return PoolOfWorkers(lambda: worker_pool(beside), beside)
@@ -304,6 +305,11 @@ def train_one(*arguments: Any) -> TrainedExpert:
     """Train the expert of a request, the last argument; a report may precede it."""
     request: _Request = arguments[-1]
     report: Report = arguments[0] if len(arguments) > 1 else silent
+    if not request.home.is_dir():
+        raise AlmanacError(
+            f"The worker on {socket.gethostname()} does not see {request.home}, where the texts "
+            "are and the expert goes. Mount it there under the same path, or leave out --dask."
+        )
     home = Home(request.home)
     folder = experts_folder(home)
     spill = folder / ".training" / f"{request.expert}.spill"

@@ -17,9 +17,9 @@ from flows.jobs import Call, Job
 from flows.orchestration import names_server, run_job
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import Settings
+from tasks import cluster as clusters
 from tasks import refresh as work
-from tasks.extract import batches
-from tasks.extract.batches import dask_pool
+from tasks.cluster import Cluster
 from tasks.ingest import ingest
 from tasks.ingest.formats import likeness
 from warehouse.derivation import Derivation
@@ -203,39 +203,38 @@ def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(address, code, 
     import dask
     import distributed  # noqa: F401 (its defaults come first)
 
-    from flows.deployed import BatchesAsTasks
-
     settings = Settings(runner="dask", dask_address=address)
-    with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}):
-        with pytest.raises(AlmanacError, match=words) as raised, dask_pool(settings):
-            pass
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
+        Cluster(settings) as cluster,
+    ):
+        with pytest.raises(AlmanacError, match=words) as raised:
+            next(cluster(divmod, [(7, 2)]))
         assert raised.value.exit_code == code
-        with pytest.raises(AlmanacError, match=words):  # as a flow
-            next(BatchesAsTasks(settings)(divmod, [(7, 2)]))
 
 
 def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(batches, "SCHEDULER_SECONDS", 0.5)
+    monkeypatch.setattr(clusters, "SCHEDULER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         settings = Settings(runner="dask", dask_address=address)
-        with pytest.raises(AlmanacError, match="No Dask scheduler"), dask_pool(settings):
-            pass
+        with pytest.raises(AlmanacError, match="No Dask scheduler"), Cluster(settings) as cluster:
+            next(cluster(divmod, [(7, 2)]))
 
 
 def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(batches, "WORKER_SECONDS", 0.5)
+    monkeypatch.setattr(clusters, "WORKER_SECONDS", 0.5)
     quiet = {"processes": False, "protocol": "tcp", "dashboard_address": None}
-    with LocalCluster(n_workers=0, **quiet) as cluster:
-        settings = Settings(runner="dask", dask_address=cluster.scheduler_address)
-        with pytest.raises(AlmanacError, match="had no worker"), dask_pool(settings):
-            pass
-        cluster.scale(1)
-        monkeypatch.setattr(batches, "WORKER_SECONDS", 60)
-        with dask_pool(settings) as pool:
-            assert pool.submit(divmod, 7, 2).result() == (3, 1)
+    with LocalCluster(n_workers=0, **quiet) as started:
+        settings = Settings(runner="dask", dask_address=started.scheduler_address)
+        with Cluster(settings) as cluster:
+            with pytest.raises(AlmanacError, match="had no worker"):
+                next(cluster(divmod, [(7, 2)]))
+            started.scale(1)
+            monkeypatch.setattr(clusters, "WORKER_SECONDS", 60)
+            assert next(cluster(divmod, [(7, 2)])) == (3, 1)
 
 
 @pytest.mark.parametrize("wait", ["-1", "nan", "inf", "soon"])

@@ -39,7 +39,7 @@ IN_WORKERS = """
 import sys
 from pathlib import Path
 from schemas.settings import Settings
-from tasks.extract.batches import dask_pool
+from tasks.cluster import Cluster
 from tasks.refresh import refresh
 from warehouse.home import Home
 
@@ -50,8 +50,8 @@ def encode(text):
 if __name__ == "__main__":
     settings = Settings(workers=2, runner="dask")
     refresh(Home(Path(sys.argv[1])), [sys.argv[2]], settings)
-    with dask_pool(settings) as pool:
-        assert pool.submit(encode, "Where was Ada Lovelace born?").result() == 1
+    with Cluster(settings) as cluster:
+        assert next(cluster(encode, [("Where was Ada Lovelace born?",)])) == 1
 """
 CALLS = (
     "openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,connect,execve"

@@ -161,22 +161,31 @@ class Ledger:
 
 
 def seal_logs_of_the_dead(folder: Path, journal: Journal, live: Journal) -> int:
-    """Seal the logs whose writers are gone; return how many calls they held."""
-    calls = 0
-    for path in sorted(folder.glob("*.log")):
+    """Seal the logs whose writers are gone; return how many calls they held.
+
+    Once it returns, what any of the dead was answered is in the journal, whoever sealed it.
+    """
+    if not folder.is_dir():
+        return 0
+    with (folder / "sealing.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return sum(_seal_if_dead(path, journal, live) for path in sorted(folder.glob("*.log")))
+
+
+def _seal_if_dead(path: Path, journal: Journal, live: Journal) -> int:
+    try:
+        log = path.open("rb")
+    except FileNotFoundError:
+        return 0  # its writer has sealed it
+    with log:
         try:
-            log = path.open("rb")
-        except FileNotFoundError:
-            continue  # its writer has sealed it
-        with log:
-            try:
-                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # its writer lives
-            if _is_removed(log):
-                continue
-            calls += _into_parts(path, journal, live)
-            path.unlink()
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0  # its writer lives
+        if _is_removed(log):
+            return 0
+        calls = _into_parts(path, journal, live)
+        path.unlink()
     return calls
 
 

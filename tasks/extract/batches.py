@@ -1,21 +1,12 @@
 """Choose the engine, and extract facts from batches of passages, here or in worker processes."""
 
-import asyncio
-import logging
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing import get_context
@@ -23,7 +14,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from schemas.errors import AlmanacError, UsageError
+from schemas.errors import UsageError
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -43,9 +34,6 @@ from warehouse.home import Home
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
 ENGINES = "almanac.engines"
 EMBEDDED = {"extractor", "english_pipeline", "speaker", "audience", "ontology"}  # its settings
-CONNECTING_SECONDS = 5.0  # for a connection to a scheduler
-SCHEDULER_SECONDS = 10.0  # for its greeting
-WORKER_SECONDS = 120.0  # to begin a task in; clusters may have to start a worker first
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
 Tables = dict[type[Row], pa.Table]
@@ -133,10 +121,24 @@ def engine_for_sensitive(settings: EngineSettings) -> EngineSettings:
     return settings
 
 
-def extract_batch(settings: EngineSettings, run_id: str, passages: list[PassageRow]) -> Tables:
-    """Extract from one batch with the embedded engine; return the journal rows."""
-    engine = load_engine(settings)
-    return journal_rows(engine.extract(passages), engine.name, engine.prompt_sha, run_id)
+@dataclass(frozen=True)
+class BatchExtraction:
+    """Extracts from one batch with the embedded engine, and returns the journal's rows."""
+
+    settings: EngineSettings
+    run_id: str
+
+    def __call__(self, passages: list[PassageRow]) -> Tables:
+        """Return what the passages of a batch state."""
+        return self._rows(load_engine(self.settings).extract(passages))
+
+    def refused(self, passages: list[PassageRow], why: str) -> Tables:
+        """Return rows which say why there is nothing from the passages."""
+        return self._rows(Extracted(passage["passage_id"], failed=why) for passage in passages)
+
+    def _rows(self, results: Iterable[Extracted]) -> Tables:
+        engine = load_engine(self.settings)
+        return journal_rows(results, engine.name, engine.prompt_sha, self.run_id)
 
 
 def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run_id: str) -> Tables:
@@ -182,9 +184,7 @@ def _mentions(result: Extracted) -> dict[type[Row], list[dict[str, Any]]]:
 
 
 def where_settings_say(settings: Settings, passages: int) -> Each:
-    """Return where to process a number of passages: on a cluster, in worker processes, or here."""
-    if settings.runner == "dask":
-        return PoolOfWorkers(lambda: dask_pool(settings), settings.workers)
+    """Return where to process a number of passages: in worker processes, or here."""
     if settings.workers <= 1 or passages <= FEW_BATCHES * BATCH:
         return in_this_process
     return PoolOfWorkers(lambda: worker_pool(settings.workers), settings.workers)
@@ -218,75 +218,6 @@ class PoolOfWorkers:
                     yield from (future.result() for future in done)
             for future in pending:
                 yield future.result()
-
-
-@contextmanager
-def dask_pool(settings: Settings) -> Iterator[Executor]:
-    """Yield a pool on the Dask cluster at the settings' address, else on a local cluster."""
-    from distributed import Client
-
-    with Client(settings.dask_address, **dask_options(settings)) as client:
-        yield client.get_executor()
-
-
-def dask_options(settings: Settings) -> dict[str, Any]:
-    """Return the options of a local Dask cluster; none if the settings name a cluster.
-
-    Raises AlmanacError if no scheduler answers at the address in the settings, or it has no worker.
-    """
-    # Dask logs many meaningless messages when it opens and closes.
-    logging.getLogger("distributed").setLevel(logging.ERROR)
-    if settings.dask_address:
-        _check_scheduler(settings.dask_address)
-        return {}
-    return {
-        "n_workers": settings.workers,
-        "threads_per_worker": 1,
-        "dashboard_address": None,
-        "silence_logs": logging.CRITICAL,
-    }
-
-
-def _check_scheduler(address: str) -> None:
-    """Raise AlmanacError unless a scheduler answers at the address and runs a task in time."""
-    from distributed.comm import get_address_host_port
-
-    try:
-        # Dask itself tries for half a minute.
-        socket.create_connection(get_address_host_port(address), CONNECTING_SECONDS).close()
-        with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
-            thread.submit(asyncio.run, _run_a_task(address)).result()
-    except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server
-        raise AlmanacError(
-            f"No Dask scheduler answers at {address}. Start it (`dask scheduler`), or name the "
-            "address that it shows."
-        ) from error
-    except (ValueError, TypeError) as error:  # TypeError for TLS without certificates
-        raise UsageError(
-            f"{address!r} cannot be the address of a Dask scheduler, such as "
-            f"tcp://127.0.0.1:8786: {error}."
-        ) from error
-
-
-async def _run_a_task(address: str) -> None:
-    """Have a worker of a cluster do nothing; raise OSError if no scheduler answers."""
-    from distributed import Client
-
-    client = Client(address, asynchronous=True, set_as_default=False)
-    try:
-        # Dask itself waits without end for the greeting of a server that is no scheduler.
-        async with asyncio.timeout(SCHEDULER_SECONDS):
-            await client
-        try:  # a task, because some clusters start workers only for tasks
-            async with asyncio.timeout(WORKER_SECONDS):
-                await client.submit(int)
-        except TimeoutError:
-            raise AlmanacError(
-                f"The Dask scheduler at {address} had no worker for {WORKER_SECONDS:.0f} seconds. "
-                f"Start one (`dask worker {address}`)."
-            ) from None
-    finally:
-        await client.close()
 
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:

@@ -13,9 +13,9 @@ from schemas.operations import Rejection
 from schemas.settings import EngineSettings
 from tasks.extract.batches import (
     BATCH,
+    BatchExtraction,
     Tables,
     engine_for_sensitive,
-    extract_batch,
     identity,
     journal_rows,
     where_settings_say,
@@ -63,15 +63,15 @@ class PendingExtraction:
         if each is None:
             each = where_settings_say(settings, len(passages))
         batches = (
-            (engine, self._work.run.run_id, passages.slice(start, BATCH).to_pylist())
-            for start in range(0, len(passages), BATCH)
+            (passages.slice(start, BATCH).to_pylist(),) for start in range(0, len(passages), BATCH)
         )
-        for tables in each(extract_batch, batches):
+        for tables in each(BatchExtraction(engine, self._work.run.run_id), batches):
             self._journal(tables)
 
     def _extract_by_model(self, passages: pa.Table) -> None:
         """Extract with the model named in the settings."""
         from tasks.extract.by_model.engine import ModelEngine
+        from tasks.extract.by_model.shared import CallsOfWorker, extract_shared
         from tasks.models.limits import BudgetSpentError
         from tasks.models.transports import finish, open_client, width
 
@@ -79,8 +79,14 @@ class PendingExtraction:
         client = open_client(home, settings, run.run_id)
         engine = ModelEngine(settings, client, width(settings))
         name, version = identity(settings)
+        rows = passages.to_pylist()
+        if self._work.cluster is None:
+            extraction = engine.extract(rows)
+        else:
+            calls = CallsOfWorker(home.path.absolute(), settings, run.run_id)
+            extraction = extract_shared(engine, calls, self._work.cluster, rows)
         try:
-            for results in _gathered(engine.extract(passages.to_pylist())):
+            for results in _gathered(extraction):
                 extracted = [passage for result in results for passage in result.extracted]
                 self._journal(journal_rows(extracted, name, version, run.run_id))
                 self._reject([fact for result in results for fact in result.rejected])

@@ -1,28 +1,33 @@
 """Bring the journal up to date with the sources: read changed files, note removed inputs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 
 from schemas.errors import AlmanacError, HeldError
 from schemas.observations import ContainerRead, Read
-from schemas.settings import Settings
+from schemas.settings import ReadSettings, Settings
 from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
 from tasks.ingest.formats.inputs import Item, Outcome
 from tasks.ingest.formats.picture import can_read_pictures
 from tasks.ingest.formats.records import version_order
 from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
+from tasks.progress import Each, in_order
 from tasks.version import code_version
 from warehouse.home import Home
 
 # The environment failed, not the input: the earlier text stays valid, and the next run tries again.
 TRANSIENT = {Reason.UNREADABLE, Reason.TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASHED}
+
+TOGETHER = 32  # files that a worker reads at a time
+LARGE = 8_000_000  # bytes of a file that may hold many records, which are read one by one
 
 # What is compared with an input's last row, to see whether it has changed.
 STATE = ["uri", "container", "outcome", "version", "sha256", "content_id", "metadata"]
@@ -46,6 +51,21 @@ class KnownSource:
         return sorted(uri for uri in own if self.inputs[uri]["outcome"] == "ingested")
 
 
+def read_all_here(
+    number: int, settings: ReadSettings, items: list[Item]
+) -> tuple[int, list[list[Outcome] | None]]:
+    """Return the number and each file's inputs; None for a large one, or one that is not here."""
+    return number, [list(read_item(i, settings)) if _is_small_here(i) else None for i in items]
+
+
+def _is_small_here(item: Item) -> bool:
+    """Tell whether this machine has the file, and may hold all its texts in memory."""
+    if "://" in item.root or item.size > LARGE:
+        return False
+    path = Path(item.root) / item.path
+    return path.is_file() and path.stat().st_size == item.size
+
+
 class Ingestion:
     """One source being brought up to date within one run."""
 
@@ -58,9 +78,10 @@ class Ingestion:
         *,
         sensitive: bool,
         labels: list[str] | None = None,
+        each: Each | None = None,
     ) -> None:
-        """List the source and compare it with the journal."""
-        self.settings = settings
+        """List the source and compare it with the journal; `each` may read files elsewhere."""
+        self.settings, self._each = settings, each
         notes = source == NOTES_SOURCE
         self.listing = (
             scan_notes(home.path / NOTES) if notes else scan(source, settings.read.exclude)
@@ -125,8 +146,8 @@ class Ingestion:
         """Read and journal the changed files; after each, yield how many are done."""
         changed = self.changed
         self.counts["unchanged_files"] = len(self.listing.items) - len(changed)
-        for done, (item, opens) in enumerate(opened_ahead(changed), 1):
-            self._read_file(item, opens)
+        for done, (item, outcomes) in enumerate(self._outcomes(changed), 1):
+            self._read_file(item, outcomes)
             self.observed.commit_if_large()
             yield done
         for container in self.gone:
@@ -134,11 +155,24 @@ class Ingestion:
             self.observed.container_gone(container)
         self.observed.scanned()
 
-    def _read_file(self, item: Item, opens: Callable[[], BinaryIO]) -> None:
+    def _outcomes(self, items: list[Item]) -> Iterator[tuple[Item, Iterable[Outcome]]]:
+        """Yield the files in order, each with its inputs: small local ones are read elsewhere."""
+        settings = self.settings.read
+        if self._each is None or len(items) < TOGETHER or "://" in self.listing.source:
+            for item, opens in opened_ahead(items):
+                yield item, read_item(item, settings, opens)
+            return
+        groups = [items[start : start + TOGETHER] for start in range(0, len(items), TOGETHER)]
+        batches = ((n, settings, group) for n, group in enumerate(groups))
+        for group, read in zip(groups, in_order(self._each(read_all_here, batches)), strict=True):
+            for item, outcomes in zip(group, read, strict=True):
+                yield item, read_item(item, settings) if outcomes is None else outcomes
+
+    def _read_file(self, item: Item, outcomes: Iterable[Outcome]) -> None:
         seen: set[str] = set()
         broken: Reason | None = None
         fingerprint = item.fingerprint
-        for outcome in read_item(item, self.settings.read, opens):
+        for outcome in outcomes:
             seen.add(outcome.uri)
             if isinstance(outcome, Refusal):
                 fingerprint = self._fingerprint_of_refused(item)

