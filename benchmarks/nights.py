@@ -10,6 +10,7 @@ is compared with that of the last ten. `never compacted` is the same with compac
 
 import random
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -54,11 +55,12 @@ def play(work: Path, nights: int, documents: int, share: float, compact_after: i
     corpus, home, chance = work / "corpus", work / "home", random.Random(1)
     write_corpus(corpus, documents)
     seconds, extents = [], []
-    for _ in range(nights + WARM):
+    for night in range(nights + WARM):
         started = time.process_time()
         refresh(Home(home), [str(corpus)], settings(compact_after))
         seconds.append(time.process_time() - started)
         extents.append(extent(home))
+        print(f"night {night}: {seconds[-1]:.2f} s", file=sys.stderr)
         change(corpus, work / "spare", max(1, round(documents * share)), chance)
     return seconds[WARM:], extents[WARM:]
 

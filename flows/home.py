@@ -28,7 +28,7 @@ def home_in(folder: Path) -> Home:
         ) from None
     first = Path(*folder.parts[:1])
     if _SCHEME.fullmatch(str(first)) and not first.exists():
-        raise UsageError(f"{folder} is a URL, but the home is a folder: name one on this machine.")
+        return _home_in_store(str(folder))
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; --home names the folder of an almanac.")
     place = os.path.realpath(folder)
@@ -38,6 +38,24 @@ def home_in(folder: Path) -> Home:
             "DuckDB finds no file. Rename the folder, or name another one."
         )
     return Home(folder)
+
+
+def _home_in_store(path: str) -> Home:
+    """Return the home in an object store, whose address lost a slash when it became a path."""
+    from warehouse.object_store import SCHEMES
+
+    scheme, _, rest = path.partition(":/")
+    if scheme.lower() not in SCHEMES:
+        raise UsageError(
+            f"{scheme} is no kind of home: name a folder on this machine, or a place in an object "
+            f"store such as s3://BUCKET/FOLDER ({', '.join(SCHEMES)})."
+        )
+    from warehouse.stored_home import working_folder
+
+    home = Home(working_folder(f"{scheme}://{rest}"))
+    if home.stored:
+        home.stored.open()
+    return home
 
 
 def reading_settings_of(home: Home) -> Settings:

@@ -233,6 +233,7 @@ class Job(Configured):
 
     flow_name: ClassVar[str]
     outcome: ClassVar[str]  # the description of the flow's artifact
+    writes: ClassVar[bool] = False  # whether it changes the home, so that two must not meet
     batch_name: ClassVar[str] = "extract passages"  # of the tasks that process batches
     batches_per_task: ClassVar[int] = 16  # a task costs 50 ms, or 150 ms on Dask
 
@@ -259,3 +260,5 @@ class Publication(Configured):
 
 class PublishingJob(Publication, Job):
     """A job that may publish an edition, and whose result is its run."""
+
+    writes: ClassVar[bool] = True

@@ -5,6 +5,7 @@ AlmanacError        the work failed (exit code 1)
 │   └── NotFoundError   what it names does not exist
 ├── HeldError       publishing waits for a person's decision
 ├── BusyError       somebody else holds the lock
+├── StoreError      an object store failed or refused
 └── DamageError     a file is not what the manifest says
 """
 
@@ -36,6 +37,10 @@ class HeldError(AlmanacError):
 
 class BusyError(AlmanacError):
     """Somebody else holds the lock."""
+
+
+class StoreError(AlmanacError):
+    """An object store failed or refused; work that is done is kept."""
 
 
 class DamageError(AlmanacError):

@@ -27,7 +27,7 @@ EXTRAS = {
     "tracing": ("opentelemetry",),
     "smollm2": ("torch", "transformers", "gguf", "accelerate"),
     "ocr": ("rapidocr",),
-    "s3": ("s3fs",),
+    "s3": ("s3fs", "obstore"),
     "gcs": ("gcsfs",),
 }
 WINGS = {  # modules below `tasks`

@@ -307,7 +307,7 @@ class PublishSettings(_Settings):
     keep_editions: int = Field(5, ge=1, description="Number of editions that are always kept.")
     keep_days: float = Field(7.0, ge=0, description="Younger editions are kept too.")
     compact_after: int = Field(
-        16, ge=1, description="Small parts of a table that the next run which publishes merges."
+        8, ge=1, description="Small parts of a table that the next run which publishes merges."
     )
 
 

@@ -18,6 +18,7 @@ from warehouse.home import Home
 
 if TYPE_CHECKING:
     from tests.mock_endpoint import Running
+    from tests.object_server import Bucket
 
 # Test processes share the cores; threads of one that wait for each other hold up the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -139,6 +140,22 @@ def browser() -> Iterator[Any]:
 def home(tmp_path: Path) -> Home:
     """A home that is not there yet."""
     return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> "Iterator[Bucket]":
+    """An S3 bucket on this machine, which the environment names."""
+    from tests.object_server import object_server
+
+    with object_server() as (endpoint, served):
+        for name, value in {
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": "KEYOFTHETEST",
+            "AWS_SECRET_ACCESS_KEY": "SECRETKEYOFTHETEST",
+        }.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("warehouse.object_store.FIRST_WAIT", 0.001)
+        yield served
 
 
 @pytest.fixture

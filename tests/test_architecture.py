@@ -143,8 +143,10 @@ def test_deployments_lead_to_flows():
     from prefect import Flow
     from prefect.events import DeploymentEventTrigger
 
+    from flows.deployed import JOBS
     from flows.flow_record import HELD, PUBLISHED
 
+    writing = {job.flow_name: job.writes for job in JOBS}
     config = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
     for deployment in config["deployments"]:
         module, _, name = deployment["entrypoint"].rpartition(".")
@@ -157,6 +159,8 @@ def test_deployments_lead_to_flows():
         missing = set(flow.parameters.required or []) - set(deployment["parameters"])
         runs_by_itself = bool(deployment["schedules"] or triggers)
         assert runs_by_itself != bool(missing), "what can run by itself is scheduled"
+        queue = deployment["work_pool"].get("work_queue_name")
+        assert (queue == "almanac-home") == writing[flow.name], "what writes a home shares a queue"
         limit = deployment.get("concurrency_limit")
         assert not limit or limit["collision_strategy"] == "ENQUEUE", "a run waits and is not lost"
 

@@ -178,6 +178,16 @@ def test_a_title_is_a_subject_if_the_text_uses_it_as_a_name(title, text, subject
     assert subject_of(title, text, blocks_of(text)) == subject
 
 
+@pytest.mark.parametrize(
+    "more",
+    ["", "\n\nIda Morn was born in Pell.", "\n\n| Part | Maker |\n| --- | --- |\n| pump | Aas |"],
+)
+def test_labels_are_of_the_title_whatever_else_is_told(more: str) -> None:
+    labels = "- Manufacturer: Tarn Works\n- Weight: 12 kg"
+    for text in (labels + more, f"{more.strip()}\n\n{labels}"):
+        assert subject_of("Selka K2", text, blocks_of(text)) == "Selka K2"
+
+
 def laid_out(text: str) -> tuple[str, list[tuple[str, str, str]]]:
     row: dict[str, Any] = {"text": text}
     layout = lay_out(row)

@@ -251,8 +251,8 @@ def test_a_home_that_cannot_be_named_is_explained(home, words, tmp_path, almanac
 def test_a_home_at_a_url_is_refused_before_any_work(tmp_path, almanac, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments in (*READING, *WRITING):
-        code, out, err = almanac("s3://bucket/home", *arguments)
-        assert (code, out) == (2, "") and "is a URL, but the home is a folder" in err, arguments
+        code, out, err = almanac("https://host/home", *arguments)
+        assert (code, out) == (2, "") and "https is no kind of home" in err, arguments
     assert not list(tmp_path.iterdir())
 
 

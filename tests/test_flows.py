@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from tests.expert_texts import tiny_plan
 from tests.film_questions import ONE_HOP, examples, graph, triples
 from warehouse.home import Home
 
+ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=2)
 
 
@@ -257,6 +260,74 @@ def test_what_cannot_be_scheduled_is_refused(named_server, own_home, almanac, ty
 def test_scheduling_needs_a_server(own_home, almanac, monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", "")
     assert "prefect server start" in almanac.refused(own_home, "schedule", "refresh texts")
+
+
+@pytest.fixture
+def guide(named_server, tiny_corpus, own_home, tmp_path, monkeypatch) -> list[list[str]]:
+    """The commands of the guide, those in its units too, for a home and texts of the tests."""
+    shutil.copytree(tiny_corpus, tmp_path / "texts")
+    (own_home / "settings.toml").write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    text = (ROOT / "docs" / "schedules.md").read_text(encoding="utf-8")
+    queue = re.sub(r"[^A-Za-z0-9]+", "-", str(own_home.resolve())).strip("-")
+    text = text.replace("srv-almanac-almanac-home", queue)
+    blocks = re.findall(r"^```(?:ini)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = re.sub(r"ExecStart(Pre)?=|/srv/almanac/venv/bin/", "", "".join(blocks)).splitlines()
+    return [shlex.split(line) for line in lines if line.startswith(("almanac ", "prefect "))]
+
+
+def test_the_guide_to_schedules_leads_from_nothing_to_runs_that_fire(
+    guide, own_home, almanac, monkeypatch
+):
+    from prefect.client.orchestration import get_client
+    from prefect.testing.cli import invoke_and_assert
+
+    from flows import scheduled
+
+    def troubles() -> str:
+        with get_client(sync_client=True) as client:
+            return ". ".join(scheduled.troubles(client, list(scheduled.scheduled(client))))
+
+    serve, catch_up, work, nightly, *schedules = guide
+    *schedules, listing, doctor, limit, by_hand, with_settings = schedules
+    options = [word for word in serve if word.startswith("--")]
+    invoke_and_assert([*serve[1:3], "--help"], expected_output_contains=options)
+    before = Home(own_home).require_edition().id
+    almanac.shown(own_home, *nightly[1:])
+    almanac.shown(own_home, *nightly[1:])
+    with monkeypatch.context() as later:
+        later.setattr(scheduled, "GRACE", timedelta(days=-2))  # as if two days had gone by
+        findings = {row["check"]: row for row in almanac.json(own_home, *doctor[1:])}
+        assert "refresh-knowledge/nightly missed its run" in findings["schedules"]["words"]
+        assert "had missed its time" in almanac.shown(own_home, *catch_up[1:])
+    invoke_and_assert([*work[1:], "--run-once"], expected_code=0)
+    assert "Completed" in almanac.shown(own_home, *listing[1:])
+    assert Home(own_home).require_edition().id != before
+
+    for words in schedules:
+        almanac.shown(own_home, *words[1:])
+    with get_client(sync_client=True) as client:
+        assert len(client.read_automations_by_name("refresh-knowledge/nightly failed")) == 1
+        queue = client.read_work_queue_by_name(limit[3], "almanac")
+        assert queue.concurrency_limit == 1
+        client.update_work_queue(queue.id, concurrency_limit=2)
+        assert f"`{shlex.join(limit)}`" in troubles()
+        for words in (limit, by_hand, with_settings):
+            invoke_and_assert(words[1:], expected_code=0)
+        assert "set-concurrency-limit" not in troubles()
+        client.delete_work_pool("almanac")
+    assert "refresh-knowledge/nightly has no work pool" in troubles()
+
+
+def test_the_doctor_tells_of_a_server_that_does_not_answer(flows, own_home, almanac, monkeypatch):
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    nowhere = "http://127.0.0.1:9/api"
+    monkeypatch.setenv("PREFECT_API_URL", nowhere)
+    with temporary_settings({PREFECT_API_URL: nowhere}):
+        code, found, _ = almanac(own_home, "doctor")
+    assert code == 1 and f"nothing answers at {nowhere}/; `prefect server start`" in found
 
 
 @pytest.mark.parametrize("batches", [0, 1, 40])

@@ -66,18 +66,23 @@ def test_a_poisoned_tokenizer_is_refused_by_its_name(poison, model, tmp_path):
 LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 
 
-@pytest.mark.parametrize("name", ["tokenizer_config.json", "chat_template.jinja"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tokenizer_config.json", json.dumps({"chat_template": LOOP})),
+        ("chat_template.jinja", LOOP),
+    ],
+)
 def test_a_template_without_end_is_refused_by_the_name_of_its_file(
-    name, model, tmp_path, monkeypatch
+    name, text, model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(tokenizer_check, "SECONDS", 1)
     for path in model.iterdir():
         (tmp_path / path.name).hardlink_to(path)
     (tmp_path / name).unlink(missing_ok=True)
-    (tmp_path / name).write_text(
-        {"chat_template.jinja": LOOP}.get(name, json.dumps({"chat_template": LOOP}))
-    )
-    with pytest.raises(UsageError, match=f"its template in {name} cannot be read within 1 s"):
+    (tmp_path / name).write_text(text)
+    refused = f"its template in {name} (?:takes too long|cannot be read within 1 s)"
+    with pytest.raises(UsageError, match=refused):
         weights_folder(str(tmp_path))
 
 

@@ -63,6 +63,11 @@ def back_up(home: Home, target: Path) -> Copied:
 
 
 def _check(home: Home, target: Path) -> None:
+    if home.stored:
+        raise UsageError(
+            f"{home.stored.store.address} is in an object store, which keeps copies itself: switch "
+            "on the versions of its objects, or copy the objects to another bucket."
+        )
     if not home.exists:
         raise UsageError(f"There is no almanac in {home.path}.")
     if target.resolve().is_relative_to(home.path.resolve()):

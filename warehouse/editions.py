@@ -36,7 +36,7 @@ _TABLES = "tables"  # beside the editions: for each that was current, a folder f
 # 0.1 s, otherwise only its size. DuckDB's blocks have checksums of their own.
 CHECKED_BYTES = 64 << 20
 _LISTED = "`almanac editions list` shows them."
-_NEW_POINTER: dict[str, Any] = {"edition": None, "hold": None, "published": []}
+NEW_POINTER: dict[str, Any] = {"edition": None, "hold": None, "published": []}
 _LOST_POINTER = (
     f"Remove it and choose the current edition with `almanac editions publish ID`; {_LISTED}"
 )
@@ -206,9 +206,9 @@ class Editions:
     def pointer(self) -> dict[str, Any]:
         """Return the pointer: current edition's id, hold if any, and ids of published editions."""
         if not self._pointer.exists():
-            return dict(_NEW_POINTER)
+            return dict(NEW_POINTER)
         pointer = durable.read_sealed_json(self._pointer, _LOST_POINTER)
-        if not pointer.keys() >= _NEW_POINTER.keys():
+        if not pointer.keys() >= NEW_POINTER.keys():
             raise DamageError(f"The file {self._pointer} is not a pointer. {_LOST_POINTER}")
         return pointer
 

@@ -5,13 +5,18 @@ import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schemas.errors import DamageError, UsageError
 from warehouse import durable
 from warehouse.editions import Edition, Editions
 from warehouse.journal import Journal
 from warehouse.ledger import Ledger, seal_logs_of_the_dead
+from warehouse.object_store import STORE_MARK
 from warehouse.scratch import Scratch
+
+if TYPE_CHECKING:
+    from warehouse.stored_home import StoredHome
 
 
 @dataclass(frozen=True)
@@ -21,18 +26,33 @@ class Home:
     path: Path
 
     @cached_property
+    def stored(self) -> "StoredHome | None":
+        """The object store that the folder mirrors, if it does."""
+        if not (self.path / STORE_MARK).is_file():
+            return None
+        from warehouse.stored_home import stored_home
+
+        return stored_home(self.path)
+
+    @cached_property
     def journal(self) -> Journal:
         """All observations, from which every edition is derived."""
+        if self.stored:
+            return self.stored.journal("journal", required=True)
         return Journal(self.path / "journal")
 
     @cached_property
     def live(self) -> Journal:
         """Runs, answers, calls and refusals, readable at once beside any edition."""
+        if self.stored:
+            return self.stored.journal("live", required=False)
         return Journal(self.path / "live")
 
     @cached_property
     def editions(self) -> Editions:
         """The derived and published editions."""
+        if self.stored:
+            return self.stored.editions
         return Editions(self.path / "editions", self.path / "current")
 
     def require_edition(self) -> Edition:
@@ -103,4 +123,6 @@ class Home:
     @property
     def exists(self) -> bool:
         """Return whether anything was ever written to the home."""
+        if self.stored:
+            return self.journal.position > 0
         return self.journal.folder.exists() or self.editions.folder.exists()

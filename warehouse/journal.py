@@ -128,10 +128,15 @@ class Journal:
         return self._commits
 
     def _append_line(self, commit: dict[str, Any]) -> None:
+        self._append_lines(self._sealed(commit) + b"\n")
+
+    def _sealed(self, commit: dict[str, Any]) -> bytes:
+        return orjson.dumps({**commit, "check": durable.checksum(commit, self._chain)})
+
+    def _append_lines(self, lines: bytes) -> None:
         new = not self._log.exists()
-        sealed = {**commit, "check": durable.checksum(commit, self._chain)}
         with self._log.open("ab") as log:
-            log.write(orjson.dumps(sealed) + b"\n")
+            log.write(lines)
             log.flush()
             os.fsync(log.fileno())
             size = log.tell()

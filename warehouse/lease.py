@@ -6,7 +6,7 @@ The operating system frees the lock when its holder dies, however it dies.
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from schemas.errors import BusyError
 from warehouse import durable
+from warehouse.home import Home
 
 
 @contextmanager
@@ -38,7 +39,9 @@ def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None
     try:
         with suppress(OSError):  # only a note: on a full disk, pruning still makes room
             durable.write_json(holder, who)
-        yield
+        stored = Home(folder).stored
+        with stored.leased(who, wait_seconds) if stored else nullcontext():
+            yield
     finally:
         holder.unlink(missing_ok=True)
         lock.release()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flows import terminal
 from flows.jobs import Call, Command, Runner
-from flows.orchestration import names_server
+from flows.orchestration import configure, names_server
 from schemas.errors import AlmanacError, BusyError
 from schemas.extras import INSTALL_MINILM, MINILM, missing_extras, pip_command
 from schemas.ontology import ONTOLOGY_FILE
@@ -70,6 +70,7 @@ def examine(home: "Home") -> Iterator[Finding]:
         "encoder": lambda: _encoder(settings),
         "duckdb": _duckdb,
         "prefect": _prefect,
+        "schedules": _schedules,
         "disk": lambda: _disk(home),
         "journal": lambda: _journal(home),
         "edition": lambda: _edition(home),
@@ -220,6 +221,26 @@ def _prefect() -> Finding:
         where = os.environ.get("PREFECT_API_URL") or "the server of the Prefect profile"
         use = f"runs are recorded on {where}"
     return Finding("prefect", "ok", f"{versions['prefect']}; {use}")
+
+
+def _schedules() -> Finding:
+    """Ask the Prefect server whether what is scheduled can run."""
+    if not (find_spec("prefect") and names_server()):
+        return Finding("schedules", "ok", "none, as no Prefect server is named")
+    configure()
+    from prefect.client.orchestration import get_client
+
+    from flows.scheduled import scheduled, troubles
+
+    with get_client(sync_client=True) as client:
+        if client.api_healthcheck():
+            words = f"nothing answers at {client.api_url}; `prefect server start` starts a server"
+            return Finding("schedules", "fail", words)
+        found = list(scheduled(client))
+        faults = list(troubles(client, found))
+    if faults:
+        return Finding("schedules", "warn", ". ".join(faults))
+    return Finding("schedules", "ok", f"{len(found)} deployments, with all that they need")
 
 
 def _disk(home: "Home") -> Finding:

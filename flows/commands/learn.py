@@ -31,6 +31,7 @@ class LearnFromQuestions(Job):
 
     flow_name = "learn-from-questions"
     outcome = "What was learned"
+    writes = True
 
     questions: str | list[str] = operand(
         "QUESTIONS", "Files of questions, or folders with several."

@@ -3,32 +3,40 @@
 `prefect deploy` does the same for those who keep their deployments in a file (prefect.yaml).
 """
 
+import json
+import re
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 from flows.jobs import Command, Job, Runner, finer, operand, option
 from flows.orchestration import configure, names_server
-from flows.terminal import Shown
+from flows.terminal import Remark, Shown, Table
 from schemas.errors import AlmanacError, UsageError
 from schemas.extras import check_extra
 
 if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
     from prefect.deployments.runner import RunnerDeployment
 
 POOL = "almanac"
+FAILURES = ("Failed", "Crashed", "TimedOut")  # a held edition fails its run
+JSON = "application/json"
 
 
 class Schedule(Command):
     """Have a Prefect server run a command by the clock, or after each edition.
 
     Nothing is deployed if the command could not be run as it stands; the schedule of an earlier
-    deployment of this name is replaced.
+    deployment of this name is replaced. Without a command, what is scheduled is listed.
     """
 
-    command: str = operand("COMMAND", 'The command, as you would type it: "refresh texts/".')
+    command: str | None = operand(
+        "COMMAND", 'The command, as you would type it: "refresh texts/".', None
+    )
     cron: str | None = option(
         "CRON", 'When, such as "17 3 * * *", every night at 3:17 (when told).', None
     )
@@ -38,9 +46,15 @@ class Schedule(Command):
     name: str | None = option("NAME", "The deployment's name (that of the flow).", None)
     timezone: str = finer("The time zone that the schedule means.", "UTC")
     pool: str = finer("The work pool whose worker runs it; made if it is missing.", POOL)
+    notify: str | None = finer(
+        'An address that is sent {"text": …} when a run fails or no worker is left (none).',
+        None,
+        pattern="^https?://",
+    )
+    catch_up: bool = finer("Begin one run of each deployment that missed its time.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
-        """Deploy the command; return the deployment's full name, when it runs, and the pool."""
+        """Deploy the command, or list what is scheduled; return it with its pool and schedule."""
         check_extra("prefect")
         if not names_server():
             raise UsageError(
@@ -48,9 +62,15 @@ class Schedule(Command):
                 "PREFECT_API_URL=http://127.0.0.1:4200/api."
             )
         configure()
+        if self.command is None:
+            return self._listed()
         job = self.job()
         deployment = self.deployment(job)
-        _apply(deployment, self.pool)
+        with _asking_server() as client:
+            _make_place(client, self.pool, deployment.work_queue_name)
+            made = deployment.apply(work_pool_name=self.pool)
+            if self.notify:
+                _notify(client, made, deployment, self.notify)
         return {
             "deployment": deployment.full_name,
             "home": str(job.home),
@@ -59,16 +79,29 @@ class Schedule(Command):
             "pool": self.pool,
         }
 
+    def _listed(self) -> dict[str, Any]:
+        """Return what is scheduled, after runs that were missed have begun if they are to."""
+        from flows.scheduled import catch_up, scheduled
+
+        with _asking_server() as client:
+            begun = catch_up(client) if self.catch_up else []
+            rows = [
+                {"deployment": one.name, "cron": one.when, "pool": one.pool, "last run": one.last}
+                for one in scheduled(client)
+            ]
+        return {"scheduled": rows, "begun": begun}
+
     def job(self) -> Job:
         """Return the command as a job; raises UsageError if it is none that Prefect can run."""
         from flows.__main__ import command_typed
 
-        job = command_typed(["--home", str(self.home), *shlex.split(self.command)])
+        typed = self.command or ""
+        job = command_typed(["--home", str(self.home), *shlex.split(typed)])
         if not isinstance(job, Job):
             from flows.deployed import JOBS
 
             names = ", ".join(sorted(one.flow_name for one in JOBS))
-            raise UsageError(f"Prefect cannot run {self.command!r}. It can run: {names}.")
+            raise UsageError(f"Prefect cannot run {typed!r}. It can run: {names}.")
         return job
 
     def deployment(self, job: Job) -> "RunnerDeployment":
@@ -108,12 +141,22 @@ class Schedule(Command):
             description=type(job).__doc__,
             concurrency_limit=one_by_one,
             triggers=triggers,
+            work_queue_name=queue_of(job),
             job_variables={"working_dir": str(Path.cwd())},  # paths mean what they mean here
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
-        """Yield what was deployed, and the command that starts a worker."""
+        """Yield what was deployed, and the command that starts a worker; or what is scheduled."""
+        if "scheduled" in result:
+            for name in result["begun"]:
+                yield f"{name} had missed its time and begins now."
+            rows = [list(row.values()) for row in result["scheduled"]]
+            if rows:
+                yield Table(["deployment", "cron", "pool", "last run"], rows)
+            else:
+                yield Remark('Nothing is scheduled; `almanac schedule "refresh FOLDER"` does it.')
+            return
         when = [f"by the clock ({result['cron']})"] if result["cron"] else []
         when += [f"after an edition is {result['after']}"] if result["after"] else []
         yield f"{result['deployment']} runs {' and '.join(when) or 'when it is told to'}."
@@ -121,20 +164,83 @@ class Schedule(Command):
         yield f"To run it now: prefect deployment run {shlex.quote(result['deployment'])}"
 
 
-def _apply(deployment: "RunnerDeployment", pool: str) -> None:
-    """Send a deployment to the server, and the pool if there is none of this name."""
+def queue_of(job: Job) -> str | None:
+    """Return the work queue for runs that write a job's home, which is its folder's name.
+
+    It has a limit of one, so that a refresh, a training and a calibration of one home never meet;
+    jobs that only read a home may run beside them and have no queue of their own.
+    """
+    if not job.writes:
+        return None
+    return _slug(str(job.place.path.resolve()))
+
+
+@contextmanager
+def _asking_server() -> Iterator["SyncPrefectClient"]:
+    """Provide a client of the server; whatever it refuses becomes an AlmanacError."""
     from prefect.client.orchestration import get_client
+
+    try:
+        with get_client(sync_client=True) as client:
+            yield client
+    except Exception as problem:
+        raise AlmanacError(f"The Prefect server does not do it: {problem}") from problem
+
+
+def _make_place(client: "SyncPrefectClient", pool: str, queue: str | None) -> None:
+    """Make the work pool and the queue with its limit of one where they are missing."""
     from prefect.client.schemas.actions import WorkPoolCreate
     from prefect.exceptions import ObjectAlreadyExists
 
-    try:
-        with get_client(sync_client=True) as client, suppress(ObjectAlreadyExists):
-            client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
-        deployment.apply(work_pool_name=pool)
-    except Exception as problem:
-        raise AlmanacError(
-            f"The Prefect server did not take the deployment: {problem}"
-        ) from problem
+    with suppress(ObjectAlreadyExists):
+        client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
+    if queue:
+        with suppress(ObjectAlreadyExists):
+            client.create_work_queue(queue, work_pool_name=pool)
+        client.update_work_queue(
+            client.read_work_queue_by_name(queue, pool).id, concurrency_limit=1
+        )
+
+
+def _notify(
+    client: "SyncPrefectClient", made: UUID, deployment: "RunnerDeployment", address: str
+) -> None:
+    """Have the server tell an address when a run fails, and when the pool's last worker is gone.
+
+    The automations belong to the deployment and to the pool, so deploying again replaces them.
+    """
+    from prefect.blocks.webhook import Webhook
+    from prefect.events import AutomationCore, EventTrigger, ResourceSpecification
+    from prefect.events.actions import CallWebhook
+
+    block = Webhook.model_validate({"url": address, "headers": {"Content-Type": JSON}})
+    block.save(_slug(f"almanac {deployment.full_name}".lower()), overwrite=True)
+    pool = client.read_work_pool(deployment.work_pool_name or POOL)
+    of_deployment, of_pool = f"prefect.deployment.{made}", f"prefect.work-pool.{pool.id}"
+    client.delete_resource_owned_automations(of_pool)
+    failed = EventTrigger(
+        expect={f"prefect.flow-run.{state}" for state in FAILURES},
+        match_related=ResourceSpecification({"prefect.resource.id": of_deployment}),
+    )
+    no_worker = EventTrigger(
+        expect={"prefect.work-pool.not-ready"},
+        match=ResourceSpecification({"prefect.resource.id": of_pool}),
+    )
+    why = '~ ": " ~ flow_run.state.name ~ ". " ~ (flow_run.state.message or "")'
+    for name, owner, trigger, more in (
+        (f"{deployment.full_name} failed", of_deployment, failed, why),
+        (f"No worker serves the pool {pool.name}", of_pool, no_worker, ""),
+    ):
+        words = json.dumps(deployment.full_name if more else name)
+        text = f'{{"text": {{{{ ({words} {more}) | tojson }}}}}}'
+        action = CallWebhook(block_document_id=block._block_document_id, payload=text)
+        client.create_automation(
+            AutomationCore(name=name, trigger=trigger, actions=[action], owner_resource=owner)
+        )
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-") or "home"
 
 
 COMMAND = Schedule

@@ -12,7 +12,7 @@ from tasks.text.sentences import sentences
 
 # Raise it whenever some text gets other passages, blocks, headings or another subject; the next
 # refresh then splits every text again. `tests/test_versions.py` notices a change.
-SPLITTER_VERSION = 2
+SPLITTER_VERSION = 3
 # A character of a script without spaces, a word (in parts if long), a punctuation mark, a wide gap.
 _TOKEN = re.compile(
     rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]{{1,24}}"
@@ -208,7 +208,7 @@ def subject_of(title: str, text: str, blocks: list[Block]) -> str:
 
     "Getting started" may occur in a text about a product, and "storage" does in one called Storage.
     So a title is a name only if the text writes it as in the title more often than otherwise, or
-    if all of the text are labelled values and not all of its words are in the dictionary.
+    if most of the text are labelled values and not all of its words are in the dictionary.
     """
     name = _NOTE_OF_TITLE.sub("", title).strip()
     if not name or len(name.split()) > _LONGEST_SUBJECT:
@@ -222,13 +222,14 @@ def subject_of(title: str, text: str, blocks: list[Block]) -> str:
         if block.kind in _NAMING
         for match in words.finditer(text, block.start, block.end)
     ]
-    if not written and _only_labels(blocks):
+    if not written and _are_mostly_labels(blocks):
         return "" if all(is_word(word.lower()) for word in name.split()) else name
     as_name = sum(form == name for form in written)
     return name if as_name > len(written) - as_name else ""
 
 
-def _only_labels(blocks: list[Block]) -> bool:
-    """Return whether labelled values, below headings or not, are all that a text has."""
-    kinds = {block.kind for block in blocks}
-    return BlockKind.PAIR in kinds and kinds <= {BlockKind.PAIR, BlockKind.HEADING}
+def _are_mostly_labels(blocks: list[Block]) -> bool:
+    """Return whether most blocks are labelled values, but for headings and rows of tables."""
+    others = {BlockKind.HEADING, BlockKind.ROW}
+    kinds = [block.kind for block in blocks if block.kind not in others]
+    return 2 * kinds.count(BlockKind.PAIR) > len(kinds)

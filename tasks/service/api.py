@@ -1,7 +1,7 @@
 """The service over HTTP: JSON for programs, described by its own OpenAPI document."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from inspect import Parameter, Signature
@@ -76,14 +76,20 @@ async def served_home(request: Request, home: HomeName = None) -> ServedHome:
 Home = Annotated[ServedHome, Depends(served_home)]
 
 
-def reading(request: Request, response: Response, home: Home) -> Iterator[OpenEdition]:
+async def reading(request: Request, response: Response, home: Home) -> AsyncIterator[OpenEdition]:
     """Yield the edition for the reader; answer 304 if the client has read it already."""
-    with home.reading(reader_of(request).labels) as opened:
+    labels = reader_of(request).labels
+    opened = home.take_open(labels)
+    if opened is None:
+        opened = await asyncio.to_thread(home.take, labels)
+    try:
         tag = f'"{opened.edition.id}"'
         if request.method == "GET" and tag in request.headers.get("if-none-match", ""):
             raise HTTPException(HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
         response.headers["ETag"] = tag
         yield opened
+    finally:
+        opened.release()
 
 
 Reading = Annotated[OpenEdition, Depends(reading)]

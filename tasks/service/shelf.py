@@ -80,17 +80,16 @@ class OpenEdition:
     def _searcher(self) -> Any:
         return open_searcher(self.edition, self.settings.engine)
 
-    @contextmanager
-    def used(self) -> Iterator["OpenEdition"]:
-        """Keep it open while the body runs, although it may be retired meanwhile."""
+    def hold(self) -> None:
+        """Keep it open until `release`, although it may be retired meanwhile."""
         with self._lock:
             self._users += 1
-        try:
-            yield self
-        finally:
-            with self._lock:
-                self._users -= 1
-            self._close_if_idle()
+
+    def release(self) -> None:
+        """End one `hold`."""
+        with self._lock:
+            self._users -= 1
+        self._close_if_idle()
 
     def retire(self) -> None:
         """Close it as soon as nobody uses it."""
@@ -135,8 +134,7 @@ class Askers:
         if not self._places.acquire(blocking=False):
             raise FullError("Many questions are waiting. Ask again in a few seconds.")
 
-        using = opened.used()
-        using.__enter__()
+        opened.hold()
 
         def work() -> Answer:
             asker = self._asker_of(opened, options)
@@ -147,7 +145,7 @@ class Askers:
             return answer
 
         def done(_: object) -> None:
-            using.__exit__(None, None, None)
+            opened.release()
             self._places.release()
 
         try:
@@ -237,19 +235,35 @@ class ServedHome:
     @contextmanager
     def reading(self, labels: Labels) -> Iterator[OpenEdition]:
         """Keep the current edition for readers with these labels open while the body runs."""
-        with self._lock:  # also held while an edition is opened, so that it is opened once
-            opened = self._open.get(labels)
-            if opened is None:
-                opened = self._open[labels] = self._opened_for(labels)
-            self._open.move_to_end(labels)
-            if len(self._open) > READER_SETS:
-                self._open.popitem(last=False)[1].retire()
-            using = opened.used()
-            using.__enter__()
+        opened = self.take(labels)
         try:
             yield opened
         finally:
-            using.__exit__(None, None, None)
+            opened.release()
+
+    def take(self, labels: Labels) -> OpenEdition:
+        """Return the current edition for readers with these labels, held until its `release`."""
+        with self._lock:  # also held while an edition is opened, so that it is opened once
+            if labels not in self._open:
+                self._open[labels] = self._opened_for(labels)
+            return self._held(labels)
+
+    def take_open(self, labels: Labels) -> OpenEdition | None:
+        """Return what `take` does, or None if that would have to wait."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self._held(labels) if labels in self._open else None
+        finally:
+            self._lock.release()
+
+    def _held(self, labels: Labels) -> OpenEdition:
+        opened = self._open[labels]
+        opened.hold()
+        self._open.move_to_end(labels)
+        if len(self._open) > READER_SETS:
+            self._open.popitem(last=False)[1].retire()
+        return opened
 
     def _opened_for(self, labels: Labels) -> OpenEdition:
         return OpenEdition(edition_of(self.home, labels), self.settings)

@@ -39,10 +39,13 @@ disagreeing as (
           or coalesce(contains(d.text, concat(b.tail, ', ', a.tail)), false)
           or coalesce(contains(d.text, concat(a.tail, ' in ', b.tail)), false)
           or coalesce(contains(d.text, concat(b.tail, ' in ', a.tail)), false)
+          -- Twice, as two joins of equal ids: with `or` between them, all pairs are compared.
           or exists (
               from asserted_triples p semi join places using (relation)
-              where ((p.head_id = a.tail_id and p.tail_id = b.tail_id)
-                  or (p.head_id = b.tail_id and p.tail_id = a.tail_id)))))
+              where p.head_id = a.tail_id and p.tail_id = b.tail_id)
+          or exists (
+              from asserted_triples p semi join places using (relation)
+              where p.head_id = b.tail_id and p.tail_id = a.tail_id)))
       -- 1934 and 1934-07-04 agree; so do two roundings of one number.
       and not coalesce(starts_with(a.date, b.date) or starts_with(b.date, a.date), false)
       and not (a.value_kind = 'measure' and a.unit is distinct from b.unit)
