@@ -233,7 +233,8 @@ class Cluster:
         Raises AlmanacError if no scheduler answers at the address, or it has no worker.
         """
         # Dask logs many meaningless messages when it opens and closes.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         if self._address:
             _check_scheduler(self._address)
             return {"set_as_default": False, "timeout": SCHEDULER_SECONDS}
