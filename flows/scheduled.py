@@ -57,8 +57,8 @@ class Scheduled:
 def scheduled(client: SyncPrefectClient) -> Iterator[Scheduled]:
     """Yield the deployments of our flows that the server has, by name."""
     for one in sorted(client.read_deployments(), key=lambda one: one.name):
-        module, _, function = (one.entrypoint or "").rpartition(".")
-        if module.endswith("flows.deployed") and function in _JOB_OF:
+        *module, function = (one.entrypoint or "").split(".")
+        if module[-2:] == ["flows", "deployed"] and function in _JOB_OF:
             yield _scheduled(client, one, _JOB_OF[function])
 
 
