@@ -55,22 +55,22 @@ with own as (
     join entities e using (entity_id)
     where p.document_id = $document and p.span_start < $end and p.span_end > $start
 ),
-told as (
-    select unnest($others) as value
+bearers as (
+    select n.entity_id, n.name, n.entity_id in (select entity_id from own) as is_own
+    from entities n semi join own using (name, graph)
 ),
 about as (
-    select value, entity_id, min(document_id) as document_id
-    from told
-    join passages p on contains(p.text, value)
-    join entity_passages using (document_id, passage_id)
+    select o.value, b.entity_id, b.name, b.is_own, min(p.document_id) as document_id
+    from bearers b
+    join entity_passages using (entity_id)
+    join passages p using (document_id, passage_id)
+    join (select unnest($others) as value) o on contains(p.text, o.value)
     group by all
 )
-select distinct t.value, n.name, n.entity_id, d.uri
-from own
-join entities n on n.name = own.name and n.graph = own.graph and n.entity_id <> own.entity_id
-join about t on t.entity_id = n.entity_id
-join documents d on d.document_id = t.document_id
-where not exists (from about b where b.entity_id = own.entity_id and b.value = t.value)
+select a.value, a.name, a.entity_id, d.uri
+from about a join documents d using (document_id)
+where not a.is_own
+  and not exists (from about o where o.is_own and o.name = a.name and o.value = a.value)
 order by all
 """
 
