@@ -5,13 +5,14 @@ shown. An object is there whole or not at all. A conditional put whose reply was
 a lost race by reading back: what is put conditionally has a token of its own.
 """
 
+import logging
 import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -33,6 +34,8 @@ KEPT_TOKENS = 64  # of the last changes of an object, by which a writer finds it
 _CHUNK = 1 << 20
 _STATUS = re.compile(r"status code: (\d{3} ?[\w ]*)")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+log = logging.getLogger(__name__)
 
 State = dict[str, Any]
 R = TypeVar("R")
@@ -250,6 +253,17 @@ class Mirror:
     store: ObjectStore
     fence: int = 0  # the fencing number of the lease; 0 without one
     leases: int = 0  # taken by this process; after each, the store is looked at again
+
+
+@contextmanager
+def falling_back(is_known: Callable[[], bool]) -> Iterator[None]:
+    """Go on, with a warning, if the store fails in the body and this machine has what is read."""
+    try:
+        yield
+    except StoreError as error:
+        if not is_known():
+            raise
+        log.warning("%s Read is what this machine has.", error)
 
 
 _KEPT = "Nothing is lost: finished work is kept on this machine and is sent at the next run."

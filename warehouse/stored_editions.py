@@ -8,7 +8,6 @@ folder, at first with its manifest alone; its files are fetched when it is read.
 """
 
 import fcntl
-import logging
 import math
 import os
 import shutil
@@ -21,16 +20,14 @@ from typing import Any
 
 import orjson
 
-from schemas.errors import BusyError, DamageError, StoreError
+from schemas.errors import BusyError, DamageError
 from warehouse import durable
 from warehouse.editions import NEW_POINTER, Building, Edition, Editions
-from warehouse.object_store import Mirror, State
+from warehouse.object_store import Mirror, State, falling_back
 
 POINTER = "current.json"
 LOOK_SECONDS = 5.0  # between looks at the pointer
 CACHE_GB = 20.0  # of editions on this machine, unless ALMANAC_CACHE_GB says otherwise
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,12 +78,8 @@ class StoredEditions(Editions):
         known = lease == self._mirror.leases and self._pointer.exists()
         if not known or time.monotonic() - when >= LOOK_SECONDS:
             self._looked = time.monotonic(), self._mirror.leases
-            try:
+            with falling_back(self._pointer.exists):
                 self._look()
-            except StoreError as error:
-                if not self._pointer.exists():
-                    raise
-                log.warning("%s Read is what this machine has.", error)
         return super().pointer()
 
     def _look(self) -> None:

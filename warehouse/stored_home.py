@@ -8,7 +8,6 @@ clocks decide when somebody may try, and never what is published.
 """
 
 import hashlib
-import logging
 import os
 import random
 import re
@@ -25,7 +24,14 @@ import orjson
 
 from schemas.errors import AlmanacError, BusyError, StoreError
 from warehouse import durable
-from warehouse.object_store import STORE_MARK, Mirror, ObjectStore, State, checked_address
+from warehouse.object_store import (
+    STORE_MARK,
+    Mirror,
+    ObjectStore,
+    State,
+    checked_address,
+    falling_back,
+)
 from warehouse.stored_editions import StoredEditions
 from warehouse.stored_journal import StoredJournal
 
@@ -42,8 +48,6 @@ SHARED = (
     "paths/p*/**/*",
 )
 _NOTED = ".shared.json"  # what `SHARED` files were like when they were last compared
-
-log = logging.getLogger(__name__)
 
 _opened: dict[tuple[Path, int, str | None], "StoredHome"] = {}
 
@@ -99,12 +103,8 @@ class StoredHome:
         if self._is_open:
             return
         self._is_open = True
-        try:
+        with falling_back((self.folder / "editions").exists):
             self.share_files()
-        except StoreError as error:
-            if not (self.folder / "editions").exists():
-                raise
-            log.warning("%s Read is what this machine has.", error)
 
     # -- the lease ----------------------------------------------------------------------------
 

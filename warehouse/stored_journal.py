@@ -19,7 +19,7 @@ from schemas.errors import DamageError, StoreError
 from schemas.row import Row
 from warehouse import durable
 from warehouse.journal import Journal, Part
-from warehouse.object_store import Mirror
+from warehouse.object_store import Mirror, falling_back
 
 log = logging.getLogger(__name__)
 
@@ -191,12 +191,8 @@ class StoredJournal(Journal):
     def _refresh(self) -> None:
         """Read the new commits, at first and after each lease also those of other machines."""
         if self._pulled != self._mirror.leases:
-            try:
+            with falling_back(self._log.exists):
                 self.pull()
-            except StoreError as error:
-                if not self._log.exists():
-                    raise
-                log.warning("%s Read is what this machine has.", error)
         super()._refresh()
 
     def _take(self, line: bytes) -> None:
