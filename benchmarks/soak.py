@@ -43,7 +43,7 @@ def held() -> dict[str, int]:
     }
 
 
-def over_and_over(act: Callable[[], None], minutes: float, every: float, told: Any) -> None:
+def over_and_over(act: Callable[[], None], minutes: float, every: float, reports: Any) -> None:
     """Act every so many seconds; tell what was held early and at the end, and all errors."""
     begun, done, errors, early = time.monotonic(), 0, Counter[str](), None
     while (now := time.monotonic() - begun) < minutes * 60:
@@ -55,10 +55,10 @@ def over_and_over(act: Callable[[], None], minutes: float, every: float, told: A
             errors[f"{type(error).__name__}: {error}"[:300]] += 1
         done += 1
         time.sleep(max(0.0, every * done - (time.monotonic() - begun)))
-    told.put({"done": done, "errors": dict(errors), "early": early, "late": held()})
+    reports.put({"done": done, "errors": dict(errors), "early": early, "late": held()})
 
 
-def write(home: Path, corpus: Path, minutes: float, every: float, told: Any) -> None:
+def write(home: Path, corpus: Path, minutes: float, every: float, reports: Any) -> None:
     """Refresh over and over, each time with one more document that has changed."""
     chance = random.Random(2)
 
@@ -66,10 +66,10 @@ def write(home: Path, corpus: Path, minutes: float, every: float, told: Any) -> 
         change(corpus, corpus.parent / "spare", 1, chance)
         refresh(Home(home), [str(corpus)], settings(COMPACT_AFTER))
 
-    over_and_over(act, minutes, every, told)
+    over_and_over(act, minutes, every, reports)
 
 
-def read(home: Path, minutes: float, every: float, told: Any) -> None:
+def read(home: Path, minutes: float, every: float, reports: Any) -> None:
     """Search, query and append over and over, on a home that stays open."""
     live = Home(home).live
     with almanac.open(home) as place:
@@ -81,7 +81,7 @@ def read(home: Path, minutes: float, every: float, told: Any) -> None:
             about = {"run_id": "soak", "stage": "read", "reason": "none", "rejected_at": now}
             record(live, Rejection(**about, item_id=uuid4().hex))
 
-        over_and_over(act, minutes, every, told)
+        over_and_over(act, minutes, every, reports)
 
 
 def main() -> bool:
@@ -92,20 +92,20 @@ def main() -> bool:
         home, corpus = Path(work) / "home", Path(work) / "corpus"
         write_corpus(corpus, given.documents)
         refresh(Home(home), [str(corpus)], settings(COMPACT_AFTER))
-        times, told = (given.minutes, given.every), RUNS.Queue()
+        times, reports = (given.minutes, given.every), RUNS.Queue()
         readers = [
-            RUNS.Process(target=read, args=(home, *times, told)) for _ in range(given.readers)
+            RUNS.Process(target=read, args=(home, *times, reports)) for _ in range(given.readers)
         ]
-        writer = RUNS.Process(target=write, args=(home, corpus, *times, told))
+        writer = RUNS.Process(target=write, args=(home, corpus, *times, reports))
         for process in (*readers, writer):
             process.start()
         sizes, begun = [], time.monotonic()
         while any(process.is_alive() for process in (*readers, writer)):
             time.sleep(min(given.every, 5.0))
             sizes.append((time.monotonic() - begun, extent(home)))
-            if told.qsize() > given.readers:
+            if reports.qsize() > given.readers:
                 break
-        ends = [told.get(timeout=60) for _ in (*readers, writer)]
+        ends = [reports.get(timeout=60) for _ in (*readers, writer)]
         damaged = [*Home(home).journal.damaged(), *Home(home).live.damaged()]
     settled = [size for at, size in sizes if at >= SETTLED * given.minutes * 60] or [sizes[-1][1]]
     report("soak", figures_of(ends, settled, damaged) | {"minutes": given.minutes})

@@ -97,8 +97,8 @@ def test_no_more_workers_are_used_than_were_asked_for(there):
 
 def test_a_worker_of_another_release_is_refused(there, monkeypatch):
     own = clusters.release()
-    told = iter([("0.0.1+1", *own[1:])])
-    monkeypatch.setattr(clusters, "release", lambda: next(told, own))
+    releases = iter([("0.0.1+1", *own[1:])])
+    monkeypatch.setattr(clusters, "release", lambda: next(releases, own))
     with (
         Cluster(there()) as cluster,
         pytest.raises(AlmanacError, match=r"has Almanac .* this process has 0\.0\.1\+1"),

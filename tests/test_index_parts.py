@@ -60,13 +60,16 @@ def answers(edition: Edition) -> list[Any]:
     names = NameIndex(edition.path / "names")
     described = DescriptionIndex(edition.path / "names")
     searcher = Searcher(edition.path, LETTERS)
-    asked = [*TOWNS[::5], "river", "grain wool", "trades 3 sorts", "new hill"]
+    questions = [*TOWNS[::5], "river", "grain wool", "trades 3 sorts", "new hill"]
     return [
-        *([rows.tolist(), scores.tolist()] for rows, scores in (words.search(q, 9) for q in asked)),
-        *(bearers(f"{name.lower()} town") for name in asked),
-        *(names.near(name[:-1] + "x") for name in asked),
-        *(described.search(question, 5) for question in asked),
-        *(searcher.union(analyse(question)) for question in asked),
+        *(
+            [rows.tolist(), scores.tolist()]
+            for rows, scores in (words.search(q, 9) for q in questions)
+        ),
+        *(bearers(f"{name.lower()} town") for name in questions),
+        *(names.near(name[:-1] + "x") for name in questions),
+        *(described.search(question, 5) for question in questions),
+        *(searcher.union(analyse(question)) for question in questions),
         *map(searcher.stated, range(len(searcher.passages(analyse("river"), 99)))),
     ]
 

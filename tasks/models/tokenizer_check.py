@@ -92,8 +92,8 @@ def render(seconds: int) -> None:
 
     _limit(seconds)
     template, tokens = json.loads(sys.stdin.read())
-    said = [{"role": role, "content": SAMPLE} for role in ("system", "user", "assistant", "user")]
-    for messages in (said[:2], said[1:2], said):
+    turns = [{"role": role, "content": SAMPLE} for role in ("system", "user", "assistant", "user")]
+    for messages in (turns[:2], turns[1:2], turns):
         try:
             render_jinja_template(
                 [messages], chat_template=template, add_generation_prompt=True,

@@ -104,7 +104,7 @@ def _records(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:
 
 
 def _table(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the refusals of rows that cannot be told, then the table of the others."""
+    """Yield the refusals of rows that cannot be told apart, then the table of the others."""
     with _opened(file, limits) as lines:
         separator, names, titles = _header(lines, limits.text_column)
         table = RecordTable(limits, titles)
