@@ -75,6 +75,7 @@ _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}
 _CONTENTS = re.compile(
     r"(?:(?<!\.)\.{4,}+|(?<!\. )(?:\. ){3,}+|(?<!…)…{2,}+)\s{0,9}[\divxlc]{1,5}\Z"
 )
+_LEADERS = ("....", ". . . ", "……")  # one of them is in every line that `_CONTENTS` finds
 _PAGE = re.compile(
     r"[\[(]?(?:page|p\.|第) ?\d{1,5} ?页?(?: ?(?:of|/) ?\d{1,5})?[\])]?"
     r"|[^\n]{0,100} {3}\[Page \d{1,5}\]|[-–—] ?\d{1,5} ?[-–—]",
@@ -255,13 +256,14 @@ class _Reader:
         if "dd" in self._open and kind is BlockKind.PROSE:
             kind, lead = BlockKind.PAIR, self._term
         is_read = kind in (BlockKind.PROSE, BlockKind.ITEM)
-        pairs = list(self._pairs(token, kind)) if is_read else []
+        pairs = list(self._pairs(token, kind, end)) if is_read else []
         yield from pairs or [Block(kind, start, end, lead)]
         self._before[-1] = words if is_read and not pairs else ""
 
     def _kind(self, words: str) -> BlockKind:
         without_images = _TAGS.sub("", _IMAGE.sub("", words))
-        rest = _LINK.sub("", without_images)
+        has_links = "[" in without_images or "http" in without_images
+        rest = _LINK.sub("", without_images) if has_links else without_images
         if not _WORD.search(rest):
             if _LINK.search(without_images):
                 return BlockKind.NAVIGATION
@@ -272,7 +274,7 @@ class _Reader:
         if all(map(_SCRIPT.fullmatch, filter(None, lines))):
             return BlockKind.MARKUP
         trail = _TRAIL.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
-        if trail or all(map(_CONTENTS.search, lines)):
+        if trail or all(map(_is_of_contents, lines)):
             return BlockKind.NAVIGATION
         if len(lines) == 1 and _PAGE.fullmatch(lines[0]):
             return BlockKind.PAGE
@@ -285,11 +287,11 @@ class _Reader:
             return BlockKind.QUOTATION
         return BlockKind.ITEM if "list_item" in self._open else BlockKind.PROSE
 
-    def _pairs(self, token: "Token", kind: BlockKind) -> Iterator[Block]:
+    def _pairs(self, token: "Token", kind: BlockKind, end: int) -> Iterator[Block]:
         """Yield the labelled values of a paragraph or item: one per line if all lines have labels.
 
-        If only the first line has one, the rest of the text is its value. A single value must be in
-        an item or have a bold label: "Note: this is a sentence." is prose.
+        If only the first line has one, the rest of the text up to `end` is its value. A single
+        value must be in an item or have a bold label: "Note: this is a sentence." is prose.
         """
         assert token.map is not None
         lines = [line.strip() for line in token.content.split("\n")]
@@ -302,7 +304,6 @@ class _Reader:
             if kind is not BlockKind.ITEM and not labelled[0].is_bold:
                 return  # "Note: this is a sentence."
             labelled = labelled[:1]
-        end = self._span(token)[1]
         for number, found in enumerate(labelled):
             assert found is not None
             line = token.map[0] + number
@@ -344,13 +345,22 @@ def _labelled(line: str) -> _Labelled | None:
     return _Labelled(label.strip(), value, bold)
 
 
+def _is_of_contents(line: str) -> bool:
+    """Tell whether a line is an entry of a table of contents: "Prices ..... 7"."""
+    return any(leader in line for leader in _LEADERS) and bool(_CONTENTS.search(line))
+
+
 def _is_tabular(line: str, of: int) -> bool:
     """Tell whether one of `of` lines is a table row that Markdown parsers do not recognise."""
     if _RULED.fullmatch(line) or line[:1] == line[-1:] == "|":
         return True
     if of > 1 and _BAR.search(line):
         return True
-    return len(_GAP.split(line)) > 2 and not _ENDS_SENTENCE.search(line)
+    return (
+        ("   " in line or "\t" in line)
+        and len(_GAP.split(line)) > 2
+        and not _ENDS_SENTENCE.search(line)
+    )
 
 
 def stored_blocks(passage: dict[str, Any]) -> list[Block]:

@@ -31,6 +31,8 @@ _INLINE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+# One of these is in everything that `_LINKS`, `_INLINE` and `_CHARACTER` match.
+_MARK = re.compile(r"[\[<>`{\\*_~&:(!?®™℠]")
 _DEEPEST = 3  # links in the labels of links, such as pictures
 
 
@@ -40,6 +42,8 @@ def words_of(block: str) -> Excerpt:
     Code inside a sentence is kept, as it names what the sentence is about.
     """
     excerpt = Excerpt.whole(block)
+    if not _MARK.search(block):
+        return excerpt
     for _ in range(_DEEPEST):
         if "[" in excerpt.text:
             excerpt = excerpt.replaced(_LINKS, _kept)
