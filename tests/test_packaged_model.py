@@ -16,10 +16,10 @@ import pytest
 
 from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
-from schemas.extras import MINILM
+from schemas.extras import MINILM, PROVENANCE
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder
-from tasks.models.packaged import PROVENANCE, PackagedModel, install, state_of
+from tasks.models.packaged import PackagedModel, install, state_of
 from warehouse.home import Home
 
 gguf = pytest.importorskip("gguf", reason="the extra smollm2 is not installed")
@@ -266,4 +266,7 @@ def test_the_doctor_says_that_it_is_not_installed(tmp_path, monkeypatch):
 
 def test_another_name_is_refused(tmp_path, almanac):
     code, _, refusal = almanac(tmp_path, "model", "install", "../evil")
-    assert code == 2 and "There is no packaged model ../evil; choose minilm or smollm2." in refusal
+    assert (
+        code == 2
+        and "There is no packaged model ../evil; choose minilm or e5-small or smollm2." in refusal
+    )
