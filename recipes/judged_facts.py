@@ -211,7 +211,8 @@ def chosen_elsewhere(p: np.ndarray, useful: np.ndarray, corpora: np.ndarray) -> 
     return passing
 
 
-def _shares(passing: np.ndarray, useful: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
+def shares(passing: np.ndarray, useful: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
+    """Return how many pass, how many of these are useful or wrong, and the useful that pass."""
     return {
         "kept": round(float(passing.mean()), 3),
         "useful": round(float(useful[passing].mean()), 3),
@@ -264,10 +265,10 @@ def fit_language(language: str, most: int | None = None) -> Fitted:
         "area under ROC, other corpora": round(area(p, useful), 3),
         "95 % of it": interval(p, useful, corpora),
         "calibration error, other corpora": round(calibration_error(p, useful), 3),
-        "from": {str(least): _shares(p >= least, useful, wrong) for least in REPORTED},
+        "from": {str(least): shares(p >= least, useful, wrong) for least in REPORTED},
         f"useful for {PRECISION}": {
             "least": least_for(p, useful),
-            **_shares(chosen_elsewhere(p, useful, corpora), useful, wrong),
+            **shares(chosen_elsewhere(p, useful, corpora), useful, wrong),
         },
     }
     fitted = line[1] * fit(x, useful, RIDGE[language])

@@ -107,7 +107,13 @@ class SourceYield(Row):
     language: str = Field(description="The documents' language.")
     documents: int = Field(description="Documents with at least one whole sentence.")
     sentences: int = Field(description="Whole sentences of running text.")
-    with_statement: int = Field(description="Sentences of which a statement was read.")
+    with_statement: int = Field(
+        description="Sentences of which a statement was read, whether it is published or not."
+    )
     with_fact: int = Field(
         description="Sentences that gave a published triple, description or alias."
     )
+    read_statements: int = Field(
+        0, description="Statements that were read of the documents, published or not."
+    )
+    about_us: int = Field(0, description="Of these, those about “we” or something of ours.")

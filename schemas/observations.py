@@ -25,6 +25,7 @@ from schemas.statements import (
     SUBJECT,
     SUBJECT_NAME,
     TIME,
+    USEFULNESS,
 )
 from schemas.verdicts import Verdict
 
@@ -263,6 +264,7 @@ class StatementMention(Row):
     span_start: int = START
     span_end: int = END
     confidence: float = CONFIDENCE
+    usefulness: float | None = USEFULNESS
 
 
 class DescriptionMention(Row):

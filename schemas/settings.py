@@ -305,6 +305,14 @@ class PublishSettings(_Settings):
         "journal, out of the tables; from .7 on .8 of the judged triples of corpora that the "
         "weights had not seen were useful (docs/log.md).",
     )
+    min_usefulness: float = Field(
+        0.6,
+        ge=0,
+        le=1,
+        description="Statements with less stay in the journal, out of the tables; from .6 on .78 "
+        "of the judged statements of corpora that the weights had not seen were useful, .08 wrong "
+        "(docs/log.md).",
+    )
     max_delete: float = Field(
         0.2, ge=0, le=1, description="Share of documents that a refresh may delete."
     )

@@ -23,6 +23,12 @@ MODALITY = Field(
 )
 ATTRIBUTION = Field(description="Who says so if not the text itself, else empty.")
 
+USEFULNESS = Field(
+    None,
+    description="Calibrated probability that it is right and serves a reader who sees it alone, 0 "
+    "to 1; null where a language model stated it.",
+)
+
 
 class Statement(Row):
     """A clause with one subject, in the words of its sentence; one row per place in a document.
@@ -52,6 +58,7 @@ class Statement(Row):
     engine_confidence: float = Field(
         description="The same before the verdicts of this home were counted."
     )
+    usefulness: float | None = USEFULNESS
     document_id: str = Field(description="The document that states it.")
     passage_id: str = Field(description="The passage within it.")
     span_start: int = Field(description="First character in the document's text.")

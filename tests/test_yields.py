@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import schemas
@@ -43,15 +42,15 @@ def test_a_refresh_counts_for_each_source_the_sentences_that_gave_something(tmp_
     assert rows == run.yields
     by_source = {row["source"].rsplit("/", 1)[1]: row for row in rows}
     counts = {"documents": 1, "sentences": 2, "with_statement": 2, "with_fact": 2}
+    counts |= {"read_statements": 2, "about_us": 0}
     assert by_source["good"] == {"source": str(good), "language": "en", **counts}
     assert (by_source["empty"]["sentences"], by_source["empty"]["with_fact"]) == (2, 0)
 
 
 @pytest.mark.parametrize(("ours", "advice"), [(4, 0), (6, 1)])
 def test_a_corpus_that_says_we_gets_the_advice_to_name_its_speaker(ours: int, advice: int):
-    words = ["We", "Our shop", "我们"]
-    subjects = [words[n % 3] for n in range(ours)] + ["The shop"] * (60 - 2 * ours)
-    notes = list(unnamed_speaker(pa.chunked_array([subjects, ["Webs"] * ours])))
+    rows = [{"read_statements": 20, "about_us": 0}, {"read_statements": 40, "about_us": ours}]
+    notes = list(unnamed_speaker(rows))
     assert len(notes) == advice
     assert all("--set engine.speaker=" in note for note in notes)
 

@@ -69,6 +69,7 @@ class Recipe:
     encoder: str | None
     min_confidence: float
     ontology: Ontology | None = None
+    min_usefulness: float = 0.0
 
     def facts(self) -> dict[str, Any]:
         """Return the recipe's entries for the manifest."""
@@ -78,6 +79,7 @@ class Recipe:
             "splitter": self.splitter,
             "encoder": self.encoder,
             "min_confidence": self.min_confidence,
+            "min_usefulness": self.min_usefulness,
             "ontology": ontology_sha(self.ontology),
             "derivation": DERIVATION_VERSION,
         }
@@ -190,6 +192,7 @@ def derive(
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,
         min_confidence=recipe.min_confidence,
+        min_usefulness=recipe.min_usefulness,
         ontology_min_confidence=(recipe.ontology or Ontology()).least_confidence(
             recipe.min_confidence
         ),

@@ -102,6 +102,7 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
     rules = replace(
         recipe(settings, " + ".join(ids) or None),
         min_confidence=made.get("min_confidence", settings.publish.min_confidence),
+        min_usefulness=made.get("min_usefulness", settings.publish.min_usefulness),
         **of_edition,
     )
     spill = building.folder.with_name(".building-spill")

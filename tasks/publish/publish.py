@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 import schemas
 from schemas.errors import HeldError
@@ -34,7 +32,6 @@ LEAST_KNOWN = 0.02
 # Statements about "we" from which a corpus has one speaker: handbooks have .14 to .24 of them, a
 # newspaper .08, manuals .01.
 OFTEN_FIRST_PERSON = 0.1
-FIRST_PERSON = "(?i)^(we|us|our .*|我们.*|本公司.*|我司.*)$"
 
 
 def build_edition(work: Work) -> None:
@@ -62,7 +59,7 @@ def build_edition(work: Work) -> None:
             work.run.notes.append(f"search is by words alone; {INSTALL_MINILM} adds vectors")
         work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
         if not work.settings.engine.speaker:
-            work.run.notes.extend(unnamed_speaker(subjects_of(work.candidate)))
+            work.run.notes.extend(unnamed_speaker(work.run.yields))
 
 
 def _reject(work: Work, self_loops: pa.Table) -> None:
@@ -105,15 +102,13 @@ def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
             )
 
 
-def subjects_of(edition: Edition) -> pa.ChunkedArray:
-    """Return the subjects of an edition's statements, as texts word them."""
-    return pq.read_table(edition.parquet(schemas.Statement), columns=["subject"])["subject"]
-
-
-def unnamed_speaker(subjects: pa.ChunkedArray) -> Iterator[str]:
+def unnamed_speaker(yields: list[dict[str, Any]]) -> Iterator[str]:
     """Yield advice to name the speaker if many statements have "we" or "our ..." as subject."""
-    share = pc.mean(pc.match_substring_regex(subjects, FIRST_PERSON)).as_py() or 0.0
-    if len(subjects) >= ENOUGH_SENTENCES and share >= OFTEN_FIRST_PERSON:
+    statements, about_us = (
+        sum(row[column] for row in yields) for column in ("read_statements", "about_us")
+    )
+    share = about_us / max(statements, 1)
+    if statements >= ENOUGH_SENTENCES and share >= OFTEN_FIRST_PERSON:
         yield (
             f"{share:.0%} of the statements are about “we”; name who that is, and they will be "
             'about its name: almanac refresh SOURCE --set engine.speaker="NAME"'
@@ -195,4 +190,5 @@ def recipe(settings: Settings, encoder: str | None) -> Recipe:
         encoder,
         settings.publish.min_confidence,
         settings.engine.ontology,
+        settings.publish.min_usefulness,
     )

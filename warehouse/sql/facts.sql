@@ -128,6 +128,7 @@ with said as (
         and r.head in (s.subject, s.subject_name)
         and r.tail = regexp_replace(s.object, '^(an?|the) ', '')
     where statement_id not in (select fact_id from rejected)
+      and (s.usefulness is null or s.usefulness >= (select min_usefulness from build_settings))
 ),
 repeated as (select statement_id from said group by all having count(*) > 1),
 each as (  -- only few have to be sorted
@@ -158,7 +159,7 @@ named as (  -- whom its complements name
 )
 select e.statement_id, e.subject, e.subject_name, h.subject_id, e.predicate, e.object,
        e.arguments, coalesce(n.argument_ids, []) as argument_ids, e."time", e.place, e.polarity,
-       e.modality, e.attribution, e.confidence, e.engine_confidence, e.document_id, e.passage_id,
+       e.modality, e.attribution, e.confidence, e.engine_confidence, e.usefulness, e.document_id, e.passage_id,
        e.doc_start as span_start, e.doc_end as span_end, e.sensitivity
 from each e
 join subjects h using (statement_id)

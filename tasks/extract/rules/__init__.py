@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.settings import EngineSettings
 from tasks.extract.extracted import Extracted
+from tasks.extract.rules.usefulness import rated
 from tasks.models.encoders.minilm import has_minilm
 from tasks.ontology.read import ontology_sha
 from tasks.text.languages import HAN_CLASS, language_of
@@ -17,7 +18,7 @@ __all__ = ["RULES_VERSION", "Extracted", "RulesEngine"]
 
 # Raise it whenever the rules or their models extract something else from some passage; the next
 # refresh then extracts from every passage again. `tests/test_versions.py` notices a change.
-RULES_VERSION = 6
+RULES_VERSION = 7
 _READABLE = re.compile(f"[A-Za-z{HAN_CLASS}]")
 
 
@@ -49,7 +50,7 @@ class RulesEngine:
             if route not in running:
                 mine = [{**about, **p} for p, r in zip(passages, routes, strict=True) if r == route]
                 running[route] = self._extract_in(route, mine)
-            yield next(running[route])
+            yield rated(next(running[route]), passage, route)
 
     def _extract_in(self, language: str, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         if language == "zh":

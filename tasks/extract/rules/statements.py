@@ -19,7 +19,13 @@ from tasks.extract.rules.clauses import (
     Complement,
     find_instructions,
 )
-from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
+from tasks.extract.rules.confidence import (
+    STATEMENT_WEIGHTS,
+    features,
+    left_out,
+    probability,
+    sentence_features,
+)
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import TIME_WORDS, WHERE
 from tasks.extract.rules.modality import conditions_of, standing_of
@@ -36,6 +42,7 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, DAYS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import head_of, tells_when
+from tasks.extract.rules.usefulness import CLAUSE_FEATURES
 from tasks.text.function_words import NEGATORS
 from tasks.text.languages import word_set
 from tasks.text.names import strip_titles
@@ -159,6 +166,11 @@ def statement_row(passage: ParsedPassage, statement: StatedClause) -> Mention:
         **evidence_columns(
             tree.span(tokens), probability(statement_features(tree, statement), STATEMENT_WEIGHTS)
         ),
+        CLAUSE_FEATURES: {
+            **statement_features(tree, statement),
+            **sentence_features(passage, statement.clause),
+            **left_out(passage, statement.clause, tokens),
+        },
     }
 
 

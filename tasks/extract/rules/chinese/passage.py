@@ -22,6 +22,7 @@ from tasks.extract.rules.chinese.predicates import WRITTEN
 from tasks.extract.rules.chinese.tokens import PROPER_TAGS, SegmentedSentence, Token, text_of
 from tasks.extract.rules.confidence import probability
 from tasks.extract.rules.modality import PLAIN, Standing
+from tasks.extract.rules.usefulness import CLAUSE_FEATURES
 from tasks.text.chinese_words import tag_of
 from tasks.text.names import is_pronoun
 from tasks.text.values import Value, parse_value
@@ -179,6 +180,8 @@ class PassageReading:
         row: Mention = dict.fromkeys(texts, "") | {"arguments": []}
         row |= {"polarity": standing.polarity, "modality": standing.modality}
         row |= {"attribution": standing.attribution, **parts}
+        ends = {"head": row["subject"], "relation": row["predicate"], "tail": row["object"]}
+        row[CLAUSE_FEATURES] = _of_sentence(ends, self.sentence, self.clause)
         _append(self.extracted.statements, row, span, share("statement"))
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:

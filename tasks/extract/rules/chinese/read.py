@@ -87,6 +87,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
             passage.record(row["text"], attribute)
+    passage.sentence = passage.clause = None
     for record in (*layout.records, *layout.labelled):
         _state_record(passage, record, row)
     extracted.suppose(layout.supposed)
