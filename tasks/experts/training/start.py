@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
-from schemas.extras import PROVENANCE
 from tasks.experts.manifest import MANIFEST
 from tasks.experts.training.plan import LORA, SCRATCH, TrainingPlan
 from tasks.models.loaded_model import loading_errors, weights_folder
+from tasks.models.packaged import PROVENANCE
 
 END = "<|endoftext|>"
 CONTEXT = 1024  # tokens that a new model can read; its training rows are shorter

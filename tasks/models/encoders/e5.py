@@ -15,16 +15,14 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
-from schemas.extras import E5_SMALL, has_e5, models_folder
+from schemas.extras import E5_SMALL
 from tasks.models.encoders.minilm import MiniLM, cached_file, of_length_one, opened
 from tasks.models.encoders.minilm_graph import RECIPE, WORDS, build_minilm_graph
-from tasks.models.packaged import PACKAGED
+from tasks.models.packaged import PACKAGED, PROVENANCE, folder_of
 from tasks.text.languages import is_chinese
 
 E5_WEIGHTS = PACKAGED[E5_SMALL].sha256
 MEANS = Path(__file__).with_name("e5_means.safetensors")
-FIRST, PADDING, SEPARATOR = 0, 1, 2  # tokens
-E5_LAYERS = 12
 LONGEST = 512  # tokens of a text, the limit in training; longer texts are cut
 Kind = Literal["query", "passage"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -72,12 +70,13 @@ class E5(MiniLM):
 
 def e5_folder() -> Path:
     """Return the folder of the converted weights; AlmanacError if they are not installed."""
-    if not has_e5():
+    folder = folder_of(PACKAGED[E5_SMALL])
+    if not (folder / PROVENANCE).is_file():
         raise AlmanacError(
-            f"This needs the model multilingual-e5-small, which is not installed; "
+            "This needs the model multilingual-e5-small, which is not installed; "
             f"`almanac model install {E5_SMALL}` adds it."
         )
-    return models_folder() / E5_SMALL
+    return folder
 
 
 @cache

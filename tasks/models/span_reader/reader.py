@@ -82,6 +82,7 @@ class TrainedReader:
 
     def __init__(self, folder: Path = SHIPPED_MODEL, models: str = "*.safetensors") -> None:
         """Load the models in a folder whose names match, and the weights of their probabilities."""
+        self._pieces = Pieces(load_tokenizer())
         self._models = [_Model(file) for file in sorted(folder.glob(models))]
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
@@ -91,7 +92,7 @@ class TrainedReader:
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
         question, *texts = _in_one_script(question, texts)
-        pieces = Pieces(load_tokenizer())
+        pieces = self._pieces
         question_ids, tokens = pieces.question(question), pieces.texts(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         parts.sort(
