@@ -1,29 +1,50 @@
-"""Runs the commands of `benchmarks`, which tests do not import, in processes of their own."""
+"""Runs the commands of `benchmarks`, which tests do not import, in processes of their own.
+
+They are forks of a process that has loaded the libraries, which a command would take seconds for.
+"""
 
 import json
+import multiprocessing
 import os
-import subprocess
+import runpy
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from warehouse.home import Home
 
 REPOSITORY = Path(__file__).parents[1]
+SERVER = multiprocessing.get_context("forkserver")
+SECONDS = 300  # that a command may take
 
 
 def run_benchmark(name: str, *options: str, **environment: str) -> tuple[int, str, str]:
     """Run `python -m benchmarks.NAME`; return exit code, output and messages."""
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{name}", *options],
-        cwd=REPOSITORY,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / file for file in ("out", "err")]
+        given = (name, options, {**os.environ, **environment}, files)
+        process = SERVER.Process(target=_run, args=given)
+        process.start()
+        process.join(SECONDS)
+        process.kill()
+        process.join()
+        assert process.exitcode is not None
+        return process.exitcode, *(file.read_text(encoding="utf-8") for file in files)
+
+
+def _run(
+    name: str, options: Sequence[str], environment: Mapping[str, str], files: Sequence[Path]
+) -> None:
+    """Become `python -m benchmarks.NAME`, with its output in files."""
+    for descriptor, file in enumerate(files, start=1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), descriptor)
+    os.chdir(REPOSITORY)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [name, *options]
+    runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
 
 
 def figures_of(name: str, results: Path, *options: str) -> dict[str, Any]:

@@ -26,6 +26,12 @@ multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.preload
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
+# Files with few, long tests, of which one at the end would keep a single process busy.
+LONG = {
+    f"test_{name}"
+    for name in ("crash", "flows", "notebooks", "studies", "telemetry", "train_experts", "wheel")
+}
+
 # Shared machines stall for seconds, which says nothing about the code under test.
 settings.register_profile(
     "almanac", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -60,6 +66,11 @@ The Analytical Engine was a mechanical computer. It was designed by Charles Babb
     "luxun.md": "# 鲁迅\n\n鲁迅是中国作家。鲁迅出生于浙江绍兴。\n",
     "binary.txt": "\x00\x01\x02\x00",
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,8 +5,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,16 +23,17 @@ from tasks.models.call import CallError, Outcome
 from tasks.refresh import refresh
 from tasks.run import RunReport
 from tests.current_edition import current
-from tests.mock_endpoint import Running, running
+from tests.mock_endpoint import SERVER, Running, running
 from warehouse.home import Home
 from warehouse.live import latest
 
+KEY = "sk-test-0123456789"
 TIMES = {"read_at", "extracted_at", "since", "edition", "parent"}
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr(batches, "QUIET_SECONDS", 0.1)
 
 
@@ -157,12 +156,11 @@ def test_a_parameter_that_the_endpoint_refuses_is_left_out_of_the_next_batch(tmp
 @pytest.mark.parametrize("moment", ["before it is sent", "before its id is noted", "while it runs"])
 def test_a_killed_run_finds_its_batch_again(corpus, tmp_path, moment):
     with endpoint(tmp_path, batch_seconds=1.0) as up:
-        arguments = [str(tmp_path / "home"), str(corpus), up.base_url, moment]
-        program = "import sys; from tests import test_batches as t; t.run_killed(*sys.argv[1:])"
-        killed = subprocess.run(
-            [sys.executable, "-c", program, *arguments], cwd=Path(__file__).parent.parent
-        )
-        assert killed.returncode == -signal.SIGKILL
+        arguments = (str(tmp_path / "home"), str(corpus), up.base_url, moment)
+        killed = SERVER.Process(target=run_killed, args=arguments)
+        killed.start()
+        killed.join()
+        assert killed.exitcode == -signal.SIGKILL
         report = run(tmp_path / "home", corpus, up)
         answered = paid(up)
     assert report.published
@@ -171,6 +169,7 @@ def test_a_killed_run_finds_its_batch_again(corpus, tmp_path, moment):
 
 def run_killed(home: str, corpus: str, base_url: str, moment: str) -> None:
     """Refresh in this process, which is killed at a moment of its batch."""
+    os.environ["OPENAI_API_KEY"] = KEY
     die = partial(os.kill, os.getpid(), signal.SIGKILL)
     if moment == "before it is sent":
         _instead(batches, "record", after=die)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tasks.extract.rules.confidence import COMMON_WORDS
-from tasks.text.english_words import is_past_form, verb_forms, verb_lemma
+from tasks.text.english_words import is_past_form, is_plural, verb_forms, verb_lemma
 
 PAST = """
 married marry; hoped hope; planned plan; quarrelled quarrel; visited visit; invited invite;
@@ -94,6 +94,13 @@ def test_no_form_of_a_common_verb_is_malformed():
 )
 def test_past_forms_are_known(word, past):
     assert is_past_form(word) is past
+
+
+def test_a_noun_in_s_is_no_plural_where_the_s_is_its_own():
+    plurals = ["menus", "gurus", "species", "CPUs", "kelpies", "buses", "statutes"]
+    assert [noun for noun in plurals if not is_plural(noun)] == []
+    others = ["bonus", "status", "campus", "basis", "class", "lens", "gas", "kelpus", "port"]
+    assert [noun for noun in others if is_plural(noun)] == []
 
 
 def test_words_need_no_spacy_and_parsing_needs_no_pytorch():

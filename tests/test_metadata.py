@@ -100,6 +100,22 @@ def test_a_quoted_value_in_front_matter_may_go_on_in_further_lines(text: str) ->
     assert text[front_matter_end(text) :].strip() == "Words."
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "fields"),
+    [
+        ("/* Free.\n   Keep. */\n\n# Tides\n", "# Tides", {}),
+        ("<!-- Free. -->\n/* Keep. */\n潮水很高。", "潮水很高。", {}),
+        ("/* Free. */\n---\ntitle: Tides\n---\n\nWords.", "Words.", {"title": "Tides"}),
+        ("---\ntitle: Tides\n---\n/* Free. */\n\nWords.", "Words.", {"title": "Tides"}),
+        ("/* one */ Words. */", "/* one */ Words. */", {}),
+        ("/* Words.", "/* Words.", {}),
+    ],
+)
+def test_comments_above_a_text_are_front_matter(text: str, words: str, fields: dict) -> None:
+    assert text[front_matter_end(text) :].strip() == words
+    assert read_front_matter(text) == fields
+
+
 def test_a_comment_in_front_matter_is_no_title() -> None:
     text = "---\n# Licence: free\ntype: guide\n---\n\n# Travel\n\nBook early.\n"
     assert title_of_text(text) == "Travel"

@@ -119,6 +119,13 @@ def test_entities_recur_across_documents_and_every_fact_has_its_entity(again):
         assert t["tail_id"] is None or entities[t["tail_id"]]["name"] == t["tail"]
 
 
+def test_a_small_home_is_derived_as_a_large_one(again, monkeypatch):
+    home, corpus = again
+    monkeypatch.setattr("warehouse.derivation.FEW_ROWS", 0)  # now with all optimizers
+    monkeypatch.setattr("warehouse.editions.Editions.is_result_of", lambda *_: False)
+    assert refresh(home, [str(corpus)], SETTINGS).outcome == "unchanged"
+
+
 def test_a_second_refresh_of_an_unchanged_corpus_does_nothing_and_publishes_nothing(again):
     home, source = again
     before, extracted = home.editions.current().id, len(home.journal.table(Extraction))

@@ -67,6 +67,10 @@ result | 天坛 | 天坛被列入世界遗产名录。 | 天坛,被列入,世界
 possessor | 天坛 | 天坛的前身是天地坛。 | 天坛,前身,天地坛
 role | 巴黎 | 巴黎是法国的首都。 | 法国,首都,巴黎
 other names | 天坛 | 天坛原名天地坛，简称坛。 | 天坛,原名,天地坛; 天坛,简称,坛
+life | 林秋禾 | 林秋禾（1901.2.3—1950.4），浙江人。
+    | 林秋禾,出生日期,1901.2.3; 林秋禾,逝世日期,1950.4
+death unknown | 林秋禾 | 林秋禾（1901年2月—？），浙江人。
+    | 林秋禾,出生日期,1901年2月; 林秋禾,籍贯,浙江
 in parentheses | 天坛 | 天坛（英文名Temple of Heaven）很大。 | 天坛,英文名,Temple of Heaven
 pronoun | 天坛 | 天坛是公园。它位于北京。 | 天坛,位于,北京
 serial | 周恩来 | 1920年，周恩来赴法国留学。 | 周恩来,在…留学,法国
@@ -91,6 +95,11 @@ def test_common_forms(case: tuple[str, ...]) -> None:
     _, title, text, expected = case
     for triple in expected.split("; "):
         assert tuple(triple.split(",")) in triples(text, title)
+
+
+def test_dates_of_a_life_are_exact() -> None:
+    found = extract("林秋禾（1901.2.3—1950.4），浙江人。", "林秋禾").triples
+    assert [row["date"] for row in found if row["date"]] == ["1901-02-03", "1950-04"]
 
 
 def test_traditional_texts_are_read_as_simplified_and_stated_as_written() -> None:
@@ -130,6 +139,8 @@ the reader | 折线图 | 你使用折线图。
 step | 西红柿的做法 | 将西红柿洗净，放入锅中，加入白砂糖。
 step about the step before | 糖色 | 干辣椒炒香。加入足量的水。
 a term of office | 李明 | 李明（2014年至今）。
+no date | 李明 | 李明（1901.13.3—1950.4.5）。
+versions | 凯达 | 凯达（1.2.3—1.4.5）。
 language as a subject | 爱尔兰语 | 而英语为第二官方语言。
 cut description | 北京 | 记者从国家林草局了解到情况。
 cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。

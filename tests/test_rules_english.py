@@ -12,7 +12,7 @@ from tasks.extract.rules.find_names import find_names
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.tree import tree_of
 from tests.case_tables import cases, cases_of_facts
-from tests.passages import ENGINE, facts, passage, read
+from tests.passages import ENGINE, Fact, facts, passage, read, stated
 
 SENTENCES = cases_of_facts("""
 # active, passive, agent
@@ -293,6 +293,29 @@ def test_what_is_not_said_plainly_is_no_triple(sentence: str):
     assert not {
         f for f in facts(read(sentence)) if f[1] in ("visited", "visit", "praised by", "is a")
     }
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fact"),
+    [
+        (
+            "Mara Lind is managing director for Northern Europe at Helvar Pumps.",
+            ("Mara Lind", "is", "managing director for Northern Europe at Helvar Pumps"),
+        ),
+        (
+            "Mara Lind, managing director for sales, opened the plant.",
+            ("Mara Lind", "opened", "the plant"),
+        ),
+        (
+            "Mara Lind became acting mayor of Ostra in 2012.",
+            ("Mara Lind", "became", "acting mayor of Ostra"),
+        ),
+        ("Mara Lind is managing the port.", ("Mara Lind", "is managing", "the port")),
+        ("She was visiting her director.", ("She", "was visiting", "her director")),
+    ],
+)
+def test_a_title_that_begins_like_a_verb_is_a_noun(sentence: str, fact: Fact):
+    assert fact in stated(read(sentence))
 
 
 @pytest.mark.parametrize(

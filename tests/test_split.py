@@ -36,7 +36,10 @@ def passage_texts(text: str, language: str = "en") -> list[str]:
         ["She was born c. 1900 (cf. fig. 3).", "See www.example.org for more."],
         ["He lives in Washington, D.C.", "He likes it."],
         ["Wait... what?", "The end …", "Or not."],
+        ["The bowl (cat. 17, inv. 1234) is on fol. 12r.", "See Art. IV and Acc. No. 3.", "Go."],
+        ["She taught modern art.", "Paintings hung there.", "He fed the cat.", "Nobody saw it."],
         ["Er kam z.B. am 3. Mai.", "Dann ging er."],
+        ["他（1901年—？）是画家。", "她（？—1950年）呢？", "见图 cat. 12。", "你是——？", "谁？"],
         ["他说：“你好。”", "真的吗？！", "是的…", "好；", "J. K. 罗琳生于1965年。", "3.5万人"],
     ],
 )  # fmt: skip

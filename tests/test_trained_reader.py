@@ -243,11 +243,13 @@ def test_a_list_is_given_whole() -> None:
     for several in (
         "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
         "What ports does it have?", "Which stone houses stand there?", "What kinds of fish swim?",
+        "Which campus houses are old?", "What menus does it have?", "Which species live there?",
     ):  # fmt: skip
         assert asks_for_several(several)
     for single in (
         "Which ship carried salt?", "Which island was used?", "Who owns the ship?",
         "Which firm owns the ship?", "Which firm builds Kelda?", "What causes rust?",
+        "What bonus was paid?", "Which campus is oldest?", "What annual bonus does it pay?",
     ):  # fmt: skip
         assert not asks_for_several(single)
 

@@ -26,6 +26,9 @@ ENGLISH_NUMBERS = {
     "75 kg": (75, "kg"), "5 million tonnes of coal": (5e6, "t"), "1934 people": (1934, "people"),
     "about 2,000 inhabitants": (2000, "people"),
     "145 inhabitants per square kilometre": (145, "people/km²"),
+    "€ 1.000": (1000, "EUR"), "1.000,50 EUR": (1000.5, "EUR"), "EUR 12,50": (12.5, "EUR"),
+    "€1,000": (1000, "EUR"), "€1.250 million": (1.25e6, "EUR"), "$1.000": (1, "USD"),
+    "€ 1,5 million": (1.5e6, "EUR"), "1.234.567 euros": (1234567, "EUR"), "1.000 km": (1, "km"),
 }  # fmt: skip
 
 CHINESE_NUMBERS = {
@@ -36,7 +39,7 @@ CHINESE_NUMBERS = {
     "三千多年": (3000, "yr"), "300多万人": (3e6, "people"), "1,400,000人": (1.4e6, "people"),
     "１４００人": (1400, "people"), "约16410平方公里": (16410, "km²"), "2250万千瓦": (2.25e7, "kW"),
     "8848.86米": (8848.86, "m"), "五千米": (5000, "m"), "21.5千克": (21.5, "kg"),
-    "零下40摄氏度": (-40, "°C"),
+    "零下40摄氏度": (-40, "°C"), "€ 1.000": (1000, "EUR"), "1.000,50欧元": (1000.5, "EUR"),
 }  # fmt: skip
 
 ENGLISH_DATES = {
@@ -62,11 +65,13 @@ CHINESE_DATES = {
 
 NO_VALUES = {
     "en": [
+        "9.30 o'clock", "9.30 a.m.", "from 9.30 to 11.00 am", "the gate opens at 9.30 on Sundays",
         "Apollo 11", "the Boeing 747-400", "Windows 2000", "iPhone 15", "ISBN 978-3-16-148410-0",
         "Three Mile Island", "one of the founders", "12:30", "4 July", "31 February 1934",
         "04/07/1934", "Python 3.11", "192.168.1.10", "a 3D film", "F-16", "a city in England", "",
     ],
     "zh": [
+        "于9.30开馆",
         "阿波罗11号",
         "嫦娥五号",
         "第29届",
@@ -133,6 +138,16 @@ def test_chinese_values_are_found_where_they_stand() -> None:
     text = "紫禁城（1406年—1420年）占地约72万平方米，有九千多间房屋，三峡与它无关。"
     found = [text[start:end] for start, end, _ in find_values(text, "zh")]
     assert found == ["1406年—1420年", "72万平方米", "九千多间"]
+
+
+def test_the_language_decides_what_period_and_comma_mean() -> None:
+    found = {lang: find_values("1.000 km, 3,5 km", lang)[0][2].number for lang in ("de", "en")}
+    assert found == {"de": 1000, "en": 1}
+
+
+def test_what_is_counted_tells_a_number_from_a_year() -> None:
+    texts = ("Their 1990 census began.", "Their 1990 windows broke.")
+    assert [find_values(text, "en")[0][2].value_type for text in texts] == ["year", "number"]
 
 
 @given(st.dates(date(1000, 1, 1), date(2100, 12, 31)))

@@ -84,6 +84,8 @@ def texts_of(home: Home, **options: Any) -> list[Text]:
         ("member of", "Ada is a member of Bo."),
         ("belongs to", "Ada belongs to Bo."),
         ("genres", "Ada – genres: Bo."),
+        ("status", "The status of Ada is Bo."),
+        ("basis of", "Ada is a basis of Bo."),
         ("UsedFor", "Ada is used for Bo."),
         ("/r/AtLocation", "You find Ada at Bo."),
     ],

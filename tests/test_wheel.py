@@ -70,7 +70,11 @@ with almanac.open("home") as kb:
     print(page.name, page.aliases)
 """
 # No type of ours comes from these; reading them would take a minute.
-UNREAD = "torch transformers spacy prefect dask distributed openai trafilatura matplotlib scipy"
+UNREAD = (
+    "torch transformers spacy prefect dask distributed openai trafilatura matplotlib scipy peft "
+    "sentence_transformers huggingface_hub sqlalchemy IPython prompt_toolkit mcp cryptography "
+    "openlineage hypothesis rich markdown_it fastapi starlette uvicorn werkzeug PIL"
+)
 
 
 @dataclass

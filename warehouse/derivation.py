@@ -32,10 +32,11 @@ from warehouse.editions import DUCKDB_FILE, VIEWS_FOLDER, Edition
 from warehouse.journal import Journal
 from warehouse.journal_views import FEW_ROWS, register
 from warehouse.quoting import quoted_name, quoted_text
-from warehouse.scratch import Scratch
+from warehouse.scratch import LIMITS, Scratch
 from warehouse.sql_session import duckdb_type
 
 ROW_GROUP = 122_880  # rows, as many as DuckDB reads at a time
+BLOCK, SMALL_BLOCK = 262_144, 16_384  # bytes; of small ones a tiny edition takes a tenth
 COMPARED = (
     schemas.Document,
     schemas.Entity,
@@ -72,6 +73,9 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.PathPolicy: ("path_policy_facts", "graph"),
     schemas.Verdict: ("verdict_facts", "fact_kind, fact_id"),
 }
+# Optimizers of DuckDB, which take longer than the work itself on a small journal.
+FOR_MANY_ROWS = "join_order,statistics_propagation,projection_pullup,common_subplan"
+_PARSED: dict[str, list[Any]] = {}  # files of SQL; parsing takes a tenth of a small build
 _READER = pa.schema([(name, pa.list_(pa.string())) for name in ("labels", "graphs")])
 # SQL needs only the import times of imported graphs.
 DERIVED = tuple(r for r in observations.JOURNAL if r not in IMPORTED or r is GraphImport)
@@ -117,7 +121,11 @@ class Derivation:
         self._opened = ExitStack()
         self.con = self._opened.enter_context(scratch.database())
         self._opened.enter_context(journal.pinned())
-        register(journal, rows, self.con, position)
+        if register(journal, rows, self.con, position) <= FEW_ROWS:
+            # SET takes no parameters; these are constants of the program.
+            self.con.execute(f"set threads = 1; set disabled_optimizers = '{FOR_MANY_ROWS}'")
+            usual = f"set threads = {LIMITS['threads']}; set disabled_optimizers = ''"
+            self._opened.callback(self.con.execute, usual)
         if not reader.reads_everything:
             register(journal, [observations.Scan], self.con, journal.position)
         held = None if reader.labels is None else sorted(reader.labels)
@@ -134,7 +142,10 @@ class Derivation:
 
     def step(self, name: str) -> None:
         """Run one file of SQL."""
-        self.con.execute(read_sql(name))
+        if name not in _PARSED:
+            _PARSED[name] = self.con.extract_statements(read_sql(name))
+        for statement in _PARSED[name]:
+            self.con.execute(statement)
 
     def table(self, name: str) -> pa.Table:
         """Return a table made by the SQL."""
@@ -185,7 +196,7 @@ class Derivation:
         """Return the tables in which the corpus has rows; the others need no query of their own."""
         # Names take no parameters; these are constants of the program.
         counts = (f"(select count(*) from {made_of})" for made_of, _ in WRITTEN.values())
-        [rows] = self.con.sql(f"select {', '.join(counts)}").fetchall()
+        [rows] = self.con.execute(f"select {', '.join(counts)}").fetchall()
         return [row for row, count in zip(WRITTEN, rows, strict=True) if count]
 
     def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
@@ -240,14 +251,17 @@ def build_database(folder: Path) -> None:
 
     The rows of the views are written as Parquet, too, into the folder `views`.
     """
-    (folder / DUCKDB_FILE).write_bytes(_empty_database())
+    paths = {row.table: folder / f"{row.table}.parquet" for row in schemas.EDITION}
+    counts = {table: pq.read_metadata(path).num_rows for table, path in paths.items()}
+    is_small = sum(counts.values()) <= FEW_ROWS
+    (folder / DUCKDB_FILE).write_bytes(_empty_database(SMALL_BLOCK if is_small else BLOCK))
     with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
+        if is_small:  # trying each compression takes longest, for nothing
+            con.execute("set threads = 1; set force_compression = 'uncompressed'")
         con.execute("begin")
-        for row in schemas.EDITION:
-            path = folder / f"{row.table}.parquet"
-            if pq.read_metadata(path).num_rows:
-                sql = f"insert into {quoted_name(row.table)} from read_parquet(?)"
-                con.execute(sql, [str(path)])
+        for table in filter(counts.get, paths):
+            sql = f"insert into {quoted_name(table)} from read_parquet(?)"
+            con.execute(sql, [str(paths[table])])
         con.execute("commit")
         con.execute(read_sql("indexes"))  # after the commit, which halves the time
         con.execute("checkpoint")
@@ -283,7 +297,7 @@ def _write_asserted(path: Path, folder: Path, view: type[Row]) -> None:
 
 
 @cache
-def _empty_database() -> bytes:
+def _empty_database(block_size: int) -> bytes:
     """Return a DuckDB file with the tables and views of an edition and what they mean."""
     with TemporaryDirectory() as folder, Scratch().database() as con:
         con.execute("".join(map(_create_table, schemas.EDITION)))
@@ -295,7 +309,8 @@ def _empty_database() -> bytes:
         con.execute("".join([*tables, *views]))  # a third of the time that it takes in a file
         path = Path(folder) / DUCKDB_FILE
         # Neither statement takes parameters. DuckDB from 1.2 on reads this version.
-        con.execute(f"attach {quoted_text(str(path))} as written (storage_version 'v1.2.0')")
+        options = f"storage_version 'v1.2.0', block_size {block_size}"
+        con.execute(f"attach {quoted_text(str(path))} as written ({options})")
         [(own,)] = con.execute("select current_database()").fetchall()
         con.execute(f"copy from database {quoted_name(own)} to written; detach written")
         return path.read_bytes()

@@ -11,22 +11,26 @@ from warehouse.journal import COMMIT, Journal, Part
 FEW_ROWS = 2000  # of a table that is loaded into DuckDB instead of being viewed
 
 
-def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> None:
-    """Create in DuckDB a view `j_<table>` of each journal table, with the commit of each row.
+def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> int:
+    """Create in DuckDB a view `j_<table>` of each journal table; return how many rows they have.
 
-    The order of rows is given by `commit`, never by a clock. Columns that older parts lack are
+    Each row has its commit, which gives the order, never a clock. Columns that older parts lack are
     null. Tables of few rows are read at once, as DuckDB takes longer to bind a view of files than
     to read them. Keep the journal `pinned` while the views are in use.
     """
+    whole = 0
     for row in rows:
         parts = journal.parts(row, upto=upto)
+        count = sum(part.rows for part in parts)
+        whole += count
         name, empty = f"j_{row.table}", row.arrow_schema().append(pa.field(COMMIT, pa.int64()))
-        if sum(part.rows for part in parts) <= FEW_ROWS:
+        if count <= FEW_ROWS:
             tables = journal.tables(row, empty.names, upto=upto)
             con.register(name, pa.concat_tables([empty.empty_table(), *tables]))
             continue
         con.register(f"{name}_none", empty.empty_table())
         _view(journal, con, name, parts)
+    return whole
 
 
 def _view(journal: Journal, con: Any, name: str, parts: Sequence[Part]) -> None:

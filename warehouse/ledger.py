@@ -20,7 +20,6 @@ from uuid import uuid4
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemas.observations import ModelReply
 from schemas.operations import ModelCall
@@ -118,6 +117,8 @@ class Ledger:
     def _calls_to(self, endpoint: str) -> set[str]:
         """Return the ids of an endpoint's calls that were recorded before the first look-up."""
         if endpoint not in self._earlier_calls:
+            import pyarrow.compute as pc  # most commands ask no model, and start sooner without
+
             self._earlier_calls[endpoint] = {
                 call
                 for table in self.live.tables(ModelCall, ["call_id", "endpoint"])
@@ -127,6 +128,8 @@ class Ledger:
 
     def answered(self, purpose: str, model: str, prompt_sha: str) -> list[tuple[str, ...]]:
         """Return the passages of each request with a reply from this purpose, model and prompt."""
+        import pyarrow.compute as pc
+
         requests = []
         wanted = (
             (pc.field("purpose") == purpose)

@@ -1,4 +1,7 @@
-"""Read the metadata above a text: front matter in YAML or TOML, or headers as in an e-mail."""
+"""Read the metadata above a text: front matter in YAML or TOML, or headers as in an e-mail.
+
+Comments that open a text, such as a licence, are front matter without fields.
+"""
 
 import re
 from typing import Any
@@ -7,12 +10,17 @@ from schemas.errors import AlmanacError
 
 _LONGEST = 16_000  # characters of front matter
 _FENCED = re.compile(
-    rf"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
+    rf"(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
     r"(?:(?P=fence)|\.\.\.)[ \t]*(?=\n|\Z)",
     re.DOTALL,
 )
 _HEADERS = re.compile(
-    r"\A(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
+    r"(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
+)
+_COMMENTS = re.compile(
+    rf"(?P<all>(?>\s*(?:/\*.{{0,{_LONGEST}}}?\*/|<!--.{{0,{_LONGEST}}}?-->))++)"
+    r"[ \t]*(?:\n\s*|\Z)",
+    re.DOTALL,
 )
 _FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 # What lines of YAML begin with: a space, a comment, a list item, a closing bracket or a key.
@@ -22,11 +30,16 @@ _YAML_LINE = re.compile(
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
 
+OPENINGS = ("---", "+++", "/*", "<!--")
+"""What front matter begins with, unless it is headers."""
+
 
 def front_matter_end(text: str) -> int:
-    """Return where the front matter or the headers of a text end, 0 if it has none."""
+    """Return where front matter, headers and comments above a text end, 0 if it has none."""
     match = _front_matter(text)
-    return match.end() if match else 0
+    end = match.end() if match else 0
+    comments = _COMMENTS.match(text, end)
+    return comments.end("all") if comments else end
 
 
 def read_front_matter(text: str) -> dict[str, Any]:
@@ -43,10 +56,12 @@ def read_front_matter(text: str) -> dict[str, Any]:
 
 
 def _front_matter(text: str) -> re.Match[str] | None:
-    fenced = _FENCED.match(text)
+    comments = _COMMENTS.match(text)
+    start = comments.end() if comments else 0
+    fenced = _FENCED.match(text, start)
     if fenced:
         return fenced if _are_fields(fenced["fence"], fenced["fields"]) else None
-    headers = _HEADERS.match(text[:_LONGEST])
+    headers = _HEADERS.match(text[: start + _LONGEST], start)
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers
     return None

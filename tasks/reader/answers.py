@@ -13,6 +13,7 @@ from functools import lru_cache
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import simplified
+from tasks.text.english_words import is_plural
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
 from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
 from tasks.text.languages import HAN, language_of
@@ -27,19 +28,26 @@ LONE_GAP = 4.0  # the gap of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
-_PLURAL = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)[\w-]+[^s\W]s\b"
+_NOUN_IN_S = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)(?P<noun>[\w-]+s)\b"
 _AUXILIARY = any_of(AUXILIARIES - {"is", "was"})
 _DETERMINER = rf"(?:{any_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)})\b"
+_OPENING = r"^\W*(?:(?:to|in|for)\s+)?"
 _SEVERAL = re.compile(
-    rf"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
-    rf"|(?:which|name|list)\s+{_PLURAL}"
-    rf"|what\s+{_PLURAL}\s+(?:{_AUXILIARY}|of)"
-    # A verb in -s has an object: `Which company owns the harbour?`
-    rf"|(?:what|which|name|list)\s+[\w-]+\s+{_PLURAL}\b(?!\s+(?:{_DETERMINER}|(?-i:[A-Z])))"
+    rf"{_OPENING}(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
     r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
     r"|哪些|哪几|哪[两二三四五六]|分别",
     re.I,
 )
+# These ask for a list if the noun is a plural.
+_SEVERAL_IF_PLURAL = [
+    re.compile(_OPENING + words, re.I)
+    for words in (
+        rf"(?:which|name|list)\s+{_NOUN_IN_S}",
+        rf"what\s+{_NOUN_IN_S}\s+(?:{_AUXILIARY}|of)\b",
+        # A verb in -s has an object: `Which company owns the harbour?`
+        rf"(?:what|which|name|list)\s+[\w-]+\s+{_NOUN_IN_S}(?!\s+(?:{_DETERMINER}|(?-i:[A-Z])))",
+    )
+]
 
 Kinds = Callable[[str], Sequence[str]]
 
@@ -213,7 +221,9 @@ def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
 
 def asks_for_several(question: str) -> bool:
     """Return whether a question asks for a list."""
-    return bool(_SEVERAL.search(simplified(question)))
+    found = (form.search(question) for form in _SEVERAL_IF_PLURAL)
+    plural = any(match is not None and is_plural(match["noun"]) for match in found)
+    return plural or bool(_SEVERAL.search(simplified(question)))
 
 
 def items_around(text: str, start: int) -> list[str]:

@@ -13,7 +13,7 @@ from pyarrow.dataset import dataset
 import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
-from tasks.ingest.front_matter import front_matter_end
+from tasks.ingest.front_matter import OPENINGS, front_matter_end
 from tasks.ingest.prose import words_of
 from tasks.text.word_index import keys_of_ids, made_of, open_table, part_ranges
 from tasks.version import code_version
@@ -94,7 +94,7 @@ def _has_words(text: str) -> bool:
 def _opening(texts: list[str], starts: list[int], row: int) -> str:
     """Return a document's first passage; with those after it if it may begin with front matter."""
     opening = texts[row]
-    if not opening.startswith(("---", "+++")):
+    if not opening.startswith(OPENINGS):
         return opening
     for following in range(row + 1, len(texts)):
         start = starts[following]

@@ -75,6 +75,20 @@ def noun_lemma(word: str, *, known: bool = False) -> str:
     return (*_dictionary().getAllLemmas(word, "NOUN").get("NOUN", ()), "" if known else word)[0]
 
 
+@lru_cache(maxsize=1 << 14)
+def is_plural(noun: str) -> bool:
+    """Return whether a noun may be a plural in -s (menus, species, CPUs), as bonus may not.
+
+    The dictionary decides; an unknown noun may be one unless it ends in -ss, -us or -is.
+    """
+    bare, word = noun.removesuffix("s"), noun.lower()
+    if bare == noun or (len(bare) > 1 and bare.isupper()):
+        return bare != noun
+    if lemma := noun_lemma(word, known=True):
+        return lemma != word or word.endswith("ies")  # of series, both forms are the same
+    return not word.endswith(("ss", "us", "is"))
+
+
 def _lemmas(form: str) -> tuple[str, ...]:
     return _dictionary().getAllLemmas(form, "VERB").get("VERB", ())
 

@@ -23,19 +23,25 @@ _WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _LINE_ENDED = re.compile(rf"[。！？!?：:；;…\\][{_QUOTES}]*[ \t]*\Z")
 
 
+UNKNOWN_DATE = r"(?:(?<=[（(])|(?<=[\d年月日][-–—－~～至])|(?<=[\d年月日]——))[?？]"
+"""A pattern: a question mark that ends no sentence: "（1901年—？）", "（？—1950年）"."""
+_UNKNOWN_DATE = re.compile(UNKNOWN_DATE)
 SHORTENED = word_set("geo wm chas jas thos jos benj robt edw saml ft mt")
 """Shortened first words of names, which a dot doesn't part from the next: "Geo. Fenwick"."""
 
 # Never the end of a sentence.
 _ABBREVIATIONS = SHORTENED | word_set(
     "mr mrs ms dr drs prof st sr sra mme mlle m gen col lt sgt capt cmdr adm maj rev hon gov sen "
-    "rep pres messrs mt ft fig figs eq eqs no nos vol vols pp p ch sec art ed eds trans cf ca c "
+    "rep pres messrs mt ft fig figs eq eqs no nos vol vols pp p ch sec ed eds trans cf ca c "
     "approx vs v viz e.g i.e eg ie al jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed "
     "thu fri sat sun est dept univ assn bros b d r fl nr bzw z.b d.h u.a str ggf evtl inkl usw "
-    "op cit op.cit ibid ext lat long km mi sq min max avg incl excl"
+    "inv fol fols acc op cit op.cit ibid ext lat long km mi sq min max avg incl excl"
 )
 # These are also words, so they may end a sentence.
 _ALSO_WORDS = word_set("no p min max long sun sat mar c b d r")
+# Also words, but not the end of a sentence before a number: "art. 14", "cat. no. 7".
+_BEFORE_NUMBER = word_set("art cat lot pl pt ref reg tab")
+_NUMBER = re.compile(r"\d|[IVXLC]{2,}\b|[VX]\b|(?:No|Nr)s?\.")
 # "3. Mai" and "12. 5." are dates.
 _NOT_AFTER_ORDINAL = re.compile(
     r"\d|(Jan|Febr)uar|März|April|Mai\b|Juni|Juli|August|(Septem|Novem|Dezem)ber|Oktober"
@@ -108,6 +114,8 @@ def _goes_on(line: str, text: str, following: int) -> bool:
 
 def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins: bool) -> bool:
     marks = match.group()
+    if _UNKNOWN_DATE.match(text, match.start()):
+        return False
     if not _HARD.isdisjoint(marks):
         return True
     after = text[match.end() : match.end() + 1]
@@ -136,6 +144,8 @@ def _ends_at_period(before: str, following: str) -> bool:
     word = match.group().lower().strip("'’-")
     if word in _ABBREVIATIONS:
         return word in _ALSO_WORDS and _starts_sentence(following)
+    if word in _BEFORE_NUMBER:
+        return not _NUMBER.match(following)
     if word in _MAYBE:
         return _starts_sentence(following)
     if len(word) == 1 and word.isalpha():

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Literal
 
 from tasks.text.chinese_words import segmenter, tag_of
-from tasks.text.english_words import is_past_form, verb_lemma
+from tasks.text.english_words import is_past_form, is_plural, verb_lemma
 from tasks.text.languages import is_chinese
 
 AnswerKind = Literal["person", "place", "time", "number", "thing"]
@@ -122,7 +122,7 @@ class Phrasings:
             return f"was {words}" if passive else words
         if not with_preposition:
             return None
-        if last == "of" and len(parts) == 2 and not first.endswith("s"):  # "member of"
+        if last == "of" and len(parts) == 2 and not is_plural(first):  # "member of"
             return f"is {'an' if _VOWEL.match(words) else 'a'} {words}"
         return words  # "belongs to", "consists of"
 
@@ -217,7 +217,7 @@ def _plural(words: str) -> str:
     noun = parts[head]
     if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy", "uy")):
         parts[head] = noun[:-1] + "ies"
-    elif noun.endswith(("ss", "x", "ch", "sh")):
+    elif noun.endswith(("ss", "x", "ch", "sh")) or (noun.endswith("us") and not is_plural(noun)):
         parts[head] = noun + "es"
     elif not noun.endswith("s"):
         parts[head] = noun + "s"

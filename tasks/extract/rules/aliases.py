@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.attributes import Attribute
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
@@ -15,6 +16,7 @@ from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 from tasks.text.names import LEGAL_FORMS, is_acronym_of, normalise_name, strip_titles
+from tasks.text.relations.vocabulary import names_alias
 
 NAME = r"(?P<alias>[^\W_][^\n,;:()\"“”]{0,78}?[^\W_.]|[^\W_])"
 QUOTED = r"[\"“”'‘]{1,2}(?P<quoted>[^\n\"“”]{1,60}?)[\"“”'’]{1,2}"
@@ -34,6 +36,7 @@ AFTER = re.compile(
     rf"(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
+_LISTED = re.compile(r"\s*[,;]\s*")
 _JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
 _CAPITALISED = re.compile(r"\b[A-Z]")
 _MOST_BEFORE = 80  # characters
@@ -57,6 +60,15 @@ class StatedAlias:
 def find_aliases(passage: ParsedPassage) -> list[Mention]:
     """Return the aliases that a passage states, each pair once."""
     return [row for row, _ in candidates(passage)]
+
+
+def labelled_aliases(attribute: Attribute) -> Iterator[Mention]:
+    """Yield the other names that a labelled value lists: "Also known as: Sea Hall, Port Hall"."""
+    if names_alias(attribute.relation):
+        evidence = evidence_columns((attribute.start, attribute.end), precision("alias", "said"))
+        for alias in _LISTED.split(attribute.tail):
+            if looks_like_name(alias) and normalise_name(alias) not in LEGAL_FORMS:
+                yield {"name": attribute.head, "alias": alias, "kind": attribute.kind, **evidence}
 
 
 def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
@@ -87,7 +99,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
     match = AFTER.match(window)
     if match:
         alias = match["quoted"] or match["alias"]
-        named = _looks_like_name(alias) and _is_named(passage, name, alias)
+        named = looks_like_name(alias) and _is_named(passage, name, alias)
         if named and not (match["sign"] == "born" and name.kind == "place"):
             yield _either(passage, name, alias, behind + match.end(), "said")
             return
@@ -100,7 +112,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield StatedAlias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
-    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
+    elif match["quoted"] and looks_like_name(alias) and _is_named(passage, name, alias):
         yield _either(passage, name, alias, end, "quoted")
 
 
@@ -148,7 +160,8 @@ def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: 
     return StatedAlias(full, short, passage.kind(name.name), sign, name.start, end)
 
 
-def _looks_like_name(alias: str) -> bool:
+def looks_like_name(alias: str) -> bool:
+    """Return whether words are a name by their capitals; only small words lack one."""
     words = alias.split()
     capitals = [word for word in words if word[:1].isupper()]
     if not 0 < len(words) <= 8 or not words[-1][:1].isupper():

@@ -37,6 +37,12 @@ YEARS_OF_LIFE = range(18, 116)
 # The share of judged triples from tables and labels that were useful (docs/log.md).
 STATED = 0.85
 MAY_NAME = "unknown"  # the kind of a value that names an entity if its words are a known name
+# Labels that do not say what a value is: "R", "No.", "Option 1", 序号.
+NO_RELATION = re.compile(
+    r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号"
+    r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,8 @@ class Attribute:
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
     """Yield the attributes in a passage's tables and labelled values that are understood alone.
 
-    The relation must contain a letter and the head must not be a year, date or number, because such
-    a column or row does not say what it holds. A question is no value.
+    The relation must contain a letter and be no `NO_RELATION`, and the head must not be a year,
+    date or number, because such a column or row does not say what it holds. A question is no value.
     """
     for attribute in _stated_attributes(row, layout, language):
         names_something = any(map(str.isalpha, attribute.relation))
@@ -98,6 +104,8 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     for record in layout.records:
+        if NO_RELATION.fullmatch(record.label):
+            continue
         label, span = record.label.lower(), (record.start, record.end)
         if record.subject:
             yield Attribute.stated(record.subject, label, record.value, span, language)

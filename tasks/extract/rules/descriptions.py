@@ -12,6 +12,7 @@ from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import OUTSIDE, phrase_without
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_plural
 from tasks.text.function_words import DEMONSTRATIVES, FIRST_PERSON, NEGATORS
 from tasks.text.languages import word_set
 
@@ -237,5 +238,6 @@ def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
     starts = {start for start, _ in tree.sentences}
     if any(n.name == name.name and n.first not in starts for n in passage.names):
         return True
-    common = is_common(name.name) or is_common(name.name.removesuffix("s"))
+    singular = name.name[:-1] if is_plural(name.name) else name.name
+    common = is_common(name.name) or is_common(singular)
     return tree.pos[name.first] == "PROPN" and not common and not _ABSTRACT.fullmatch(name.name)

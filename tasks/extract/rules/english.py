@@ -8,7 +8,7 @@ from typing import Any
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.ontology_facts import ontology_triples
-from tasks.extract.rules.aliases import find_aliases
+from tasks.extract.rules.aliases import find_aliases, labelled_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates
 from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
@@ -61,6 +61,7 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
     for attribute in find_attributes(row, layout, "en"):
         if attribute.head != attribute.tail:
             extracted.triples.append(attribute.triple())
+        extracted.aliases += labelled_aliases(attribute)
     extracted.suppose(layout.supposed)
     for facts in extracted.facts:
         for ordinal, fact in enumerate(facts):

@@ -12,6 +12,7 @@ from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
+from tasks.text.relations.vocabulary import names_alias
 
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
 # GOING_ON in Chinese.
@@ -238,7 +239,8 @@ def _named(text: str, blocks: list[Block]) -> list[Record]:
         row = [pair for block in run for pair in _of_pair(text, block)] if is_pair else []
         subject = ""
         for pair in row:
-            if _NAMING.fullmatch(pair.label) and _is_subject(pair.value):
+            named = _NAMING.fullmatch(pair.label) and not names_alias(pair.label)
+            if named and _is_subject(pair.value):
                 subject = pair.value
             elif subject and len(row) >= _FEWEST_NAMED:
                 pair = replace(pair, subject=subject)

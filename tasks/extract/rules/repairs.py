@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
+from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
@@ -25,6 +26,8 @@ CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc"
 IN_NAMES = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and Industry
 CONJOINING = word_set("after before until since as than")
 HYPHENS = ("-", "‐", "‑", "–")
+OF_NOUNS = {"acl": "appos", "advcl": "obl", "mark": "case"}  # labels, by those of verbs
+HOLDERS = OFFICES | {noun for noun, kind in KIND_OF_NOUN.items() if kind == "person"}
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
@@ -312,7 +315,27 @@ def _hang_owners(tree: Tree) -> None:
             tree.index()
 
 
+def _join_titles(tree: Tree) -> None:
+    """Make "managing director" one noun where the parser made an action of it and its object."""
+    for noun in range(1, len(tree.words)):
+        word = noun - 1
+        above, label = tree.head[word], tree.dep[word]
+        acts = tree.tag[word] == "VBG" and tree.dep[noun] == "obj" and tree.head[noun] == word
+        if not acts or tree.tag[noun] != "NN" or tree.lower[noun] not in HOLDERS:
+            continue
+        for child in tree.children[word]:
+            tree.head[child] = above if label == "xcomp" and child > noun else noun
+            copula = tree.dep[child] == "aux" and tree.lemma[child] == "be"
+            tree.dep[child] = "cop" if copula else OF_NOUNS.get(tree.dep[child], tree.dep[child])
+        tree.head[noun] = noun if above == word else above
+        tree.dep[noun] = OF_NOUNS.get(label, label)
+        tree.head[word], tree.dep[word] = noun, "amod"
+        tree.pos[word], tree.tag[word] = "ADJ", "JJ"
+        tree.index()
+
+
 MENDS = (
+    _join_titles,
     _raise_from_parts,
     _free_verbs,
     _join_class_nouns,

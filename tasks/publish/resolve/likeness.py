@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.text.english_words import is_plural
 from tasks.text.function_words import MODALS
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 
@@ -54,7 +55,7 @@ def content_words(text: str, name: str = "") -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if len(word) > 3 and is_plural(word) else word
 
 
 class Profile(NamedTuple):

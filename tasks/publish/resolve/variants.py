@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.publish.resolve.senses import Sense
-from tasks.text.english_words import is_word
+from tasks.text.english_words import is_plural, is_word
 from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
 
 _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")
@@ -26,7 +26,7 @@ def plurals_beside(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, S
     """Yield pairs of a common noun and its plural that many documents share, whatever the kinds."""
     for norm, senses in blocks.items():
         singular = blocks.get(norm.removesuffix("s"), [])
-        if norm.endswith("s") and len(senses) == len(singular) == 1 and is_word(norm[:-1]):
+        if is_plural(norm) and len(senses) == len(singular) == 1 and is_word(norm[:-1]):
             one, other = singular[0], senses[0]
             together = one.documents & other.documents
             if len(together) >= _MANY and not one.firm and not other.firm:
@@ -122,7 +122,7 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
         plural = beside or is_word(last)
     else:
         plural = beside and (is_word(last[:-1]) or not _VOWEL.search(last))
-    return plural or bool(_ACRONYMS.fullmatch(_written(sense)))
+    return (plural and is_plural(last)) or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 
 def _stand_together(one: Sense, other: Sense) -> bool:

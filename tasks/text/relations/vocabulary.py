@@ -86,6 +86,12 @@ def exact_meaning(wording: str, end: End, head_kind: str, tail_kind: str) -> Mea
     return None
 
 
+def names_alias(wording: str) -> bool:
+    """Return whether a wording, such as 英文名, says that the tail is another name of the head."""
+    meaning = exact_meaning(wording, "thing", "", "")
+    return meaning is not None and meaning.name == "also known as"
+
+
 def plain_wording(wording: str) -> str:
     """Return a wording with single spaces instead of underscores and the like."""
     return " ".join(wording.replace("_", " ").split())

@@ -19,9 +19,10 @@ CENTURY = re.compile(
     "(?: ?([一二三四五六七八九1-9])[十0] ?年代)?(?:初期|末期|中期|前期|后期|中叶|初|末)?"
 )
 DECADE = re.compile(f"([12][0-9]{{2}}0|[{DIGIT_CHARACTERS}]{{4}}) ?年代")
-# 12月17日 without its year, 60年代 without its century.
+# 12月17日 without its year, 60年代 without its century, 于9.30开馆 as a time of day.
 UNFINISHED = re.compile(
     rf"(?<![0-9]){MONTH} ?月(?:份| ?{DAY} ?[日号號])|[0-9一二三四五六七八九][0十] ?年代"
+    r"|(?<=于)[0-2]?[0-9]\.[0-5][0-9](?= ?[开闭关结])"
 )
 # Before these words 1000年 is a duration, not a date.
 LASTING = re.compile(" ?(?:的)?(?:历史|歷史|之久|以上|左右|间|来|前|后|多|的时间)")

@@ -59,6 +59,13 @@ UNFINISHED = re.compile(
     rf"\b(?:{DAY}\s(?:of\s)?{MONTH}|{MONTH}\s{DAY})\b(?!\s?million|,[0-9])"
     r"|\b[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}\b"
 )
+# A time of day: "9.30 a.m.", "from 9.30 to 11.00 o'clock", "at 9.30 on Sundays".
+CLOCK = r"(?<![\w.,])(?:[01]?[0-9]|2[0-4])\.[0-5][0-9]"
+TIME = re.compile(
+    rf"{CLOCK}(?:\s?(?:[–—-]|to|and|until)\s?{CLOCK})?(?=\s?(?:o['’]?clock|[ap]\.?m\b|Uhr\b))"
+    rf"|(?<=\bat ){CLOCK}"
+    r"(?=[.,;)](?![0-9])|\s(?:on|in|for|with|and|every|sharp|to|until)\b|\s*\Z)"
+)
 
 YEAR_ALONE = re.compile(r"(?<![\w.,$£€¥/%])(?:1[0-9]{3}|20[0-9]{2}|2100)(?![\w%°]|[.,][0-9])")
 
@@ -68,7 +75,8 @@ def find_dates(text: str) -> list[ValueSpan]:
     exact = ((*m.span(), read(m)) for pattern, read in _READERS for m in pattern.finditer(text))
     short = [(match, match[1][:2] + match[2]) for match in SHORT_RANGE.finditer(text)]
     ranges = [(*match.span(), interval(match[1], end)) for match, end in short if end > match[1]]
-    return [*exact, *ranges, *((*match.span(), None) for match in UNFINISHED.finditer(text))]
+    no_dates = (m for pattern in (UNFINISHED, TIME) for m in pattern.finditer(text))
+    return [*exact, *ranges, *((*match.span(), None) for match in no_dates)]
 
 
 def bare_years(text: str) -> Iterator[ValueSpan]:

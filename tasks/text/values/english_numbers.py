@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from tasks.text.english_words import is_plural
 from tasks.text.languages import word_set
 from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN, english_units
 from tasks.text.values.value import Value, ValueSpan, amount, listed
@@ -78,7 +79,7 @@ OPENERS = word_set(
 BEFORE = re.compile(r"([A-Za-z][\w'’.-]*)\s*$")
 # Directly after a number, these make it part of a code, a score, a time or a larger number.
 GLUED = re.compile(r"[0-9]|[:/][0-9]|[.,][0-9]|[–-][0-9]|(?:st|nd|rd|th|D|K|G)\b|[-–][A-Z0-9]|\w")
-PLURAL = re.compile(r"\s[a-z]{2,}s\b")
+PLURAL = re.compile(r"\s([a-z]{2,}s)\b")
 YEAR_CUES = word_set("in since until from by to of the during before after and or")
 
 
@@ -201,7 +202,8 @@ def _looks_like_year(text: str, match: re.Match[str], digits: str) -> bool:
     if match["sign"] or len(digits) != 4 or not 1000 <= float(digits) <= 2100:
         return False
     before = BEFORE.search(text, max(0, match.start() - 30), match.start())
-    counted = PLURAL.match(text, match.end()) is not None
+    after = PLURAL.match(text, match.end())
+    counted = after is not None and is_plural(after[1])
     return not (counted and before is not None and before[1].lower() not in YEAR_CUES)
 
 

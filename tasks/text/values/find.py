@@ -4,7 +4,7 @@ import re
 import unicodedata
 from types import ModuleType
 
-from tasks.text.languages import HAN_CLASS
+from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.values import chinese_dates, chinese_numbers, english_dates, english_numbers
 from tasks.text.values.chinese_numerals import read_numeral
 from tasks.text.values.value import TEXT, Value, ValueSpan, claim, interval, joined, measured_at
@@ -64,6 +64,16 @@ COUNTED = {
     "en": re.compile(r"\s(?!of\b|in\b|and\b)[a-z]+(?:\s(?!of\b|in\b)[a-z]+){0,2}s?[.\s]*"),
     "zh": re.compile(f"[{HAN_CLASS}]{{1,6}}[。\\s]*"),
 }
+# "1.000,50" is 1,000.50 before or after a euro, and in languages that write numbers so.
+_EUROPEAN_LANGUAGES = word_set("cs da de es fi fr it nl no pl pt ro ru sv tr uk")
+_EUROPEAN = re.compile(
+    r"(?:(?P<before>(?:€|\bEUR)\s?)|(?<![\w.,]))(?P<digits>[0-9]+,[0-9]{1,2}(?![.,]?[0-9])"
+    r"|[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]{1,2})?(?![.,]?[0-9])"
+    r"(?!\s?(?:(?:mill|bill|trill)ion|[mbt]n\b|[km]\b|per lit|[万亿])))"
+    r"(?P<after>(?:\s?(?:million|billion|[万亿]))?\s?(?:€|EUR\b|euros?\b|[欧歐]元))?",
+    re.IGNORECASE,
+)
+_COMMA_AND_PERIOD = str.maketrans(",.", ".,")
 _NUMERIC = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
 
 
@@ -73,7 +83,7 @@ def find_values(text: str, language: str) -> list[tuple[int, int, Value]]:
     Every language except `zh` is read as English. Spans do not overlap.
     """
     tongue = "zh" if language == "zh" else "en"
-    text = text[:LONGEST_TEXT].translate(NARROW)
+    text = _in_english_notation(text[:LONGEST_TEXT].translate(NARROW), language)
     if tongue == "zh" and not _NUMERIC.search(text):
         return []
     dates: ModuleType = chinese_dates if tongue == "zh" else english_dates
@@ -109,6 +119,17 @@ def parse_value(text: str, language: str) -> Value:
         or (tongue == "en" and value.unit and re.fullmatch(r"\sof\s[a-z]+[.\s]*", body[end:]))
     )
     return value if is_complete else TEXT
+
+
+def _in_english_notation(text: str, language: str) -> str:
+    """Return a text, of the same length, with decimal points for commas in European numbers."""
+
+    def written(number: re.Match[str]) -> str:
+        in_euros = number["before"] or number["after"]
+        european = in_euros or language in _EUROPEAN_LANGUAGES
+        return number[0].translate(_COMMA_AND_PERIOD) if european else number[0]
+
+    return _EUROPEAN.sub(written, text)
 
 
 def _plain(body: str, tongue: str) -> Value:

@@ -17,6 +17,7 @@ CURRENCY_SIGNS = {
     "$": "USD",
     "£": "GBP",
     "€": "EUR",
+    "EUR": "EUR",
     "₹": "INR",
     "₽": "RUB",
     "₩": "KRW",

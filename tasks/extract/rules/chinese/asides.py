@@ -9,10 +9,15 @@ from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.predicates import WRITTEN
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.text.values import parse_value
+from tasks.text.values import Value, parse_value
+from tasks.text.values.value import date_value
 
 # "Alan Turing" in parentheses after a name is its foreign spelling, even without a label.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
+# The dates of a life, one of which may be unknown: 1881.9.25—1936.10.19, 1881年9月25日—？
+LIFE = re.compile(r"(?P<born>[^约約]*?) ?(?:[-–—－~～]{1,2}|[至到]) ?(?P<died>[^约約]*)")
+DOTTED = re.compile(r"[12][0-9]{3}[.．][0-9]{1,2}(?:[.．][0-9]{1,2})?")
+UNKNOWN = frozenset("?？")
 LABELS = ALIAS_RELATIONS | LANGUAGES
 
 
@@ -86,8 +91,8 @@ def _read_part(
     passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
 ) -> None:
     text = text_of(part).lstrip("：:")
-    if len(part) == 1 and part[0].value is not None and part[0].value.is_date:
-        _read_life(passage, name, part[0], span)
+    life = LIFE.fullmatch(text)
+    if life and name.kind in ("person", "unknown") and _read_life(passage, name, life, span):
         return
     label = _label(part)
     rest = text.removeprefix(label).lstrip("：:为是 ")
@@ -104,11 +109,23 @@ def _label(part: list[Token]) -> str:
 
 
 def _read_life(
-    passage: PassageReading, name: TypedName, token: Token, span: tuple[int, int]
-) -> None:
-    """Add the life dates after a person's name: （1881年9月25日—1936年10月19日）."""
-    dates = re.split("[-–—－~～至到]+", token.text)
-    whole = all(parse_value(date, "zh").is_point for date in dates)  # 2014年至今 is a term
-    if len(dates) == 2 and whole and name.kind in ("person", "unknown"):
-        passage.triple("life", name, "出生日期", dates[0], span)
-        passage.triple("life", name, "逝世日期", dates[1], span)
+    passage: PassageReading, name: TypedName, life: re.Match[str], span: tuple[int, int]
+) -> bool:
+    """Add the life dates after a person's name, if they are dates: （1881年9月—1936年10月）."""
+    known = [date for date in life.groups() if date not in UNKNOWN]
+    values = [_date(date) for date in known]
+    # Bare years may be those of a term, as may 2014年至今.
+    bare = all(date.isdigit() for date in known)
+    if bare or not all(value and value.is_point for value in values):
+        return False
+    for relation, date in zip(("出生日期", "逝世日期"), life.groups(), strict=True):
+        if date not in UNKNOWN:
+            passage.triple("life", name, relation, date, span, value=_date(date))
+    return True
+
+
+def _date(text: str) -> Value | None:
+    """Return the date that a text is: 1881年9月25日, or 1881.9.25."""
+    if DOTTED.fullmatch(text):
+        return date_value(*map(int, re.split("[.．]", text)))
+    return parse_value(text, "zh")

@@ -25,6 +25,7 @@ from tasks.extract.rules.modality import PLAIN, Standing
 from tasks.extract.rules.usefulness import CLAUSE_FEATURES
 from tasks.text.chinese_words import tag_of
 from tasks.text.names import is_pronoun
+from tasks.text.relations.vocabulary import names_alias
 from tasks.text.values import Value, parse_value
 
 PRIOR_CASES = 6  # the precision of all patterns together weighs as much as this many cases
@@ -147,10 +148,16 @@ class PassageReading:
         self._append(pattern, row, span, self.text)
 
     def record(self, text: str, attribute: Attribute) -> None:
-        """Add the triple of a table cell or a labelled value in the passage's `text`."""
+        """Add a table cell or a labelled value in the passage's `text`, and names that it lists."""
         self.sentence = self.clause = None
         row = {**attribute.triple(), "polarity": None, "modality": None}
-        self._append("record", row, (attribute.start, attribute.end), text)
+        span = attribute.start, attribute.end
+        self._append("record", row, span, text)
+        if names_alias(attribute.relation):
+            titled = attribute.head == self.title.text
+            name = self.title if titled else TypedName(attribute.head, attribute.kind)
+            for other in OR.split(attribute.tail):
+                self.alias(name, other, span, "alias")
 
     def _append(self, pattern: str, row: Mention, span: tuple[int, int], text: str) -> None:
         row |= evidence_columns(span, 0.0)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tasks.extract.extracted import Extracted, or_failed
-from tasks.extract.rules.attributes import Attribute, find_attributes
+from tasks.extract.rules.attributes import NO_RELATION, Attribute, find_attributes
 from tasks.extract.rules.chinese.naming import (
     WEIGHTS,
     TypedName,
@@ -103,7 +103,8 @@ def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) 
     ):
         return
     label, value = record.label, record.value.rstrip("；;。")
-    if QUESTION.search(label) or not any(map(str.isalpha, label)) or value.endswith(("：", ":")):
+    unclear = not any(map(str.isalpha, label)) or NO_RELATION.fullmatch(label)
+    if QUESTION.search(label) or unclear or value.endswith(("：", ":")):
         return
     owner = not passage.document and record.is_owned
     title = plain_title(row["subject"]) if owner else ""

@@ -25,12 +25,15 @@ from tasks.extract.rules.chinese.lexicon import (
 from tasks.extract.rules.chinese.predicates import clauses, leads, may_lead
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of, word_spans_of
 from tasks.text.languages import HAN_CLASS, word_set
+from tasks.text.sentences import UNKNOWN_DATE
 from tasks.text.values import Value, find_values, parse_value
 
 # Longer sentences are lists or tables in disguise; they are cut here.
 LONGEST_SENTENCE = 400
 
-SENTENCE = re.compile(rf"[^。！？!?\n]{{1,{LONGEST_SENTENCE}}}[。！？!?]*[”’」』）)]*")
+SENTENCE = re.compile(
+    rf"(?:[^。！？!?\n]|{UNKNOWN_DATE}){{1,{LONGEST_SENTENCE}}}[。！？!?]*[”’」』）)]*"
+)
 NUMBERING = re.compile(
     r"\s*(?:(?:第[零一二三四五六七八九十百\d]+[条章节款]|[（(][一二三四五六七八九十\d]+[）)]"
     r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十]+、|[-*•])[ \t\u3000]*)?"

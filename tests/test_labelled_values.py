@@ -1,0 +1,56 @@
+"""Labelled values and table cells: which are facts of their subject, and which its other names."""
+
+import pytest
+
+from tasks.text.relations.vocabulary import names_alias
+from tests.passages import facts, read
+
+ENGLISH_TABLE = """
+| Ship | Option 1 | R | No. | # | Length |
+| --- | --- | --- | --- | --- | --- |
+| Kelda | red | 4 | 7 | x | 12 m |
+"""
+CHINESE_TABLE = """
+| 船名 | 选项A | R | 序号 | # | 长度 |
+| --- | --- | --- | --- | --- | --- |
+| 凯达号 | 红 | 4 | 7 | x | 12米 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "language", "fact"),
+    [
+        (ENGLISH_TABLE, "en", ("Kelda", "length", "12 m")),
+        (CHINESE_TABLE, "zh", ("凯达号", "长度", "12米")),
+    ],
+)
+def test_a_column_whose_head_says_nothing_gives_no_facts(table, language, fact):
+    found = read(table, "", language=language)
+    assert facts(found) == {fact}
+    assert not found.statements
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "subject", "others"),
+    [
+        ("Also known as: Sea Hall, Port Hall\n\nAka: old hall\n\nBuilt: 1931", "en",
+         "Harbour Museum", ["Sea Hall", "Port Hall"]),
+        ("| Property | Value |\n|---|---|\n| Other name | Sea Hall |\n| Area | 9 m² |", "en",
+         "Harbour Museum", ["Sea Hall"]),
+        ("外文名：Sea Hall\n\n通称：水馆、海馆\n\n面积：9平方米", "zh", "港口博物馆",
+         ["Sea Hall", "水馆", "海馆"]),
+    ],
+)  # fmt: skip
+def test_other_names_of_the_subject_are_its_aliases(text, language, subject, others):
+    found = read(text, subject, language=language)
+    assert [(row["name"], row["alias"]) for row in found.aliases] == [(subject, o) for o in others]
+
+
+def test_values_below_another_name_are_of_the_subject():
+    text = "英文名：Sea Hall\n\n通称：水馆\n\n面积：9平方米"
+    assert ("港口博物馆", "面积", "9平方米") in facts(read(text, "港口博物馆", language="zh"))
+
+
+def test_both_languages_have_one_relation_for_other_names():
+    assert all(map(names_alias, ["also known as", "aliases", "外文名", "英文名", "通称", "别名"]))
+    assert not names_alias("named after")
