@@ -306,11 +306,11 @@ class PublishSettings(_Settings):
         "weights had not seen were useful (docs/log.md).",
     )
     min_usefulness: float = Field(
-        0.6,
+        0.7,
         ge=0,
         le=1,
-        description="Statements with less stay in the journal, out of the tables; from .6 on .78 "
-        "of the judged statements of corpora that the weights had not seen were useful, .08 wrong "
+        description="Statements with less stay in the journal, out of the tables; from .7 on .74 "
+        "of the judged statements of corpora that the weights had not seen were useful, .10 wrong "
         "(docs/log.md).",
     )
     max_delete: float = Field(
