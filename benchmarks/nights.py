@@ -8,12 +8,16 @@ and the models are loaded, are not counted; then the median CPU time of ten nigh
 is compared with that of the last ten. `never compacted` is the same with compaction put off.
 """
 
+import os
 import random
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from benchmarks.command import parser_of, report, run_command
@@ -41,13 +45,22 @@ def change(corpus: Path, spare: Path, number: int, chance: random.Random) -> Non
 
 
 def extent(home: Path) -> dict[str, dict[str, int]]:
-    """Return the files and bytes of each part of a home."""
+    """Return the files and bytes of each part of a home, which may be refreshed meanwhile."""
     found = {}
     for part in ("journal", "live", "editions"):
-        files = [path.lstat() for path in (home / part).rglob("*") if path.is_file()]
-        own = {stat.st_ino: stat.st_size for stat in files}  # editions share files
-        found[part] = {"files": len(files), "bytes": sum(own.values())}
+        files = list(_sizes(home / part))
+        found[part] = {"files": len(files), "bytes": sum(dict(files).values())}
     return found
+
+
+def _sizes(folder: Path) -> Iterator[tuple[int, int]]:
+    """Yield the number and the size of each file; editions share files, which have one number."""
+    for place, _, names in os.walk(folder):  # a folder that goes meanwhile is left out
+        for name in names:
+            with suppress(FileNotFoundError):
+                stat = (Path(place) / name).lstat()
+                if S_ISREG(stat.st_mode):
+                    yield stat.st_ino, stat.st_size
 
 
 def play(work: Path, nights: int, documents: int, share: float, compact_after: int) -> Any:

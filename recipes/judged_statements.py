@@ -1,10 +1,11 @@
 """Fit the usefulness of statements to judged ones: python -m recipes.judged_statements.
 
-`recipes/judged/statements.jsonl` has statements of the passages from which the judged facts were
-read (`recipes/judged_facts.py`), and what readers, who knew neither rules nor confidence, thought
-of them by docs/judging.md. A passage goes by a hash of its title and text. Statements that today's
-rules do not make any more are left out. Per language a ridge logistic regression learns which are
-useful; every figure is of corpora that its weights had not seen. Writes the weights to
+`recipes/judged/statements.jsonl` has statements and what readers, who knew neither rules nor
+confidence, thought of them by docs/judging.md. They are from the passages of judged facts
+(`recipes/judged_facts.py`), by a hash of their title and text, and from passages that were drawn
+whatever they hold, which are quoted or located as facts are. Statements that today's rules do not
+make any more are left out. Per language a ridge logistic regression learns which are useful; every
+figure is of corpora that its weights had not seen. Writes the weights to
 tasks/extract/rules/usefulness.json.
 """
 
@@ -40,40 +41,43 @@ WORDING = ("subject", "predicate", "object", "arguments")
 NO_STATES = np.zeros(0)
 
 
-def judged_passages(language: str) -> dict[str, dict[str, Any]]:
-    """Return the rows of the passages with judged facts, by the hash that they go by."""
-    rows = (passage_of(fact, language) for fact in judged_facts(language))
-    return {
-        key: {"headings": "", "subject": "", **row, "passage_id": key}
-        for row in rows
-        for key in [hashlib.sha256(f"{row['title']}\0{row['text']}".encode()).hexdigest()[:16]]
+def judged_statements(language: str) -> list[dict[str, Any]]:
+    """Return the judged statements of a language, each with the row of its `passage`."""
+    lines = JUDGED.read_text(encoding="utf-8").splitlines()
+    of_facts = {
+        _hash(row): row for row in (passage_of(f, language) for f in judged_facts(language))
     }
+    statements = []
+    for statement in map(json.loads, lines):
+        if statement["corpus"].startswith("zh_") != (language == "zh"):
+            continue
+        known = statement.get("passage")
+        passage = of_facts[known] if known else passage_of(statement, language)
+        statements.append({**statement, "passage": {"headings": "", "subject": "", **passage}})
+    return statements
 
 
-def stated(language: str) -> Iterator[tuple[str, dict[str, Any], dict[str, float]]]:
-    """Yield the passage, the row and the features of each statement of the judged passages."""
-    passages = judged_passages(language)
-    wanted = {row["passage"] for row in _judged()} & passages.keys()
-    rows = [passages[key] for key in sorted(wanted)]
+def _hash(passage: dict[str, Any]) -> str:
+    words = f"{passage['title']}\0{passage['text']}"
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
+
+
+def judged_samples(language: str) -> Iterator[Sample]:
+    """Yield the judged statements of a language that today's rules make, with their features."""
+    verdicts: dict[str, dict[str, Any]] = {}
+    passages: dict[str, dict[str, Any]] = {}
+    for judged in judged_statements(language):
+        key = _hash(judged["passage"])
+        passages[key] = judged["passage"] | {"passage_id": key}
+        verdicts.setdefault(_key(key, judged), judged)
+    rows = list(passages.values())
     read = extract_chinese(rows) if language == "zh" else extract_english(rows, None)
     for passage, extracted in zip(rows, read, strict=True):
         for row in extracted.statements:
-            yield passage["passage_id"], row, statement_features(row, passage, language)
-
-
-def judged_samples(language: str) -> list[Sample]:
-    """Return the judged statements of a language that today's rules make."""
-    verdicts = {_key(row["passage"], row): row for row in _judged()}
-    samples = {}
-    for passage, row, values in stated(language):
-        known = verdicts.get(key := _key(passage, row))
-        if known and key not in samples:
-            samples[key] = Sample(known["corpus"], known["verdicts"][0], values, NO_STATES)
-    return list(samples.values())
-
-
-def _judged() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
+            found = verdicts.pop(_key(passage["passage_id"], row), None)
+            if found:
+                values = statement_features(row, passage, language)
+                yield Sample(found["corpus"], found["verdicts"][0], values, NO_STATES)
 
 
 def _key(passage: str, row: dict[str, Any]) -> str:
@@ -82,7 +86,7 @@ def _key(passage: str, row: dict[str, Any]) -> str:
 
 def fit_language(language: str) -> dict[str, Any]:
     """Return the weights of a language, and figures of corpora that they were fitted without."""
-    samples = judged_samples(language)
+    samples = list(judged_samples(language))
     names, x = matrix([sample.features for sample in samples], RARE)
     useful = np.array([sample.verdict == "useful" for sample in samples], float)
     wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
@@ -107,13 +111,14 @@ def fit_language(language: str) -> dict[str, Any]:
 def main() -> None:
     """Fit, report, and write the weights of both languages."""
     parser_of(__doc__).parse_args()
-    twice = list(agreement(_judged()))
+    judged = [statement for code in ("en", "zh") for statement in judged_statements(code)]
+    twice = list(agreement(judged))
     fitted = {language: fit_language(language) for language in ("en", "zh")}
     text = json.dumps(fitted, indent=1, ensure_ascii=False)
     WEIGHTS.write_text(text + "\n", encoding="utf-8")
     figures = {language: one["other corpora"] for language, one in fitted.items()}
-    judged = {"judged twice": len(twice), "agree": round(float(np.mean(twice)), 3)}
-    print(json.dumps(judged | figures, indent=1, ensure_ascii=False))
+    agreed = {"judged twice": len(twice), "agree": round(float(np.mean(twice)), 3)}
+    print(json.dumps(agreed | figures, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":
