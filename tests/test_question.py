@@ -132,7 +132,7 @@ import numpy as np
 from schemas.settings import EngineSettings
 from tasks.reader.passage_reader import PassageReader
 from tasks.text.languages import HAN
-from tasks.retrieval.search import _Scores
+from tasks.retrieval.search import Scores
 from tasks.text.question import analyse
 from warehouse.home import Home
 edition = Home(Path({str(small_home)!r})).editions.current()
@@ -140,7 +140,7 @@ reader = PassageReader(edition, EngineSettings(encoder="none"))
 searcher = reader._searcher
 texts = len(searcher._texts["passages"])
 ones = np.ones(texts)
-every = searcher._hits("passages", ones, _Scores(ones, ones, ones), texts)
+every = searcher._hits("passages", ones, Scores(ones, ones, ones), texts)
 assert any(HAN.search(hit.fields["text"]) for hit in every)
 searcher.passages = lambda *_: every
 reader.answer(analyse({question!r}))

@@ -14,7 +14,8 @@ from recipes.reader import prepare
 from recipes.reader.calibrate import Found, Row, best_of, figures, fitted, is_right
 from recipes.reader.characters import first_vectors
 from recipes.reader.examples import Question
-from recipes.reader.network import ReaderNetwork, reading_loss
+from recipes.reader.multilingual import HalfLayer
+from recipes.reader.network import Layer, ReaderNetwork, reading_loss
 from recipes.reader.relations import _questions, _sentences
 from recipes.reader.score import f1
 from recipes.reader.train import Examples, Trainer
@@ -25,7 +26,7 @@ from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_w
 from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, TrainedReader, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
-from tasks.models.span_reader.windows import tokens_of
+from tasks.models.span_reader.windows import Pieces
 from tasks.reader.answers import FoundAnswer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
@@ -101,7 +102,7 @@ OTHER = Question("ships", "Kitchens", "Soak the beans overnight. Add an onion.",
 
 @pytest.fixture(scope="module")
 def examples() -> Examples:
-    return Examples(prepare.examples([SOUND, OTHER]), torch.device("cpu"))
+    return Examples(prepare.examples([SOUND, OTHER], Pieces(load_tokenizer())), torch.device("cpu"))
 
 
 def words(ids: torch.Tensor) -> str:
@@ -193,7 +194,7 @@ def test_other_passages_are_those_of_the_corpus_that_share_words_with_the_questi
     beside = replace(beside, corpus="island")
     elsewhere = replace(beside, title="Oslo", context="The ferry leaves at ten.", corpus="fjord")
     rows = [ferry, beside, *(replace(elsewhere, dataset=str(n)) for n in range(3))]
-    arrays = prepare.examples(rows)
+    arrays = prepare.examples(rows, Pieces(load_tokenizer()))
     others = arrays["item_window"][arrays["item_other"]]
     start, length = arrays["window_starts"][others[0]], arrays["window_lengths"][others[0]]
     assert len(others) == 1
@@ -210,7 +211,7 @@ def test_a_question_with_the_name_of_another_document_is_not_answered() -> None:
 
 
 def test_an_answer_that_a_window_cuts_is_none_of_its_answers() -> None:
-    [tokens] = tokens_of(["Runa Solberg commands the Kelda."])
+    [tokens] = Pieces(load_tokenizer()).texts(["Runa Solberg commands the Kelda."])
     whole = (0, len(tokens.ids))
     assert prepare.spans_in(tokens, whole, [(0, 12)]) == [(0, 3)]
     assert prepare.spans_in(tokens, (0, 2), [(0, 12)]) == []
@@ -228,7 +229,9 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     model.mkdir()
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
     network = ReaderNetwork(packaged | load_weights(SHIPPED_MODEL / "second.safetensors"))
-    examples = Examples(prepare.examples([SOUND, OTHER]), torch.device("cpu"))
+    examples = Examples(
+        prepare.examples([SOUND, OTHER], Pieces(load_tokenizer())), torch.device("cpu")
+    )
     trainer = Trainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
     before = network.ends.weight.detach().clone()
     trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1)
@@ -237,6 +240,13 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     save_weights(network.tuned(), model / "model.safetensors")
     [best, *_] = TrainedReader(model).read(SOUND.question, [SOUND.context])
     assert SOUND.context[best.start : best.end]
+
+
+def test_attention_that_is_written_out_is_that_of_the_library():
+    drawn = torch.randn(3, 2, 4, 5, 8, generator=torch.Generator().manual_seed(1))
+    open_ = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=torch.bool)[:, None, None, :]
+    written_out = HalfLayer().attend(*drawn, open_)
+    assert torch.allclose(written_out, Layer().attend(*drawn, open_), atol=1e-5)
 
 
 def test_stored_weights_are_those_with_which_the_graph_computes(tmp_path: Path) -> None:

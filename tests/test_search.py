@@ -253,8 +253,8 @@ def test_vectors_are_compared_alike_from_the_file_and_from_memory(tmp_path, monk
     vectors = np.random.default_rng(3).normal(size=(300, 64)).astype(np.float16)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float16)
     query = vectors[7].astype(np.float32)
-    asking: Any = SimpleNamespace(encode=lambda texts: query[None])
-    likeness = _Vectors(np.split(vectors, [9]), np.arange(2, 302), asking).likeness("?", 0, 302)
+    asked: Any = SimpleNamespace(vector=lambda text: query)
+    likeness = _Vectors(np.split(vectors, [9]), np.arange(2, 302), asked).likeness("?", 0, 302)
     expected = np.minimum(vectors.astype(np.float32) @ query, 1)
     assert likeness == pytest.approx([0, 0, *expected], abs=1e-6)
 

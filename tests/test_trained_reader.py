@@ -8,8 +8,9 @@ import pytest
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
+from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.span_reader.reader import HOPELESS, Span, TrainedReader, Unit, trained_reader
-from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
+from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
 from tasks.reader.answers import (
     FoundAnswer,
     asks_for_several,
@@ -204,7 +205,7 @@ def test_an_answer_has_the_form_asked_for(text: str, expected: ExpectedAnswer, r
 
 def test_each_sentence_stands_whole_in_a_window() -> None:
     text = " ".join(f"Ship number {n} carried {n * 7} barrels of fish there." for n in range(60))
-    [tokens] = tokens_of([text])
+    [tokens] = Pieces(load_tokenizer()).texts([text])
     cut = windows(tokens)
     ends = [*tokens.starts[1:], len(tokens.ids)]
     assert all(0 < stop - start <= WINDOW for start, stop in cut)
@@ -213,7 +214,7 @@ def test_each_sentence_stands_whole_in_a_window() -> None:
 
 
 def test_a_sentence_longer_than_a_window_is_read_in_pieces() -> None:
-    [tokens] = tokens_of(["word " * 500])
+    [tokens] = Pieces(load_tokenizer()).texts(["word " * 500])
     cut = windows(tokens)
     assert cut[0][0] == 0 and cut[-1][1] == len(tokens.ids)
     assert all(after[0] < before[1] for before, after in zip(cut, cut[1:], strict=False))
@@ -222,7 +223,7 @@ def test_a_sentence_longer_than_a_window_is_read_in_pieces() -> None:
 def test_markup_is_not_read() -> None:
     text = "Read [the **guide**](https://example.org/a/b) of `Brenholm`."
     assert without_markup(text) == "Read the guide of Brenholm."
-    [tokens] = tokens_of([text])
+    [tokens] = Pieces(load_tokenizer()).texts([text])
     assert not any("example" in text[start:end] for start, end in tokens.offsets)
     assert without_markup(":   Lines at the keel.") == "Lines at the keel."
 
@@ -329,9 +330,8 @@ def test_plain_output_says_how_sure_it_is() -> None:
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader) -> None:
-    from tasks.models.span_reader.windows import pair_ids
-
-    [tokens] = tokens_of(["Tove Lindqvist"])
-    states = reader._models[0].states(pair_ids(tokens.ids, tokens, (0, len(tokens.ids))))
+    pieces = Pieces(load_tokenizer())
+    [tokens] = pieces.texts(["Tove Lindqvist"])
+    states = reader._models[0].states(pieces.pair(tokens.ids, tokens, (0, len(tokens.ids))))
     first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)

@@ -25,7 +25,7 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
-from tasks.models.span_reader.windows import QUESTION, TextTokens, tokens_of, windows
+from tasks.models.span_reader.windows import Pieces, TextTokens, windows
 from tasks.text.languages import is_chinese
 
 Range = tuple[int, int]
@@ -50,7 +50,7 @@ class Windows:
     def add(self, passage: TextTokens, window: Range) -> int:
         """Add a window, and return its number."""
         numbers = np.searchsorted(passage.starts, np.arange(*window), side="right")
-        self.ids.append(np.array(passage.ids[slice(*window)], np.uint16))
+        self.ids.append(np.array(passage.ids[slice(*window)], np.uint32))
         self.sentences.append((numbers - numbers[0]).astype(np.uint8))
         self.starts.append(self.tokens)
         self.lengths.append(window[1] - window[0])
@@ -101,8 +101,8 @@ def spans_in(passage: TextTokens, window: Range, answers: Iterable[Range]) -> li
     return sorted(set(spans))[:SPANS]
 
 
-def examples(rows: list[Question]) -> dict[str, np.ndarray]:
-    """Return questions and windows as arrays.
+def examples(rows: list[Question], pieces: Pieces) -> dict[str, np.ndarray]:
+    """Return questions and windows as arrays of a model's pieces.
 
     `item_*` are pairs of a question and a window: `spans` (items, SPANS, 2) are the first and the
     last tokens of answers in the window, 255 where there are fewer, and `other` is true of windows
@@ -110,11 +110,8 @@ def examples(rows: list[Question]) -> dict[str, np.ndarray]:
     """
     drawn = random.Random(7)
     contexts = sorted({row.context for row in rows})
-    passages = dict(zip(contexts, tokens_of(contexts), strict=True))
-    encodings = load_tokenizer().encode_batch(
-        [row.question for row in rows], add_special_tokens=False
-    )
-    questions = [encoding.ids[:QUESTION] for encoding in encodings]
+    passages = dict(zip(contexts, pieces.texts(contexts), strict=True))
+    questions = [pieces.question(row.question) for row in rows]
     table = Windows([], [], [], [])
     numbers: dict[str, list[tuple[int, Range]]] = {}
     for context in contexts:
@@ -139,7 +136,7 @@ def examples(rows: list[Question]) -> dict[str, np.ndarray]:
         "window_sentences": np.concatenate(table.sentences),
         "window_starts": np.array(table.starts, np.int32),
         "window_lengths": np.array(table.lengths, np.uint8),
-        "question_ids": np.concatenate([np.array(ids, np.uint16) for ids in questions]),
+        "question_ids": np.concatenate([np.array(ids, np.uint32) for ids in questions]),
         "question_lengths": np.array([len(ids) for ids in questions], np.uint8),
         "question_part": np.array([part_of(row.title) for row in rows]),
         "question_set": np.array([row.dataset for row in rows]),
@@ -221,7 +218,7 @@ def main() -> None:
         options.out / "texts.npz",
         ids=np.concatenate([np.array(ids, np.uint16) for ids in lines]),
     )
-    arrays = examples(rows)
+    arrays = examples(rows, Pieces(load_tokenizer()))
     np.savez_compressed(options.out / "examples.npz", allow_pickle=False, **arrays)
     counts = Counter(zip(arrays["question_set"], arrays["question_part"], strict=True))
     for (name, part), count in sorted(counts.items()):

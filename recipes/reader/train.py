@@ -39,14 +39,23 @@ CHECKED = 40  # batches of the validation questions
 class Examples:
     """Questions and windows on a device, where batches are put together."""
 
-    def __init__(self, arrays: dict[str, np.ndarray], device: torch.device) -> None:
-        """Copy the arrays of `recipes.reader.prepare` to the device."""
+    def __init__(
+        self,
+        arrays: dict[str, np.ndarray],
+        device: torch.device,
+        marks: tuple[int, int, int] = (CLS, SEP, 0),
+    ) -> None:
+        """Copy the arrays of `recipes.reader.prepare` to the device.
+
+        `marks` are the tokens that begin a text, end it, and fill its row.
+        """
 
         def put(rows: np.ndarray) -> Tensor:
             return torch.from_numpy(rows.astype(np.int64)).to(device)
 
         starts = np.cumsum(arrays["question_lengths"].astype(np.int64))
         self.device = device
+        self.first, self.separator, self.padding = marks
         self.window_ids, self.sentences = put(arrays["window_ids"]), put(arrays["window_sentences"])
         self.window_starts = put(arrays["window_starts"])
         self.window_lengths = put(arrays["window_lengths"])
@@ -83,9 +92,9 @@ class Examples:
         of_question = (places >= 1) & (places <= length)
         at = places - length - 2  # place in the window
         of_window = (at >= 0) & (at < inside)
-        ids = torch.zeros((len(items), longest), dtype=torch.int64, device=self.device)
-        ids[:, 0] = CLS
-        ids[(places == length + 1) | (at == inside)] = SEP
+        ids = torch.full((len(items), longest), self.padding, device=self.device)
+        ids[:, 0] = self.first
+        ids[(places == length + 1) | (at == inside)] = self.separator
         word = self.question_starts[question][:, None] + places - 1
         ids[of_question] = self.question_ids[word[of_question]]
         read = self.window_starts[window][:, None] + at
@@ -97,12 +106,14 @@ class Examples:
         spans = torch.where(spans >= 0, spans + length[:, :, None] + 2, spans)
         return ids, second, sentences, spans
 
-    def epoch(self, drawn: random.Random, repeats: dict[str, int], others: int) -> list[list[int]]:
+    def epoch(
+        self, drawn: random.Random, repeats: dict[str, int], others: float
+    ) -> list[list[int]]:
         """Return the items of each question in an epoch, which are read together.
 
         A question comes with one of the windows of its passage, one with the answer if it has one,
-        often also with a window that lacks it, and with `others`, windows of other passages. Sets
-        are repeated as often as `repeats` says.
+        often also with a window that lacks it, and on average with `others` windows of other
+        passages. Sets are repeated as often as `repeats` says.
         """
         together = []
         for items in self._of_question:
@@ -114,12 +125,14 @@ class Examples:
                 if answered and rest and drawn.random() < OTHER_WINDOW:
                     chosen.append(drawn.choice(rest))
                 far = [item for item in items if self.other[item]]
-                together.append(chosen + drawn.sample(far, min(others, len(far))))
+                together.append(
+                    chosen + drawn.sample(far, min(int(others + drawn.random()), len(far)))
+                )
         drawn.shuffle(together)
         return together
 
     def batches(
-        self, size: int, drawn: random.Random, repeats: dict[str, int], others: int
+        self, size: int, drawn: random.Random, repeats: dict[str, int], others: float
     ) -> Iterator[tuple[np.ndarray, Tensor]]:
         """Yield the items of `size` questions with windows of similar length, endlessly.
 
@@ -210,7 +223,7 @@ class Trainer:
         rate: float,
         size: int,
         repeats: dict[str, int],
-        others: int = 0,
+        others: float = 0,
     ) -> None:
         """Train on questions, each with windows of its passage and with `others`."""
         optimizer = self._optimizer(list(self._network.parameters()), rate)
@@ -274,7 +287,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2e-4, help="highest learning rate of reading")
     parser.add_argument("--masked-rate", type=float, default=5e-4, help="that of filling in")
     parser.add_argument("--batch", type=int, default=256, help="questions or texts in a step")
-    parser.add_argument("--others", type=int, default=0, help="other passages for a question")
+    parser.add_argument(
+        "--others", type=float, default=0.0, help="other passages for a question, on average"
+    )
     parser.add_argument("--start", type=Path, help="trained weights from which to go on")
     parser.add_argument(
         "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"

@@ -27,8 +27,9 @@ from recipes.reader.train import Schedule, Trainer
 from tasks.models.encoders.hidden_states import pool
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
+from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.span_reader.reader import SHIPPED_MODEL
-from tasks.models.span_reader.windows import CLS, SEP
+from tasks.models.span_reader.windows import CLS, SEP, Pieces
 from tasks.text.languages import is_chinese
 
 CHARACTERS = SHIPPED_MODEL / "second.safetensors"
@@ -62,7 +63,7 @@ class Pairs:
     @classmethod
     def of(cls, rows: Sequence[Question]) -> "Pairs":
         """Cut the passages of questions into windows, and find those like a question."""
-        arrays = examples([titled(row) for row in rows])
+        arrays = examples([titled(row) for row in rows], Pieces(load_tokenizer()))
 
         def cut(kind: str) -> list[list[int]]:
             ids, lengths = arrays[f"{kind}_ids"], arrays[f"{kind}_lengths"].astype(np.int64)

@@ -165,10 +165,10 @@ class ExpertTools:
     @cached_property
     def _encoders(self) -> tuple[Encoder, Encoder]:
         """The encoder, and the one for Chinese; filters need one even where search has none."""
-        engine = self._resources.settings.engine
-        first = load_encoder(engine.encoder) or load_encoder("minilm")
+        english, chinese = map(load_encoder, self._resources.settings.engine.name_encoders)
+        first = english or load_encoder("minilm")
         assert first is not None
-        return first, load_encoder(engine.chinese_encoder) or first
+        return first, chinese or first
 
     @property
     def _device(self) -> str | None:

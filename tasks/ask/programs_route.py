@@ -203,11 +203,11 @@ class ProgramsRoute(AnswerRoute):
 
     @cached_property
     def _english_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.encoder)
+        return load_encoder(self._resources.settings.engine.name_encoders[0])
 
     @cached_property
     def _chinese_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.chinese_encoder)
+        return load_encoder(self._resources.settings.engine.name_encoders[1])
 
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:

@@ -137,8 +137,8 @@ class TextRoute(AnswerRoute):
         graph, searcher = resources.graphs.get(CORPUS), resources.searcher
         if graph is None or searcher is None:
             return None
-        encoders = load_encoder(self._engine.encoder), load_encoder(self._engine.chinese_encoder)
-        return StatedValues(graph, searcher, *encoders, resources.documents)
+        english, chinese = map(load_encoder, self._engine.name_encoders)
+        return StatedValues(graph, searcher, english, chinese, resources.documents)
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:

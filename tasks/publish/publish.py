@@ -36,18 +36,20 @@ OFTEN_FIRST_PERSON = 0.1
 
 def build_edition(work: Work) -> None:
     """Build a candidate with its search index from the whole journal, if anything has changed."""
-    encoder = _encoder(work, work.settings.engine.encoder)
-    chinese = _encoder(work, work.settings.engine.chinese_encoder)
-    names = [e.id for e in (encoder, chinese) if e]
+    engine = work.settings.engine
+    encoder, chinese = (_encoder(work, n) for n in (engine.encoder, engine.chinese_encoder))
+    of_names = _encoder(work, engine.name_encoders[0])
+    ids = dict.fromkeys(store.id for store in (encoder, chinese, of_names) if store)
     work.candidate = build(
         work.home,
-        recipe(work.settings, " + ".join(names) or None),
-        encoder.encode if encoder else None,
+        recipe(work.settings, " + ".join(ids) or None),
+        of_names.encode if of_names else None,
         lambda made: build_index(made.folder, encoder, chinese, work.home.scratch, made),
         work.report,
         partial(_reject, work),
     )
-    work.run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}
+    stores = (encoder, chinese, of_names)
+    work.run.counts["vectors"] = {"new": sum(store.computed for store in stores if store)}
     if work.candidate:
         counts = {row.table: work.candidate.rows(row) for row in schemas.EDITION}
         work.run.counts["edition"] = counts

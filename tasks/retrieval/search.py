@@ -60,7 +60,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scores:
+class Scores:
     """How well each text of a kind matches a question: in all, 0 to 1, by vectors and by words."""
 
     likeness: np.ndarray
@@ -78,7 +78,11 @@ class Searcher:
     def __init__(
         self, edition: Path, encoder: Encoder | None, chinese_encoder: Encoder | None = None
     ) -> None:
-        """Open the edition's search folder; an encoder that did not make its vectors is ignored."""
+        """Open the edition's search folder; an encoder that did not make its vectors is ignored.
+
+        If one encoder made the vectors of all texts, a question is compared with those in other
+        languages, too.
+        """
         folder = edition / "search"
         about = json.loads((folder / "search.json").read_text(encoding="utf-8"))
         self._edition = edition
@@ -90,15 +94,17 @@ class Searcher:
         self._statements = [(at, open_table(path)) for at, path in parts if path.exists()]
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
-        self._dense = {
-            name: _Vectors(*open_vectors(folder, name), one) if one and one.id == made_by else None
-            for name, one, made_by in (
-                ("vectors", encoder, about["encoder"]),
-                ("chinese_vectors", chinese_encoder, about["chinese_encoder"]),
-            )
-        }
+        self._asked: dict[str, _Asked] = {}
+        self._dense: dict[str, _Vectors] = {}
+        for name, one, made_by in (
+            ("vectors", encoder, about["encoder"]),
+            ("chinese_vectors", chinese_encoder, about["chinese_encoder"]),
+        ):
+            if one and one.id == made_by:
+                asked = self._asked.setdefault(one.id, _Asked(one))
+                self._dense[name] = _Vectors(*open_vectors(folder, name), asked)
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
-        self._latest: tuple[tuple[str, str], _Scores] | None = None
+        self._latest: tuple[tuple[str, str], Scores] | None = None
         self._found_in: dict[str, np.ndarray] | None = None  # whether each text may be found
 
     def within(self, documents: Collection[str]) -> "Searcher":
@@ -163,10 +169,10 @@ class Searcher:
 
     def encode(self, questions: Sequence[Question]) -> None:
         """Encode questions that will be asked; together it takes less time than one by one."""
-        for name, dense in self._dense.items():
-            chinese = name == "chinese_vectors"
-            if dense:
-                dense.encode([q.text for q in questions if q.is_chinese == chinese])
+        for asked in self._asked.values():
+            asked.encode(
+                [q.text for q in questions if any(one.asked is asked for one in self._near(q))]
+            )
 
     def passages(
         self, question: Question, k: int = 8, names: Sequence[LinkedName] | None = None
@@ -175,7 +181,7 @@ class Searcher:
 
         `names` are the names in the question, if they are linked already.
         """
-        scores = self._scores("passages", question)
+        scores = self.scores("passages", question)
         time = self._walked(question, scores, names)
         ranked = time + FAINT * scores.likeness if time.any() else scores.likeness
         return self._hits("passages", ranked, scores, k)
@@ -189,7 +195,7 @@ class Searcher:
         and the places of a passage are added (reciprocal rank fusion; Cormack, Clarke, Büttcher
         2009): no ranking alone fills the list.
         """
-        scores = self._scores("passages", question)
+        scores = self.scores("passages", question)
         walked = self._walked(question, scores, names)
         rankings = [(1.0, scores.by_words), (1.0, scores.cosines), (WALKED, walked)]
         return self._hits("passages", _fused(rankings), scores, k)
@@ -209,12 +215,12 @@ class Searcher:
 
     def alike(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k passages most similar to the question, without the graph."""
-        scores = self._scores("passages", question)
+        scores = self.scores("passages", question)
         return self._hits("passages", scores.likeness, scores, k)
 
     def notes(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most similar to the question, best first."""
-        scores = self._scores("notes", question)
+        scores = self.scores("notes", question)
         return self._hits("notes", scores.likeness, scores, k)
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
@@ -246,7 +252,7 @@ class Searcher:
         return None
 
     def _walked(
-        self, question: Question, scores: _Scores, names: Sequence[LinkedName] | None
+        self, question: Question, scores: Scores, names: Sequence[LinkedName] | None
     ) -> np.ndarray:
         """Return the share of time that a walk from the question spends at each passage."""
         start = self._start_entities(self.link(question) if names is None else names)
@@ -267,7 +273,7 @@ class Searcher:
                 start[bearer.entity] = start.get(bearer.entity, 0.0) + weight
         return start
 
-    def _scores(self, kind: str, question: Question) -> _Scores:
+    def scores(self, kind: str, question: Question) -> Scores:
         """Return the scores of all texts of a kind.
 
         A question is often asked of texts twice, with the graph and without: the latest is kept.
@@ -277,7 +283,7 @@ class Searcher:
             latest = self._latest = key, self._compared(kind, question)
         return latest[1]
 
-    def _compared(self, kind: str, question: Question) -> _Scores:
+    def _compared(self, kind: str, question: Question) -> Scores:
         texts = self._texts[kind]
         found_in = self._found_in[kind] if self._found_in else None
         by_words, cosines = np.zeros(len(texts)), np.zeros(len(texts))
@@ -287,14 +293,20 @@ class Searcher:
             rows, word_scores = rows[found_in[rows]], word_scores[found_in[rows]]
         if len(rows):
             by_words[rows] = WORD_SHARE * word_scores / word_scores[0]
-        dense = self._dense["chinese_vectors" if question.is_chinese else "vectors"]
-        if dense is not None:
-            first = 0 if kind == "passages" else len(self._texts["passages"])
-            cosines = dense.likeness(question.text, first, first + len(texts))
-            cosines = cosines if found_in is None else cosines * found_in
-        return _Scores((by_words + cosines) / (WORD_SHARE + 1), cosines, by_words)
+        first = 0 if kind == "passages" else len(self._texts["passages"])
+        for dense in self._near(question):
+            cosines += dense.likeness(question.text, first, first + len(texts))
+        cosines = cosines if found_in is None else cosines * found_in
+        return Scores((by_words + cosines) / (WORD_SHARE + 1), cosines, by_words)
 
-    def _hits(self, kind: str, ranked: np.ndarray, scores: _Scores, k: int) -> list[Hit]:
+    def _near(self, question: Question) -> list["_Vectors"]:
+        """Return the vectors with which a question is compared."""
+        if len(self._dense) > len(self._asked):  # one encoder for all languages
+            return list(self._dense.values())
+        named = self._dense.get("chinese_vectors" if question.is_chinese else "vectors")
+        return [named] if named else []
+
+    def _hits(self, kind: str, ranked: np.ndarray, scores: Scores, k: int) -> list[Hit]:
         texts = self._texts[kind]
         hits = (
             Hit(
@@ -338,16 +350,37 @@ def _best(scores: np.ndarray, k: int) -> np.ndarray:
     return rows[np.argsort(-scores[rows], kind="stable")][:k]
 
 
+class _Asked:
+    """Vectors of the latest questions."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = getattr(encoder, "questions", encoder)
+        self._encoded: dict[str, np.ndarray] = {}
+
+    def encode(self, questions: list[str]) -> None:
+        """Encode questions; the vectors of the latest are kept."""
+        new = [text for text in dict.fromkeys(questions) if text not in self._encoded]
+        vectors = self._encoder.encode(new)
+        while len(self._encoded) + len(new) > ENCODED and self._encoded:
+            del self._encoded[next(iter(self._encoded))]
+        self._encoded.update(zip(new, vectors, strict=True))
+
+    def vector(self, question: str) -> np.ndarray:
+        """Return the vector of a question."""
+        if question not in self._encoded:
+            self.encode([question])
+        return self._encoded[question]
+
+
 class _Vectors:
     """Vectors of some texts, searched exhaustively."""
 
-    def __init__(self, parts: list[np.ndarray], rows: np.ndarray, encoder: Encoder) -> None:
-        self._parts, self._rows, self._encoder = parts, rows, encoder
-        self._encoded: dict[str, np.ndarray] = {}  # of the latest questions
+    def __init__(self, parts: list[np.ndarray], rows: np.ndarray, asked: "_Asked") -> None:
+        self._parts, self._rows, self.asked = parts, rows, asked
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of the question with each row from first to end; 0 without a vector."""
-        query = self._query(question)
+        query = self.asked.vector(question)
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
         if low == high:
@@ -363,19 +396,6 @@ class _Vectors:
                 scores[self._rows[start:end_of_chunk] - first] = likeness
             before += len(vectors)
         return np.minimum(scores, 1.0)  # rounded vectors may be longer than one
-
-    def encode(self, questions: list[str]) -> None:
-        """Encode questions; the vectors of the latest are kept."""
-        new = [text for text in dict.fromkeys(questions) if text not in self._encoded]
-        vectors = self._encoder.encode(new)
-        while len(self._encoded) + len(new) > ENCODED and self._encoded:
-            del self._encoded[next(iter(self._encoded))]
-        self._encoded.update(zip(new, vectors, strict=True))
-
-    def _query(self, question: str) -> np.ndarray:
-        if question not in self._encoded:
-            self.encode([question])
-        return self._encoded[question]
 
     @cached_property
     def _single(self) -> np.ndarray:

@@ -81,7 +81,7 @@ def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], B
 def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
     """Return an encoder for a graph's language."""
     chinese = is_chinese(" ".join(map(graph.label, range(min(graph.nodes, LOOKED_AT)))))
-    named = settings.chinese_encoder if chinese else settings.encoder
+    named = settings.name_encoders[chinese]
     encoder = load_encoder(named) or load_encoder("minilm")
     if encoder is None:
         raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")

@@ -14,7 +14,7 @@ HIDDEN, ENDPOINT = "hidden:", "endpoint:"
 class EncoderChoice:
     """An encoder; for hidden states also the layer, and how its states are pooled.
 
-    `name` is minilm, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED (minilm, smollm2),
+    `name` is minilm, e5-small, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED (minilm, smollm2),
     endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the embeddings, -1 the
     last layer; in a model with a decoder, layers are the decoder's.
     """

@@ -9,6 +9,8 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
+from schemas.extras import E5_SMALL
+from tasks.models.encoders.e5 import E5
 from tasks.models.encoders.minilm import MAX_TOKENS, MiniLM, cached_file, checked_weights, opened
 from tasks.models.encoders.minilm_graph import RECIPE, build_minilm_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
@@ -35,13 +37,16 @@ class Encoder(Protocol):
 def load_encoder(name: str) -> Encoder | None:
     """Return the encoder of a name; None for `none`.
 
-    It is `minilm` for English, `minilm-zh` for Chinese, or a sentence-transformers model.
+    It is `minilm` for English, `minilm-zh` for Chinese, `e5-small` for all languages, or a
+    sentence-transformers model.
     Raises AlmanacError if its package or weights are missing or invalid.
     """
     if name == "none":
         return None
     if name == "minilm":
         return MiniLM()
+    if name == E5_SMALL:
+        return E5()
     return ChineseMiniLM() if name == "minilm-zh" else SentenceTransformerEncoder(name)
 
 

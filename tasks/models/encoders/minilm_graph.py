@@ -28,7 +28,7 @@ def build_minilm_graph(weights: dict[str, np.ndarray]) -> bytes:
     from onnx import TensorProto, helper
 
     graph = _Graph(weights)
-    graph.read({"states": LAYERS})
+    graph.read({"states": sum(name.endswith("intermediate.dense.weight") for name in weights)})
     mean = graph.add("ReduceMean", "states", graph.integers(1), keepdims=0)
     graph.add("LpNormalization", mean, output="vectors", axis=-1, p=2)
     vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", WIDTH])

@@ -1,8 +1,10 @@
 """Opens the encoder that a choice names."""
 
 from schemas.errors import UsageError
+from schemas.extras import E5_SMALL
 from schemas.settings import EngineSettings
 from tasks.models.encoders.choice import ENDPOINT, HIDDEN, EncoderChoice
+from tasks.models.encoders.e5 import E5
 from tasks.models.encoders.load import Encoder, load_encoder
 from warehouse.home import Home
 
@@ -28,6 +30,8 @@ def open_question_encoder(
             raise UsageError("An endpoint's calls are noted in a home, and none is given.")
         name = choice.name.removeprefix(ENDPOINT)
         return EndpointEncoder(name, settings.model, home, run_id)
+    if choice.name == E5_SMALL:
+        return E5("query")
     encoder = load_encoder(choice.name)
     assert encoder is not None  # a choice is never `none`
     return encoder

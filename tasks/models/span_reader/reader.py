@@ -23,7 +23,7 @@ from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_fo
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
-from tasks.models.span_reader.windows import TextTokens, pair_ids, tokens_of, windows
+from tasks.models.span_reader.windows import Pieces, TextTokens, windows
 from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 
@@ -82,6 +82,7 @@ class TrainedReader:
 
     def __init__(self, folder: Path = SHIPPED_MODEL, models: str = "*.safetensors") -> None:
         """Load the models in a folder whose names match, and the weights of their probabilities."""
+        self._pieces = Pieces(load_tokenizer())
         self._models = [_Model(file) for file in sorted(folder.glob(models))]
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
@@ -91,13 +92,13 @@ class TrainedReader:
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
         question, *texts = _in_one_script(question, texts)
-        question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
-        tokens = tokens_of(texts)
+        pieces = self._pieces
+        question_ids, tokens = pieces.question(question), pieces.texts(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         parts.sort(
             key=lambda part: part[1][0] - part[1][1]
         )  # so that no thread ends with a long one
-        inputs = [pair_ids(question_ids, tokens[number], window) for number, window in parts]
+        inputs = [pieces.pair(question_ids, tokens[number], window) for number, window in parts]
         with ThreadPoolExecutor(self._threads) as pool:
             read = pool.map(self._logits, inputs)
             best: dict[tuple[int, int, int], Span] = {}

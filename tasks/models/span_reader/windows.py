@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.text.languages import language_of
 from tasks.text.sentences import sentences
 
@@ -25,18 +24,41 @@ _MARKUP = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Pieces:
+    """The tokens of a model: its tokeniser, the token that begins a text, and that which ends it.
+
+    `before` is what a question begins with.
+    """
+
+    tokenizer: Any
+    first: int = CLS
+    separator: int = SEP
+    before: str = ""
+
+    def question(self, text: str) -> list[int]:
+        """Return the ids of a question, as far as it is read."""
+        encoding = self.tokenizer.encode(self.before + text, add_special_tokens=False)
+        ids: list[int] = encoding.ids[:QUESTION]
+        return ids
+
+    def texts(self, texts: list[str]) -> list["TextTokens"]:
+        """Return the tokens of texts."""
+        encodings = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+
+    def pair(self, question: list[int], tokens: "TextTokens", window: tuple[int, int]) -> list[int]:
+        """Return the ids of a question with a window of a text."""
+        ids = tokens.ids[window[0] : window[1]]
+        return [self.first, *question, self.separator, *ids, self.separator]
+
+
+@dataclass(frozen=True, slots=True)
 class TextTokens:
     """A text's token ids, their character offsets, and the tokens that start sentences."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
     starts: list[int]
-
-
-def tokens_of(texts: list[str]) -> list[TextTokens]:
-    """Return the tokens of texts."""
-    encodings = load_tokenizer().encode_batch(texts, add_special_tokens=False)
-    return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
 
 def without_markup(text: str) -> str:
@@ -76,8 +98,3 @@ def windows(tokens: TextTokens) -> list[tuple[int, int]]:
         middle = (begin + stop) // 2
         begin = next((start for start in inside if start >= middle), stop - WINDOW // 4)
     return ranges
-
-
-def pair_ids(question: list[int], tokens: TextTokens, window: tuple[int, int]) -> list[int]:
-    """Return the ids of a question with a window of a text."""
-    return [CLS, *question[:QUESTION], SEP, *tokens.ids[window[0] : window[1]], SEP]
