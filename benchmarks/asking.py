@@ -59,7 +59,7 @@ COPIED = (
 STAGES: dict[str, tuple[Any, str]] = {
     "encoding": (MiniLM, "encode"),
     "words": (WordIndex, "search"),
-    "likeness": (Searcher, "_scores"),
+    "likeness": (Searcher, "scores"),
     "walk": (Walker, "walk"),
     "names in the question": (Searcher, "link"),
     "names in texts": (Searcher, "names_in"),

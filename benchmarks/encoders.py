@@ -1,6 +1,6 @@
 """Does the passage that answers come first? multilingual-e5-small beside the packaged encoders.
 
-    python -m benchmarks.encoders [--homes FOLDER] [--sets NAME ...]
+    python -m benchmarks.encoders [--homes FOLDER] [--sets NAME ...] [--encoders NAME ...]
 
 The corpora and questions are those of `benchmarks.context_recall`; a question counts if a passage
 that it needs (for several hops, all of them) is among the first 1, 3 or 8 by words, by vectors, or
@@ -137,11 +137,12 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
     parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
+    parser.add_argument("--encoders", nargs="*", choices=ENCODERS, default=list(ENCODERS))
     arguments = parser.parse_args()
     known = all_questions(DATA, [ROOT / "recipes" / "written"])
     rows = [row for row in known if part_of(row.title) == "report" and row.answers]
     figures: dict[str, Any] = {}
-    for encoder in ENCODERS:
+    for encoder in arguments.encoders:
         figures[encoder] = {"cpu": cpu(rows, encoder)} | {
             name: of_documents([row for row in rows if row.dataset in sets], encoder)
             for name, sets in WRITTEN.items()
@@ -152,7 +153,8 @@ def main() -> None:
         [row for row in known if row.dataset == name and part_of(row.title) == "report"]
         for name in ("xquad-en", "xquad-zh")
     )
-    figures["e5-small"] |= of_languages(english, chinese)
+    if "e5-small" in figures:
+        figures["e5-small"] |= of_languages(english, chinese)
     report("encoders", figures)
 
 
