@@ -138,6 +138,8 @@ def test_chinese_values_are_found_where_they_stand() -> None:
     text = "紫禁城（1406年—1420年）占地约72万平方米，有九千多间房屋，三峡与它无关。"
     found = [text[start:end] for start, end, _ in find_values(text, "zh")]
     assert found == ["1406年—1420年", "72万平方米", "九千多间"]
+    [(*_, price)] = find_values("售价为1.000,50欧元，于9.30开馆。", "zh")
+    assert (price.number, price.unit) == (1000.5, "EUR")
 
 
 def test_the_language_decides_what_period_and_comma_mean() -> None:

@@ -40,7 +40,7 @@ _ABBREVIATIONS = SHORTENED | word_set(
 # These are also words, so they may end a sentence.
 _ALSO_WORDS = word_set("no p min max long sun sat mar c b d r")
 # Also words, but not the end of a sentence before a number: "art. 14", "cat. no. 7".
-_BEFORE_NUMBER = word_set("art cat lot pl pt ref reg tab")
+_BEFORE_NUMBER = word_set("art cat pl pt ref reg")
 _NUMBER = re.compile(r"\d|[IVXLC]{2,}\b|[VX]\b|(?:No|Nr)s?\.")
 # "3. Mai" and "12. 5." are dates.
 _NOT_AFTER_ORDINAL = re.compile(

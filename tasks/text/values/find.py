@@ -67,12 +67,13 @@ COUNTED = {
 # "1.000,50" is 1,000.50 before or after a euro, and in languages that write numbers so.
 _EUROPEAN_LANGUAGES = word_set("cs da de es fi fr it nl no pl pt ro ru sv tr uk")
 _EUROPEAN = re.compile(
-    r"(?:(?P<before>(?:€|\bEUR)\s?)|(?<![\w.,]))(?P<digits>[0-9]+,[0-9]{1,2}(?![.,]?[0-9])"
+    r"(?:(?P<before>(?:€|\bEUR)\s?)|(?<![A-Za-z0-9_.,]))(?P<digits>[0-9]+,[0-9]{1,2}(?![.,]?[0-9])"
     r"|[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]{1,2})?(?![.,]?[0-9])"
     r"(?!\s?(?:(?:mill|bill|trill)ion|[mbt]n\b|[km]\b|per lit|[万亿])))"
     r"(?P<after>(?:\s?(?:million|billion|[万亿]))?\s?(?:€|EUR\b|euros?\b|[欧歐]元))?",
     re.IGNORECASE,
 )
+_EURO = re.compile("€|EUR|[欧歐]元", re.IGNORECASE)
 _COMMA_AND_PERIOD = str.maketrans(",.", ".,")
 _NUMERIC = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
 
@@ -123,13 +124,13 @@ def parse_value(text: str, language: str) -> Value:
 
 def _in_english_notation(text: str, language: str) -> str:
     """Return a text, of the same length, with decimal points for commas in European numbers."""
+    european = language in _EUROPEAN_LANGUAGES
 
     def written(number: re.Match[str]) -> str:
         in_euros = number["before"] or number["after"]
-        european = in_euros or language in _EUROPEAN_LANGUAGES
-        return number[0].translate(_COMMA_AND_PERIOD) if european else number[0]
+        return number[0].translate(_COMMA_AND_PERIOD) if in_euros or european else number[0]
 
-    return _EUROPEAN.sub(written, text)
+    return _EUROPEAN.sub(written, text) if european or _EURO.search(text) else text
 
 
 def _plain(body: str, tongue: str) -> Value:
