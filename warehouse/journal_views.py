@@ -21,8 +21,7 @@ def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -
     whole = 0
     for row in rows:
         parts = journal.parts(row, upto=upto)
-        count = sum(part.rows for part in parts)
-        whole += count
+        whole += (count := sum(part.rows for part in parts))
         name, empty = f"j_{row.table}", row.arrow_schema().append(pa.field(COMMIT, pa.int64()))
         if count <= FEW_ROWS:
             tables = journal.tables(row, empty.names, upto=upto)

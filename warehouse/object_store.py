@@ -25,7 +25,6 @@ import orjson
 from schemas.errors import DamageError, StoreError, UsageError
 from warehouse import durable
 
-SCHEMES = ("s3", "gs", "az")
 STORE_MARK = "store.json"  # in a folder that mirrors a home in a store: its address
 ATTEMPTS = 6  # of a request that fails; waits 0.1 to 3.2 s grow between them, with jitter
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds
@@ -39,11 +38,6 @@ log = logging.getLogger(__name__)
 
 State = dict[str, Any]
 R = TypeVar("R")
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is the address of a folder in an object store."""
-    return text.partition("://")[0].lower() in SCHEMES and "://" in text
 
 
 def checked_address(text: str) -> str:

@@ -46,7 +46,6 @@ MADE_OF = "made-of.txt"  # within the names' folder: hashes of the program and o
 SPELLED, DESCRIBED = "spelled.part", "described.part"  # temporary, until they are indexed
 OF_CORPUS = {"graph": CORPUS}
 MOST_BYTES = 1 << 31  # of strings with 32-bit offsets
-_PARQUET = {row: f"{row.table}.parquet" for row in schemas.EDITION}
 NO_NAMES = (np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 _ANY = "select 1 from entities where graph = $graph limit 1"

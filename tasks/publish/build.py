@@ -103,10 +103,11 @@ def build(
 ) -> Edition | None:
     """Build and seal an edition from the whole journal.
 
-    `index` builds the edition's search index. Returns None, and leaves nothing
-    behind, if the tables would equal those of the current edition. If they would equal those of the
-    newest candidate, returns that. `reject` takes the triples of a language model that would relate
-    a thing to itself: document_id, passage_id, ordinal, head, relation, tail and the thing's name.
+    `index` builds the edition's search index. Returns None, and leaves nothing behind, if the
+    tables would equal those of the current edition, which has vectors of the same encoder. If that
+    is so of the newest candidate, returns it. `reject` takes the triples of a language model that
+    would relate a thing to itself: document_id, passage_id, ordinal, head, relation, tail and the
+    thing's name.
     """
     position = home.journal.position
     fingerprint = _fingerprint(home, recipe, position)
@@ -130,7 +131,8 @@ def build(
             derivation.close()
             tables = describe_tables(building.folder)
             for known in filter(None, (parent if whole else None, candidate)):
-                if same_content(tables, known.manifest["tables"]):
+                has_vectors = known.manifest.get("encoder") == recipe.encoder
+                if has_vectors and same_content(tables, known.manifest["tables"]):
                     graphs.stop()
                     home.editions.note_result(known, fingerprint)
                     return candidate if known is candidate else None

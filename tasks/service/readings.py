@@ -16,7 +16,6 @@ from tasks.service.shelf import OpenEdition
 from warehouse.sql_session import run_sql
 
 MOST_ROWS = 200  # of a page
-MOST_SQL_ROWS = 10_000
 
 Value = str | int | float | None
 

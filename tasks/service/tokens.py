@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -18,7 +18,6 @@ from warehouse import durable
 
 TOKENS_FILE = "tokens.json"
 Scope = Literal["read", "feedback", "write"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 class Reader(BaseModel):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from tasks.text.languages import HAN, HAN_CLASS
-from tasks.text.stems import stems_of
 
 LONGEST_GAP = 400  # the most characters that an ellipsis in a quote stands for
 _ALIKE = str.maketrans(
@@ -18,7 +17,6 @@ _ALIKE = str.maketrans(
     }
 )
 _ELLIPSIS = re.compile(r"…|\.{3}|\[\.\.\.\]")
-_DIGITS = re.compile(r"\d+")
 _GAP = re.compile(r"\s")
 _HAN = f"[{HAN_CLASS}]"
 _UNEVEN = re.compile(f"\\A\\s|\\s\\s|{_HAN}\\s|\\s{_HAN}")  # folding drops spaces here
@@ -35,16 +33,6 @@ class Searchable:
     @cached_property
     def _folded(self) -> tuple[str, Sequence[int]]:
         return _fold(self.text)
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of the text's words."""
-        return frozenset(stem for _, _, stem in stems_of(self.text))
-
-    @cached_property
-    def digits(self) -> frozenset[str]:
-        """The numbers of the text, as runs of digits."""
-        return frozenset(_DIGITS.findall(self.text))
 
     def find(self, words: str) -> Span | None:
         """Return the span of the words; an ellipsis in them stands for a gap of limited length."""
@@ -76,16 +64,6 @@ class Searchable:
                 spans.append((places[at], places[end - 1] + 1))
             at = folded.find(wanted, end)
         return spans
-
-    def share_of_words(self, words: str) -> float:
-        """Return the share of the words whose stems the text has; 1 if there are no words.
-
-        It is 0 if the text lacks any number among the words.
-        """
-        if set(_DIGITS.findall(words)) - self.digits:
-            return 0.0
-        stems = {stem for _, _, stem in stems_of(words)}
-        return len(stems & self.stems) / len(stems) if stems else 1.0
 
     def _find_whole(self, words: str, start: int) -> Span | None:
         folded, places = self._folded
