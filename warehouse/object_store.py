@@ -25,6 +25,7 @@ import orjson
 from schemas.errors import DamageError, StoreError, UsageError
 from warehouse import durable
 
+SCHEMES = ("s3", "gs", "az")
 STORE_MARK = "store.json"  # in a folder that mirrors a home in a store: its address
 ATTEMPTS = 6  # of a request that fails; waits 0.1 to 3.2 s grow between them, with jitter
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds
