@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from schemas.settings import EngineSettings
-from tasks.extract.extracted import Extracted
+from tasks.extract.extracted import Extracted, or_failed
 from tasks.extract.rules.usefulness import rated
 from tasks.models.encoders.minilm import has_minilm
 from tasks.ontology.read import ontology_sha
@@ -50,7 +51,8 @@ class RulesEngine:
             if route not in running:
                 mine = [{**about, **p} for p, r in zip(passages, routes, strict=True) if r == route]
                 running[route] = self._extract_in(route, mine)
-            yield rated(next(running[route]), passage, route)
+            rate = partial(rated, next(running[route]), passage, route)
+            yield or_failed(passage["passage_id"], rate)
 
     def _extract_in(self, language: str, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         if language == "zh":
