@@ -52,7 +52,7 @@ from warehouse.home import Home
 ASKED, WARMING = 40, 5  # questions that are timed, after some that are not
 COPIED = (
     schemas.Document, schemas.Passage, schemas.Entity, schemas.Alias, schemas.Triple,
-    schemas.Statement, schemas.Mention, schemas.Description, schemas.Aspect,
+    schemas.Statement, schemas.Clause, schemas.Mention, schemas.Description, schemas.Aspect,
     schemas.EntityPassage,
 )  # fmt: skip
 # What is timed; a stage includes those that it calls.

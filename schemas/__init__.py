@@ -41,7 +41,7 @@ from schemas.operations import (
     Run,
 )
 from schemas.row import Row
-from schemas.statements import AssertedStatement, Statement
+from schemas.statements import AssertedStatement, Clause, Statement
 from schemas.verdicts import Verdict
 
 EDITION: tuple[type[Row], ...] = (
@@ -54,6 +54,7 @@ EDITION: tuple[type[Row], ...] = (
     Relation,
     Triple,
     Statement,
+    Clause,
     Mention,
     Misfit,
     Description,

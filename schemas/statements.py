@@ -33,6 +33,7 @@ USEFULNESS = Field(
 class Statement(Row):
     """A clause with one subject, in the words of its sentence; one row per place in a document.
 
+    Those are here that serve a reader who sees them alone; all are in `clauses`.
     Passages that a language model read have none.
     """
 
@@ -64,6 +65,15 @@ class Statement(Row):
     span_start: int = Field(description="First character in the document's text.")
     span_end: int = Field(description="One past the last character.")
     sensitivity: str = Field(description="normal, or sensitive if its passage is.")
+
+
+class Clause(Statement):
+    """All statements that were read, whether they serve a reader who sees them alone or not.
+
+    Questions are answered from these, and a clause inside another tells how that is meant.
+    """
+
+    table: ClassVar[str] = "clauses"
 
 
 class AssertedStatement(Statement):

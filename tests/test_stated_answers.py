@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from schemas.settings import EngineSettings, Settings
-from schemas.statements import Statement
+from schemas.statements import Clause
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph, edition_graphs
 from tasks.programs.knowledge_bases.statements import are_linked, statements_around, statements_in
 from tasks.programs.program_run import run_program
@@ -53,7 +53,7 @@ def reader(edition: Edition, graph: EditionGraph) -> KnowledgeReader:
 def test_a_statement_knows_the_entities_that_it_names(edition, object_, subject, named):
     con = edition.connect()
     names = dict(con.sql("select entity_id, name from entities").fetchall())
-    query = "select subject_id, argument_ids from statements where object = $object"
+    query = "select subject_id, argument_ids from clauses where object = $object"
     ((subject_id, argument_ids),) = con.execute(query, {"object": object_}).fetchall()
     assert names[subject_id] == subject
     assert named is None or named in {names[entity_id] for entity_id in argument_ids}
@@ -94,7 +94,7 @@ def test_what_a_passage_states_is_found_by_its_row(edition):
     hits = searcher.alike(analyse("Nora Field"))
     [passage] = [hit for hit in hits if "Nora" in hit.fields["text"]]
     stated = {row["statement_id"] for row in searcher.stated(passage.row)}
-    table = edition.table(Statement).to_pylist()
+    table = edition.table(Clause).to_pylist()
     own = [row for row in table if row["passage_id"] == passage.fields["passage_id"]]
     assert stated == {row["statement_id"] for row in own}
     assert 0 < len(stated) < len(table)
@@ -117,7 +117,7 @@ def test_a_program_is_told_what_is_but_a_statement(graph):
 STATED = """
 create table documents as
     select 'd' as document_id, 'file' as uri, 'file' as source, current_timestamp as read_at;
-create table statements as
+create table clauses as
 select * from (values
     ('plain', '', 'normal', 'asserted', 0), ('sensitive', '', 'sensitive', 'asserted', 0),
     ('claimed', 'John Moss', 'normal', 'asserted', 100),
@@ -128,8 +128,8 @@ cross join (
            'met' as predicate, 'Ada' as object, ['in Rome'] as arguments, '1998' as "time",
            'in Rome' as place, 0.7 as confidence, 'p' as passage_id, 'd' as document_id,
            'positive' as polarity, 300 as span_end);
-update statements set span_end = span_start + 9;
-create view asserted_statements as select * from statements where modality = 'asserted';
+update clauses set span_end = span_start + 9;
+create view asserted_statements as select * from clauses where modality = 'asserted';
 """
 
 
@@ -150,7 +150,7 @@ class OnePassage:
     """A search over one passage that states rows of a table."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self._rows = con.table("statements").to_arrow_table().to_pylist()
+        self._rows = con.table("clauses").to_arrow_table().to_pylist()
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
         return self._rows if passage == 0 else []

@@ -10,8 +10,12 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
     """Create `asserted_triples` and `asserted_statements` over the tables that the connection has.
 
     `kind` is "temp" where the database is read-only. Views that exist stay. An edition from before
-    rows had polarity and modality holds nothing but assertions, and may have no statements.
+    rows had polarity and modality holds nothing but assertions, and may have no statements; one
+    from before `clauses` published them all, so that this is a view of them.
     """
+    if _columns(con, "statements") and not _columns(con, "clauses"):
+        # Neither takes parameters; the kind is a constant of the program.
+        con.execute(f"create {kind} view clauses as from statements")
     for table in ("triples", "statements"):
         if _columns(con, table) and not _columns(con, f"asserted_{table}"):
             create_asserted_view(con, table, kind)

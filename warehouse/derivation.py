@@ -56,6 +56,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Relation: ("relation_facts", "relation, graph"),
     schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
     schemas.Statement: ("statement_facts", "subject_name, document_id, span_start, statement_id"),
+    schemas.Clause: ("clause_facts", "subject_name, document_id, span_start, statement_id"),
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
     schemas.Misfit: ("misfit_facts", "triple_id"),
     schemas.Description: ("description_facts", "entity_id, description_id"),

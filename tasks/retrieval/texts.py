@@ -44,7 +44,7 @@ NOTE_TEXTS = _columns(
 _STATEMENTS = """
 select p.file_row_number as passage, s.* exclude (engine_confidence, sensitivity)
 from read_parquet($passages, file_row_number = true) p
-join read_parquet($statements) s using (document_id, passage_id)
+join read_parquet($clauses) s using (document_id, passage_id)
 where s.span_start >= p.span_start and s.span_start < p.span_end
 order by passage, s.span_start, s.statement_id
 """
@@ -131,7 +131,7 @@ def write_statements(
 
     Returns the first passage of each part, from which its rows count, and the name of its file.
     """
-    tables = (schemas.Passage, schemas.Statement)
+    tables = (schemas.Passage, schemas.Clause)
     files = {row.table: str(edition / f"{row.table}.parquet") for row in tables}
     folder.mkdir()
     listed = []

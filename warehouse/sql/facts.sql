@@ -116,7 +116,7 @@ with refused as (
 select t.document_id, t.passage_id, t.doc_start, t.doc_end, t.head, t.tail
 from triple_statements t join refused using (document_id, passage_id, doc_start, ordinal);
 
-create table statement_facts as
+create table clause_facts as
 with said as (
     select s.* exclude (engine, prompt_sha, commit, extracted_at),
            substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate,
@@ -128,7 +128,6 @@ with said as (
         and r.head in (s.subject, s.subject_name)
         and r.tail = regexp_replace(s.object, '^(an?|the) ', '')
     where statement_id not in (select fact_id from rejected)
-      and (s.usefulness is null or s.usefulness >= (select min_usefulness from build_settings))
 ),
 repeated as (select statement_id from said group by all having count(*) > 1),
 each as (  -- only few have to be sorted
@@ -164,6 +163,10 @@ select e.statement_id, e.subject, e.subject_name, h.subject_id, e.predicate, e.o
 from each e
 join subjects h using (statement_id)
 left join named n using (statement_id);
+
+create view statement_facts as
+from clause_facts
+where usefulness is null or usefulness >= (select min_usefulness from build_settings);
 
 create table resolved_descriptions as
 select s.*, a.entity_id, substring(sha256(concat_ws(chr(31), a.entity_id, s.text)), 1, 32) as description_id

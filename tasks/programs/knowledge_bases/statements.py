@@ -31,8 +31,9 @@ _AROUND = f"""
 select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
        s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
        s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}
-from asserted_statements s left join documents d using (document_id)
-where (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $entities))
+from clauses s left join documents d using (document_id)
+where s.polarity = 'positive' and s.modality = 'asserted'
+  and (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $entities))
   and s.attribution = '' and ($all or s.sensitivity = 'normal')
 order by s.confidence desc, s.statement_id
 limit $most
@@ -45,7 +46,7 @@ with linked as (
     where attribution = '' and confidence >= $least
 ),
 doubtful as (
-    select document_id, span_start, span_end from statements
+    select document_id, span_start, span_end from clauses
     where polarity = 'negative' or attribution <> ''
         or modality in ('reported', 'supposed', 'asked')
 )
@@ -60,7 +61,7 @@ where s.entity_id is not null
 order by md5(s.entity_id), s.confidence desc, s.statement_id
 """
 _DOUBTFUL = """
-select document_id, span_start, span_end from statements
+select document_id, span_start, span_end from clauses
 where list_contains($passages, passage_id)
   and (polarity = 'negative' or attribution <> '' or modality in ('reported', 'supposed', 'asked'))
 """
