@@ -309,7 +309,7 @@ class PublishSettings(_Settings):
         0.7,
         ge=0,
         le=1,
-        description="Statements with less stay in the journal, out of the tables; from .7 on .74 "
+        description="Statements with less are in the table `clauses` alone; from .7 on .74 "
         "of the judged statements of corpora that the weights had not seen were useful, .10 wrong "
         "(docs/log.md).",
     )
