@@ -211,8 +211,23 @@ def chosen_elsewhere(p: np.ndarray, useful: np.ndarray, corpora: np.ndarray) -> 
     return passing
 
 
-def shares(passing: np.ndarray, useful: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
-    """Return how many pass, how many of these are useful or wrong, and the useful that pass."""
+def figures_of(samples: list[Sample], p: np.ndarray) -> dict[str, Any]:
+    """Return how well probabilities (samples,) tell verdicts that their weights had not seen."""
+    useful = np.array([sample.verdict == "useful" for sample in samples], float)
+    wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
+    corpora = np.array([sample.corpus for sample in samples])
+    return {
+        "stated today": len(samples),
+        "useful": round(float(useful.mean()), 3),
+        "wrong": round(float(wrong.mean()), 3),
+        "area under ROC, other corpora": round(area(p, useful), 3),
+        "95 % of it": interval(p, useful, corpora),
+        "calibration error, other corpora": round(calibration_error(p, useful), 3),
+        "from": {str(least): _shares(p >= least, useful, wrong) for least in REPORTED},
+    }
+
+
+def _shares(passing: np.ndarray, useful: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
     return {
         "kept": round(float(passing.mean()), 3),
         "useful": round(float(useful[passing].mean()), 3),
@@ -259,16 +274,10 @@ def fit_language(language: str, most: int | None = None) -> Fitted:
         "judged": len(facts),
         "judged twice": len(twice),
         "agree": round(float(np.mean(twice)), 3) if twice else None,
-        "stated today": len(samples),
-        "useful": round(float(useful.mean()), 3),
-        "wrong": round(float(wrong.mean()), 3),
-        "area under ROC, other corpora": round(area(p, useful), 3),
-        "95 % of it": interval(p, useful, corpora),
-        "calibration error, other corpora": round(calibration_error(p, useful), 3),
-        "from": {str(least): shares(p >= least, useful, wrong) for least in REPORTED},
+        **figures_of(samples, p),
         f"useful for {PRECISION}": {
             "least": least_for(p, useful),
-            **shares(chosen_elsewhere(p, useful, corpora), useful, wrong),
+            **_shares(chosen_elsewhere(p, useful, corpora), useful, wrong),
         },
     }
     fitted = line[1] * fit(x, useful, RIDGE[language])

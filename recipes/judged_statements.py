@@ -21,14 +21,12 @@ from recipes.command import parser_of, run_command
 from recipes.judged_facts import (
     Sample,
     agreement,
-    area,
     by_other_corpora,
-    interval,
+    figures_of,
     judged_facts,
     passage_of,
-    shares,
 )
-from recipes.ridge import calibration_error, fit, matrix
+from recipes.ridge import fit, matrix
 from tasks.extract.rules.chinese import extract_chinese
 from tasks.extract.rules.english import extract_english
 from tasks.extract.rules.usefulness import WEIGHTS, statement_features
@@ -36,7 +34,6 @@ from tasks.extract.rules.usefulness import WEIGHTS, statement_features
 JUDGED = Path(__file__).parent / "judged" / "statements.jsonl"
 RIDGE = 8.0
 RARE = 5  # a feature of fewer statements has no weight
-REPORTED = (0.3, 0.4, 0.5, 0.6, 0.7)
 WORDING = ("subject", "predicate", "object", "arguments")
 NO_STATES = np.zeros(0)
 
@@ -89,21 +86,10 @@ def fit_language(language: str) -> dict[str, Any]:
     samples = list(judged_samples(language))
     names, x = matrix([sample.features for sample in samples], RARE)
     useful = np.array([sample.verdict == "useful" for sample in samples], float)
-    wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
-    corpora = np.array([sample.corpus for sample in samples])
     p = by_other_corpora(samples, x, useful, RIDGE)
-    figures = {
-        "stated today": len(samples),
-        "useful": round(float(useful.mean()), 3),
-        "wrong": round(float(wrong.mean()), 3),
-        "area under ROC, other corpora": round(area(p, useful), 3),
-        "95 % of it": interval(p, useful, corpora),
-        "calibration error, other corpora": round(calibration_error(p, useful), 3),
-        "from": {str(least): shares(p >= least, useful, wrong) for least in REPORTED},
-    }
     weights = zip(names, fit(x, useful, RIDGE), strict=True)
     return {
-        "other corpora": figures,
+        "other corpora": figures_of(samples, p),
         "weights": {name: round(float(weight), 4) for name, weight in weights},
     }
 

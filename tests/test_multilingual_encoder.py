@@ -146,8 +146,8 @@ def test_a_home_with_other_vectors_is_embedded_anew_and_nothing_is_read_again(ow
 @installed
 def test_a_question_lies_nearest_to_the_passage_that_answers_it_in_another_language():
     texts = ["渡船每天早上九点离开斯卡尔岛。", "The old lighthouse was blown up in the war."]
-    asked = E5().questions.encode(["When does the boat leave the island?", "灯塔怎么没有了？"])
-    assert (asked @ E5().encode(texts).T).argmax(axis=1).tolist() == [0, 1]
+    vectors = E5().questions.encode(["When does the boat leave the island?", "灯塔怎么没有了？"])
+    assert (vectors @ E5().encode(texts).T).argmax(axis=1).tolist() == [0, 1]
 
 
 @installed

@@ -28,8 +28,8 @@ def statements(text: str, language: str) -> list[dict]:
 def test_what_names_its_subject_is_more_useful_than_a_remark(language: str) -> None:
     rows = statements(TELLING[language], language)
     remarks = [row["usefulness"] for row in rows if row["subject"] == EMPTY[language]]
-    told = [row["usefulness"] for row in rows if row["subject"] != EMPTY[language]]
-    assert max(told) > 0.7
+    facts = [row["usefulness"] for row in rows if row["subject"] != EMPTY[language]]
+    assert max(facts) > 0.7
     assert max(remarks, default=0.0) < 0.4
     assert set(rows[0]) <= set(StatementMention.model_fields)
 

@@ -94,15 +94,15 @@ class Searcher:
         self._statements = [(at, open_table(path)) for at, path in parts if path.exists()]
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
-        self._asked: dict[str, _Asked] = {}
+        self._questions: dict[str, _QuestionVectors] = {}
         self._dense: dict[str, _Vectors] = {}
         for name, one, made_by in (
             ("vectors", encoder, about["encoder"]),
             ("chinese_vectors", chinese_encoder, about["chinese_encoder"]),
         ):
             if one and one.id == made_by:
-                asked = self._asked.setdefault(one.id, _Asked(one))
-                self._dense[name] = _Vectors(*open_vectors(folder, name), asked)
+                questions = self._questions.setdefault(one.id, _QuestionVectors(one))
+                self._dense[name] = _Vectors(*open_vectors(folder, name), questions)
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
         self._latest: tuple[tuple[str, str], Scores] | None = None
         self._found_in: dict[str, np.ndarray] | None = None  # whether each text may be found
@@ -169,10 +169,9 @@ class Searcher:
 
     def encode(self, questions: Sequence[Question]) -> None:
         """Encode questions that will be asked; together it takes less time than one by one."""
-        for asked in self._asked.values():
-            asked.encode(
-                [q.text for q in questions if any(one.asked is asked for one in self._near(q))]
-            )
+        for vectors in self._questions.values():
+            near = (q for q in questions if any(n.questions is vectors for n in self._near(q)))
+            vectors.encode([question.text for question in near])
 
     def passages(
         self, question: Question, k: int = 8, names: Sequence[LinkedName] | None = None
@@ -301,7 +300,7 @@ class Searcher:
 
     def _near(self, question: Question) -> list["_Vectors"]:
         """Return the vectors with which a question is compared."""
-        if len(self._dense) > len(self._asked):  # one encoder for all languages
+        if len(self._dense) > len(self._questions):  # one encoder for all languages
             return list(self._dense.values())
         named = self._dense.get("chinese_vectors" if question.is_chinese else "vectors")
         return [named] if named else []
@@ -350,7 +349,7 @@ def _best(scores: np.ndarray, k: int) -> np.ndarray:
     return rows[np.argsort(-scores[rows], kind="stable")][:k]
 
 
-class _Asked:
+class _QuestionVectors:
     """Vectors of the latest questions."""
 
     def __init__(self, encoder: Encoder) -> None:
@@ -375,12 +374,14 @@ class _Asked:
 class _Vectors:
     """Vectors of some texts, searched exhaustively."""
 
-    def __init__(self, parts: list[np.ndarray], rows: np.ndarray, asked: "_Asked") -> None:
-        self._parts, self._rows, self.asked = parts, rows, asked
+    def __init__(
+        self, parts: list[np.ndarray], rows: np.ndarray, questions: "_QuestionVectors"
+    ) -> None:
+        self._parts, self._rows, self.questions = parts, rows, questions
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of the question with each row from first to end; 0 without a vector."""
-        query = self.asked.vector(question)
+        query = self.questions.vector(question)
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
         if low == high:

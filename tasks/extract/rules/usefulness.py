@@ -60,7 +60,7 @@ def _of_words(row: Mention, title: str, sentence: str, language: str) -> dict[st
     subject, name, verb, object_ = (
         row[part] for part in ("subject", "subject_name", "predicate", "object")
     )
-    told = sum(map(len, (subject, verb, object_, *row["arguments"])))
+    length = sum(map(len, (subject, verb, object_, *row["arguments"])))
     return {
         f"polarity {row['polarity']}": 1.0,
         f"modality {row['modality']}": 1.0,
@@ -77,7 +77,7 @@ def _of_words(row: Mention, title: str, sentence: str, language: str) -> dict[st
         f"predicate {verb.lower()[:_LONGEST_WORDING]}": 1.0,
         f"predicate opens with {_first(verb, language)}": 1.0,
         "predicate length": math.log1p(len(verb)),
-        "share of the sentence": min(told / max(len(sentence), 1), 1.5),
+        "share of the sentence": min(length / max(len(sentence), 1), 1.5),
         "sentence length": math.log1p(len(sentence)),
         "sentence has no end": float(sentence.rstrip("\"'”’」』)）*_ ")[-1:] not in _SENTENCE_ENDS),
         "sentence asks": float("?" in sentence or "？" in sentence),
