@@ -17,14 +17,14 @@ from recipes.reader.examples import Question
 from recipes.reader.multilingual import HalfLayer
 from recipes.reader.network import Layer, ReaderNetwork, reading_loss
 from recipes.reader.relations import _questions, _sentences
-from recipes.reader.score import f1
+from recipes.reader.score import f1, reader_with
 from recipes.reader.train import Examples, Trainer
 from recipes.relation_examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
 from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
-from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, TrainedReader, Unit
+from tasks.models.span_reader.reader import SMALL, WIDEST_GAP, Span, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
 from tasks.models.span_reader.windows import Pieces
 from tasks.reader.answers import FoundAnswer
@@ -225,10 +225,8 @@ def test_a_title_is_read_before_its_passage() -> None:
 
 
 def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    model.mkdir()
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    network = ReaderNetwork(packaged | load_weights(SHIPPED_MODEL / "second.safetensors"))
+    network = ReaderNetwork(packaged | load_weights(SMALL))
     examples = Examples(
         prepare.examples([SOUND, OTHER], Pieces(load_tokenizer())), torch.device("cpu")
     )
@@ -237,8 +235,8 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1)
     trainer.fill_in(np.arange(1000, 1600, dtype=np.uint16), 0.01, 1e-4, 2)
     assert not torch.equal(network.ends.weight.detach(), before)
-    save_weights(network.tuned(), model / "model.safetensors")
-    [best, *_] = TrainedReader(model).read(SOUND.question, [SOUND.context])
+    save_weights(network.tuned(), tmp_path / "model.safetensors")
+    [best, *_] = reader_with(tmp_path / "model.safetensors").read(SOUND.question, [SOUND.context])
     assert SOUND.context[best.start : best.end]
 
 

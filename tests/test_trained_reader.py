@@ -9,11 +9,20 @@ import pytest
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
 from tasks.models.encoders.vocabulary import load_tokenizer
-from tasks.models.span_reader.reader import HOPELESS, Span, TrainedReader, Unit, trained_reader
+from tasks.models.span_reader.networks import MiniLMNetwork
+from tasks.models.span_reader.reader import (
+    SMALL,
+    Span,
+    TrainedReader,
+    Unit,
+    small_reader,
+    trained_reader,
+)
 from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
 from tasks.reader.answers import (
     FoundAnswer,
     asks_for_several,
+    asks_for_steps,
     find_answers,
     find_sentences,
     fits,
@@ -106,6 +115,18 @@ def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedRead
     assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 
 
+def test_a_text_in_the_other_language_is_read_though_it_shares_no_words() -> None:
+    text = "这座港口由工程师林海生建成。"
+    span = Span(0, text.index("林"), text.index("建"), 5.0, 5.0)
+    foreign: Any = SimpleNamespace(read=lambda question, texts: [span] if texts else [])
+    question = analyse("Which engineer built the harbour of Skar?")
+    [*_, [row]] = candidates(question, [text_of(text, (0, len(text)))], PLAIN_SOURCE, foreign)
+    assert text[row.span.start : row.span.end] == "林海生" and row.covered == 0.0
+    english = text_of("He rests in autumn.", (0, 19))
+    [*_, rows] = candidates(question, [english], PLAIN_SOURCE, foreign)
+    assert rows == []
+
+
 def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
     known = answers_of(reader, "Who built the harbour of Brenholm?", [HARBOUR])
     unknown = answers_of(reader, "Who wrote the anthem of Brenholm?", [KITCHEN])
@@ -116,24 +137,6 @@ def test_a_name_with_an_apostrophe_is_covered_and_its_ending_is_no_word() -> Non
     coverage = Coverage(analyse("What was O'Neill's profession?"), PLAIN_SOURCE)
     assert coverage.share("O'Neill's profession was painting.") == pytest.approx(1.0)
     assert coverage.share("Its profession was painting.") == pytest.approx(0.5)
-
-
-def test_windows_in_which_the_first_model_finds_nothing_are_read_once() -> None:
-    class Model:
-        def __init__(self, no_answer: float) -> None:
-            self.read = 0
-            self._logits = np.array([[no_answer / 2] * 2, [0, 0], [0, 0]], np.float32)
-
-        def logits(self, ids: list[int]) -> np.ndarray:
-            self.read += 1
-            return self._logits
-
-    for no_answer, read in ((-HOPELESS - 0.1, 1), (-HOPELESS + 0.1, 0)):
-        both = TrainedReader()
-        first, second = Model(no_answer), Model(1.0)
-        both._models = [first, second]  # type: ignore[list-item]
-        both._logits([101, 7, 102])
-        assert (first.read, second.read) == (1, read)
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
@@ -175,6 +178,13 @@ def test_a_sentence_that_answers_has_the_form_asked_for() -> None:
     rows = [(text, span, worth) for text, worth in texts]
     [sentence] = find_sentences(analyse("How much is a ticket?"), rows)
     assert sentence.text == HARBOUR
+
+
+def test_a_question_answers_nothing() -> None:
+    heading = ("**How long do beans soak in Brenholm?**", Span(0, 0, 4, 9.0, 9.0), 9.0)
+    said = ("Beans soak overnight.", Span(0, 0, 4, 1.0, 1.0), 1.0)
+    [sentence] = find_sentences(analyse("How do beans soak?"), [heading, said])
+    assert sentence.text == said[0]
 
 
 def test_a_sentence_that_only_denies_the_question_answers_nothing() -> None:
@@ -254,8 +264,24 @@ def test_a_list_is_given_whole() -> None:
         assert not asks_for_several(single)
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How do I salt fish?", True), ("how to salt a herring", True), ("怎样腌鱼？", True),
+        ("如何腌鱼？", True), ("How much salt is needed?", False), ("How old is it?", False),
+        ("How did he die?", False), ("Who knows how to salt fish?", False),
+        ("这种鱼味道怎么样？", False),
+    ],
+)  # fmt: skip
+def test_steps_are_asked_for(question: str, expected: bool) -> None:
+    assert asks_for_steps(question) is expected
+
+
 class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
+
+    def __init__(self) -> None:
+        super().__init__(MiniLMNetwork(SMALL), SMALL.with_suffix(".json"))
 
     def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         return 0.8 if unit == "sentence" else 0.2
@@ -329,9 +355,18 @@ def test_plain_output_says_how_sure_it_is() -> None:
     assert next(answer_in_words(answer)) == "1874  (sure to 80%)"
 
 
-def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader) -> None:
-    pieces = Pieces(load_tokenizer())
-    [tokens] = pieces.texts(["Tove Lindqvist"])
-    states = reader._models[0].states(pieces.pair(tokens.ids, tokens, (0, len(tokens.ids))))
+def test_the_second_text_of_a_pair_is_told_from_the_first() -> None:
+    network = MiniLMNetwork(SMALL)
+    [tokens] = network.pieces.texts(["Tove Lindqvist"])
+    states = network.states(network.pieces.pair(tokens.ids, tokens, (0, len(tokens.ids))))
     first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)
+
+
+def test_without_the_multilingual_encoder_the_small_reader_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tasks.models.span_reader.reader.has_e5", lambda: False)
+    assert trained_reader.__wrapped__() is small_reader()
+    answers = answers_of(small_reader(), "Who built the harbour of Brenholm?", [HARBOUR])
+    assert "Tove Lindqvist" in answers[0].text

@@ -1,9 +1,9 @@
 """Fit probabilities to questions about homes, as `almanac ask` reads them.
 
-    python -m recipes.reader.calibrate FOLDER HOME=QUESTIONS [HOME=QUESTIONS ...]
+    python -m recipes.reader.calibrate WEIGHTS HOME=QUESTIONS [HOME=QUESTIONS ...]
 
 QUESTIONS is a file with a JSON object a line: `question`, and `answers`, any of which is right, an
-empty list if nothing answers it. FOLDER holds the reader's models; its reader.json is written.
+empty list if nothing answers it. WEIGHTS is a reader's file; the card beside it is written.
 
 In each language, an answer's worth is its margin plus a weight times the share of the question that
 its sentence covers; its probability follows from its worth and its gap to the next answer (Platt
@@ -22,6 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from recipes.command import parser_of, run_command
+from recipes.reader.score import reader_with
 from tasks.models.span_reader.reader import WIDEST_GAP, TrainedReader, Unit
 from tasks.reader.answers import LONE_GAP, FoundAnswer, alike, find_answers, find_sentences
 from tasks.reader.passage_reader import PassageReader
@@ -181,21 +182,21 @@ def figures(rows: list[Row], unit: Unit) -> dict[str, Any]:
 def main() -> None:
     """Run it."""
     parser = parser_of(__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("weights", type=Path)
     parser.add_argument("homes", nargs="+", metavar="HOME=QUESTIONS")
     options = parser.parse_args()
-    reader = TrainedReader(options.folder)
+    reader = reader_with(options.weights)
     pairs = (pair.partition("=") for pair in options.homes)
     rows = [row for home, _, file in pairs for row in read(Path(home), Path(file), reader)]
-    weights: dict[str, Any] = {}
+    card: dict[str, Any] = {}
     for language in sorted({row.language for row in rows}):
         spoken = [row for row in rows if row.language == language]
         if len({row.home for row in spoken}) < 2:
             raise SystemExit(f"questions in {language} about at least two homes are needed")
-        weights[language] = {unit: fitted(spoken, unit) for unit in UNITS}
+        card[language] = {unit: fitted(spoken, unit) for unit in UNITS}
         for unit in UNITS:
             print(json.dumps({"language": language, "unit": unit, **figures(spoken, unit)}))
-    (options.folder / "reader.json").write_text(json.dumps(weights, indent=1) + "\n")
+    options.weights.with_suffix(".json").write_text(json.dumps(card, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,8 @@ The lower six layers stay as they are; the upper six learn, with two numbers for
 an answer starts and ends. On one core with instructions for bfloat16 some thousand windows a minute
 are read, so a training of an hour sees no question twice. Learning rates fall to nothing over the
 given minutes. OUT/model/model.safetensors is written every few minutes, OUT/log.jsonl as it goes.
-`--score` prints how OUT/model answers questions about documents that report, and trains nothing.
 """
 
-import json
-import os
 import random
 import time
 from collections.abc import Iterable
@@ -26,43 +23,20 @@ from recipes.command import DATA, parser_of, run_command
 from recipes.reader.examples import all_questions, part_of
 from recipes.reader.network import BERT, CLOSED, EPSILON, WIDTH, Layer, ReaderNetwork
 from recipes.reader.prepare import examples, titled, with_other_names
-from recipes.reader.score import measure
 from recipes.reader.train import Examples, Trainer
-from tasks.models.encoders.e5 import e5_folder, e5_layers, e5_tokenizer, e5_words
-from tasks.models.encoders.minilm import opened
-from tasks.models.encoders.minilm_graph import build_states_graph
+from tasks.models.encoders.e5 import e5_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
-from tasks.models.span_reader.reader import TrainedReader
-from tasks.models.span_reader.windows import Pieces
+from tasks.models.span_reader.networks import (
+    E5_FIRST,
+    E5_LAYERS,
+    E5_PADDING,
+    E5_SEPARATOR,
+    e5_pieces,
+)
 
-E5_LAYERS = 12
-FIRST, PADDING, SEPARATOR = 0, 1, 2  # tokens
-LOWER = 6  # layers that stay as they are
 KEPT_EVERY = 240.0  # seconds between two files of weights
+LOWER = 6  # layers that stay as they are
 HEAD_RATE = 3.0  # of the output layer's learning rate to the others'
-
-
-class MultilingualReader(TrainedReader):
-    """Finds the answers to a question in texts by trained weights in a file."""
-
-    def __init__(self, file: Path) -> None:
-        """Load the weights into a graph with 7 bits a weight."""
-        self._pieces = e5_pieces()
-        rows = load_weights(file)
-        self._ends, self._bias = rows["ends.weight"].T, rows["ends.bias"]
-        self._session = opened(build_states_graph(e5_layers() | rows, {"states": E5_LAYERS}))
-        self._threads = min(os.cpu_count() or 1, 8)
-
-    def _logits(self, ids: list[int]) -> np.ndarray:
-        """Return float32 (tokens, 2): the logits of an answer's start and end."""
-        states = self._session.run(["states"], {"words": e5_words(ids)[None]})[0][0]
-        logits: np.ndarray = states @ self._ends + self._bias
-        return logits
-
-
-def e5_pieces() -> Pieces:
-    """Return the tokens of the encoder, with which a question begins as those of its training."""
-    return Pieces(e5_tokenizer(), FIRST, SEPARATOR, "query: ")
 
 
 class HalfLayer(Layer):
@@ -75,7 +49,7 @@ class HalfLayer(Layer):
         return likeness.softmax(-1, dtype=query.dtype) @ value
 
 
-class MultilingualNetwork(ReaderNetwork):
+class TunedNetwork(ReaderNetwork):
     """All layers of multilingual-e5-small, the first `LOWER` of them frozen, an output layer."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
@@ -105,7 +79,7 @@ class MultilingualNetwork(ReaderNetwork):
 
     def states(self, ids: Tensor, second: Tensor) -> Tensor:
         """Return float32 states (texts, tokens, width); `second` is not used."""
-        open_ = (ids != PADDING)[:, None, None, :]
+        open_ = (ids != E5_PADDING)[:, None, None, :]
         states = functional.embedding(ids, self.rows).float()
         states = self.first_norm(states + self.first_rows[:, : ids.shape[1]]).to(torch.bfloat16)
         for layer in self.layers:
@@ -125,7 +99,7 @@ class MultilingualNetwork(ReaderNetwork):
 class HalfTrainer(Trainer):
     """Trains weights in bfloat16 by exact copies of them, and keeps them every few minutes."""
 
-    def __init__(self, network: MultilingualNetwork, out: Path) -> None:
+    def __init__(self, network: TunedNetwork, out: Path) -> None:
         """Train on this machine's CPU; weights and log go to a folder."""
         super().__init__(network, out / "log.jsonl", torch.device("cpu"))
         self._tuned, self._file = network.tuned, out / "model" / "model.safetensors"
@@ -172,19 +146,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=50.0)
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--batch", type=int, default=16, help="questions in a step")
+    parser.add_argument("--threads", type=int, default=1, help="cores that train")
     parser.add_argument("--others", type=float, default=0.25, help="other passages for a question")
     parser.add_argument("--start", type=Path, help="trained weights from which to go on")
     parser.add_argument(
         "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"
     )
-    parser.add_argument("--score", action="store_true", help="score the weights in OUT")
     options = parser.parse_args()
-    if options.score:
-        aside = [row for row in all_questions(DATA, options.more) if part_of(row.title) == "report"]
-        reader = MultilingualReader(options.out / "model" / "model.safetensors")
-        for name, scores in measure(reader, aside, 100).items():
-            print(name, json.dumps(scores))
-        return
     (options.out / "model").mkdir(parents=True, exist_ok=True)
     prepared = options.out / "examples.npz"
     if not prepared.exists():
@@ -194,12 +162,14 @@ def main() -> None:
         arrays = examples(rows, e5_pieces())
         np.savez_compressed(prepared, allow_pickle=False, **arrays)
     torch.manual_seed(7)
-    torch.set_num_threads(1)
+    torch.set_num_threads(options.threads)
     started = load_weights(options.start) if options.start else {}
-    network = MultilingualNetwork(load_file(str(e5_folder() / "model.safetensors")) | started)
+    network = TunedNetwork(load_file(str(e5_folder() / "model.safetensors")) | started)
     trainer = HalfTrainer(network, options.out)
     repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
-    questions = Examples(dict(np.load(prepared)), torch.device("cpu"), (FIRST, SEPARATOR, PADDING))
+    questions = Examples(
+        dict(np.load(prepared)), torch.device("cpu"), (E5_FIRST, E5_SEPARATOR, E5_PADDING)
+    )
     trainer.note(items=len(questions.question))
     trainer.learn_to_read(
         questions, options.minutes, options.rate, options.batch, repeats, options.others

@@ -30,7 +30,7 @@ from tasks.text.languages import is_chinese
 
 Range = tuple[int, int]
 
-SPANS = 4  # answers of a question in a window that are kept
+SPANS = 8  # answers of a question in a window that are kept
 OTHERS = 4  # windows of other passages that are kept for a question, those most like it
 DRAWN = 40  # passages of a set from which they are chosen, besides those of the same corpus
 COMMON = 300  # most frequent tokens of questions, which make no passage like a question

@@ -13,7 +13,7 @@ from schemas.answers import Evidence
 from tasks.ask.known_facts import linked_entities
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import Encoder
-from tasks.models.span_reader.reader import HOPELESS, trained_reader
+from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.planner.endings import find_ending
@@ -25,6 +25,7 @@ from tasks.text.question import Question
 
 MOST_FACTS = 400  # of one entity
 MOST_READ = 60  # facts
+HOPELESS = -3.0  # margin below which no record answers
 SURE = 0.5  # least probability that a name means an entity which does not bear it
 
 Named = tuple[str, Fact]  # a record, and the name that the question gives its entity

@@ -83,8 +83,9 @@ PACKAGED = {
             sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
             licence="MIT",
             origin="intfloat/multilingual-e5-small",
-            what="encoder of texts in a hundred languages (252 MB)",
-            use="With engine.encoder set to e5-small, the next refresh makes vectors with it.",
+            what="reader and encoder of texts in a hundred languages (252 MB)",
+            use="`almanac ask` reads with it. If engine.encoder is e5-small, the next refresh "
+            "makes vectors with it, too.",
         ),
         PackagedModel(
             name="smollm2",

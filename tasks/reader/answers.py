@@ -26,6 +26,7 @@ FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
 LONE_GAP = 4.0  # the gap of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
+_MARKS = ' \t\n*_"”'
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _NOUN_IN_S = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)(?P<noun>[\w-]+s)\b"
@@ -37,6 +38,9 @@ _SEVERAL = re.compile(
     r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
     r"|哪些|哪几|哪[两二三四五六]|分别",
     re.I,
+)
+_STEPS = re.compile(
+    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b|(?:怎么|怎样|如何)(?!样)", re.I
 )
 # These ask for a list if the noun is a plural.
 _SEVERAL_IF_PLURAL = [
@@ -111,7 +115,8 @@ def find_sentences(
     """Return the sentences that contain the answer, by decreasing worth.
 
     Each comes with a span and its worth. A sentence must have content words that the question
-    lacks: "She did not build it" does not say who did. A row of a table is no sentence.
+    lacks: "She did not build it" does not say who did. A row of a table is no sentence, and a
+    question, as a heading may be, answers nothing.
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
@@ -119,7 +124,7 @@ def find_sentences(
     best: dict[str, FoundAnswer] = {}
     for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
         words = words_of(text if cut else content_words(text), cut_chinese=cut)
-        if text.lstrip().startswith("|"):
+        if text.lstrip().startswith("|") or text.rstrip(_MARKS).endswith(("?", "？")):
             continue
         if not words <= question_words and text not in best and fits(text, form, lambda _: ()):
             best[text] = FoundAnswer(text, span, worth)
@@ -224,6 +229,11 @@ def asks_for_several(question: str) -> bool:
     found = (form.search(question) for form in _SEVERAL_IF_PLURAL)
     plural = any(match is not None and is_plural(match["noun"]) for match in found)
     return plural or bool(_SEVERAL.search(simplified(question)))
+
+
+def asks_for_steps(question: str) -> bool:
+    """Return whether a question asks how something is done, to which the items of a list answer."""
+    return bool(_STEPS.search(simplified(question)))
 
 
 def items_around(text: str, start: int) -> list[str]:

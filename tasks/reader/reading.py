@@ -19,6 +19,7 @@ from tasks.reader.answers import (
     FoundAnswer,
     alike,
     asks_for_several,
+    asks_for_steps,
     find_answers,
     find_sentences,
     items_after,
@@ -227,20 +228,21 @@ def candidates(
 ) -> Iterator[list[CandidateAnswer]]:
     """Yield the spans that may answer a question, from ever more texts that are near to it.
 
-    Near are those that cover most of its words, in Chinese also those most similar by vectors. In
-    English the reader takes as many wrong answers from these as right ones.
+    Near are those that cover most of its words and are most similar by vectors. A text in the other
+    language need not share its words and names.
     """
     coverage, names = Coverage(question, source), AskedNames(question, source)
     asserted = Asserted(question)
-    similar = question.is_chinese
-    nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
+    nearness = [coverage.share(text.words) + text.cosine for text in texts]
+    foreign = [is_chinese(text.words) != question.is_chinese for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
     rows: list[CandidateAnswer] = []
     for begin, end in pairwise((0, *most)):
         chosen = [
             number
             for number in order[begin:end]
-            if coverage.may_answer(texts[number]) and names.are_borne_by(texts[number])
+            if foreign[number]
+            or (coverage.may_answer(texts[number]) and names.are_borne_by(texts[number]))
         ]
         spans = reader.read(question.text, [texts[number].words for number in chosen])
         for span in (replace(span, text=chosen[span.text]) for span in spans):
@@ -248,10 +250,12 @@ def candidates(
             part = text.part_at(span.start)
             if not part:
                 continue
-            is_about_it = coverage.is_related(text, part) and names.concern(text, part)
+            is_about_it = foreign[span.text] or (
+                coverage.is_related(text, part) and names.concern(text, part)
+            )
             if not asserted.holds(text.words[part.start : part.end], span.start - part.start):
                 continue
-            if coverage.adds(text.led, part) and is_about_it:
+            if is_about_it and coverage.adds(text.led, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
                 rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))
         yield list(rows)
@@ -307,10 +311,11 @@ def _sentence_probability(read: Read) -> float:
 def _sentence(question: Question, read: Read) -> ReaderAnswer:
     """Return the likeliest sentence that contains the answer, for an answer without sure words.
 
-    Where several are asked for and it is an item of a list, all items are the answer.
+    Where several, or steps, are asked for and it is an item of a list, all items are the answer.
     """
     best = read.sentences[0]
-    items = _items(read, best) if asks_for_several(question.text) else []
+    listed = asks_for_several(question.text) or asks_for_steps(question.text)
+    items = _items(read, best) if listed else []
     return _answer(items, read, best) if items else _whole_sentence(read, best)
 
 
@@ -352,6 +357,8 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     sure = [best, *(answer for answer in others if not alike(answer, best))]
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
+    if asks_for_steps(question.text) and (steps := _items(read, best)):
+        return _answer(steps, read, best)
     if not asks_for_several(question.text):
         return _only(question, given, values, read)
     given = _items(read, best) or apart(and_others(given, values, question))
