@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from recipes.command import parser_of, run_command
-from recipes.reader.score import reader_with
+from recipes.reader.score import f1, reader_with
 from tasks.models.span_reader.reader import WIDEST_GAP, TrainedReader, Unit
 from tasks.reader.answers import LONE_GAP, FoundAnswer, alike, find_answers, find_sentences
 from tasks.reader.passage_reader import PassageReader
@@ -33,6 +33,7 @@ from warehouse.home import Home
 UNITS: tuple[Unit, ...] = get_args(Unit)
 RIDGE = 0.3  # of the sum of the losses; intercepts are not shrunk
 LEAST_SLOPE = 0.02  # of the margin, by which the weight of the share is divided
+LEAST_SHARED = 0.6
 LEAST = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -67,8 +68,12 @@ class Best:
 
 
 def is_right(given: str, answers: Sequence[str]) -> bool:
-    """Return whether a text contains one of the answers, apart from case and punctuation."""
-    return any(_letters(answer) and _letters(answer) in _letters(given) for answer in answers)
+    """Return whether a text contains one of the answers, or the greater part of a long one.
+
+    Case and punctuation do not count. The greater part is an F1 of words from `LEAST_SHARED` on.
+    """
+    contained = any(_letters(answer) and _letters(answer) in _letters(given) for answer in answers)
+    return contained or bool(answers) and f1(given, list(answers)) >= LEAST_SHARED
 
 
 def _letters(text: str) -> str:
