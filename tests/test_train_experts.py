@@ -1,6 +1,7 @@
 """Experts from texts to editions: trained, listed, described, quarantined, added, removed."""
 
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,14 @@ from warehouse.home import Home
 from warehouse.live import latest
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"), workers=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_questions() -> Iterator[None]:
+    """Ask each trained expert a few questions; forty take longer than its training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.experts.check.FEW_QUESTIONS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
