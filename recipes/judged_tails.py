@@ -16,7 +16,7 @@ import numpy as np
 
 from recipes.command import parser_of, run_command
 from recipes.ridge import fit, matrix, predict
-from tasks.extract.rules.linked_tails import LEAST_PROBABILITY, WEIGHTS, tail_features
+from tasks.extract.rules.linked_tails import LEAST_ODDS, WEIGHTS, tail_features
 
 JUDGED = Path(__file__).parent / "judged"
 LABELS = {
@@ -77,7 +77,7 @@ def by_other_corpora(x: np.ndarray, y: np.ndarray, corpora: np.ndarray) -> np.nd
 
 def shares(likely: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """Return how many tails there are, the share of names among those taken, and of names taken."""
-    taken = likely >= LEAST_PROBABILITY
+    taken = likely >= 1 / (1 + np.exp(-LEAST_ODDS))
     right = float(y[taken].sum())
     return {
         "tails": len(y),

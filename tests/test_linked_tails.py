@@ -1,4 +1,4 @@
-"""Tails that are names end at entities: of clauses, cells and labels, lists of names and headings."""
+"""Triples end at entities where their tails are names: cells, lists of names, names below headings."""
 
 import pytest
 
@@ -65,6 +65,7 @@ def test_other_items_below_a_heading_are_no_names():
     [
         ("Ada Bell, Oskar Lind", ["Ada Bell", "Oskar Lind"]),
         ("Ada Bell (@adab)", ["Ada Bell"]),
+        ("Ada Bell, deputy chair of the board", ["Ada Bell, deputy chair of the board"]),
         ("Ada Bell, or whoever is in the office", ["Ada Bell, or whoever is in the office"]),
     ],
 )

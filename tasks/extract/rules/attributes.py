@@ -12,7 +12,7 @@ from typing import Any
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
-from tasks.extract.rules.linked_tails import is_listed_name
+from tasks.extract.rules.linked_tails import are_names
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
@@ -140,13 +140,13 @@ def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[
     plain = all(is_word(word.lower()) for word in words) or len(words) > LONGEST_TITLE
     owner = row["subject"] or ("" if plain else row["title"])
     items = [
-        (NAME_ENDS.split(words_of(row["text"][block.start : block.end]).text, maxsplit=1)[0], block)
+        (NAME_ENDS.split(words_of(row["text"][block.start : block.end]).text.strip(), 1)[0], block)
         for block in stored_blocks(row)
         if block.kind is BlockKind.ITEM and not block.lead
     ]
-    named = [(name.strip(), block) for name, block in items if is_listed_name(name.strip(), label)]
-    if owner and label and len(label.split()) <= LONGEST_LABEL and 1 < len(items) == len(named):
-        for name, block in named:
+    short = owner and label and len(label.split()) <= LONGEST_LABEL
+    if short and are_names([name for name, _ in items], label):
+        for name, block in items:
             yield Attribute.stated(owner, label, name, (block.start, block.end), language)
 
 

@@ -10,9 +10,10 @@ its name elsewhere (`warehouse/sql/names.sql`).
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 from tasks.extract.extracted import Extracted, Mention
 from tasks.extract.rules.confidence import rarities
@@ -25,10 +26,10 @@ from tasks.text.languages import HAN, word_set
 from tasks.text.relations.vocabulary import known_relations, meaning_of, names_alias
 
 WEIGHTS = Path(__file__).with_name("linked_tails.json")
-LEAST_PROBABILITY = 0.6
-"""The probability of being a name from which a tail is an entity, chosen on corpora left out."""
-LEAST_POSSIBLE = 0.15
-"""The probability from which a clause's tail is an entity if the corpus has its name elsewhere."""
+LEAST_ODDS = 0.4
+"""The logarithm of the odds of being a name from which a tail is an entity."""
+LEAST_POSSIBLE = -1.7
+"""That from which a clause's tail is an entity if the corpus has its name elsewhere."""
 _CLASSES = frozenset(["is a", "is the", "is", "是", "就是", "即", "成为", "became"])
 _PREPOSITIONS = word_set("in at by of with to for from on as")
 _AGENT = re.compile(r"(?:er|or|ee|ant|ist)s?$|[者人员]$")
@@ -45,26 +46,51 @@ _MARKUP = '[*_`(<"“'
 def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset()) -> Extracted:
     """Decide for each triple of a passage whether its tail is a name, and number the triples anew.
 
-    A cell or label that lists names gives a triple for each. Relations in `kept` stay as they are.
+    A cell or label that lists names gives a triple for each. Cells under one label are mostly of
+    one sort, so that each counts for half and all of them together for the other half. Relations
+    in `kept` stay as they are.
     """
+    told = [
+        row["relation"] in kept or row["value_type"] not in ("entity", "text") or _is_alias(row)
+        for row in extracted.triples
+    ]
+    columns: dict[str, list[float]] = defaultdict(list)
+    for row, done in zip(extracted.triples, told, strict=True):
+        if not done and _is_record(row, text):
+            columns[row["relation"]].append(_odds(_without_note(row), record=True))
     triples: list[Mention] = []
-    for row in extracted.triples:
-        if row["relation"] in kept or row["value_type"] not in ("entity", "text"):
+    for row, done in zip(extracted.triples, told, strict=True):
+        if done:
             triples.append(row)
-        elif text[row["span_start"] :].lstrip(_MARKUP).startswith(_NOTE.sub("", row["tail"])):
-            triples += _of_record(row, text)
+        elif _is_record(row, text):
+            triples += _of_record(row, text, fmean(columns[row["relation"]]))
         else:
-            triples.append(_told(row, record=False))
+            triples.append(_told(row, _odds(row, record=False), record=False))
     extracted.triples = [{**row, "ordinal": place} for place, row in enumerate(triples)]
     return extracted
 
 
-def _told(row: Mention, *, record: bool) -> Mention:
+def are_names(items: list[str], label: str) -> bool:
+    """Return whether the items of a list are names, where `label` stands above the list."""
+    row = {"relation": label, "tail_kind": "", "value_type": "text"}
+    odds = [_odds({**row, "tail": item}, record=True) for item in items if item]
+    return len(odds) == len(items) > 1 and fmean(odds) >= LEAST_ODDS
+
+
+def _is_alias(row: Mention) -> bool:
+    """Return whether a tail is another name of the head, and so no other entity."""
+    return names_alias(row["relation"])
+
+
+def _is_record(row: Mention, text: str) -> bool:
+    """Return whether a cell or label states a triple: its place begins with the tail."""
+    stated = text[row["span_start"] :].lstrip(_MARKUP)
+    return stated.startswith(_without_note(row)["tail"])
+
+
+def _told(row: Mention, odds: float, *, record: bool) -> Mention:
     """Return a triple with what its tail is: an entity, perhaps one, or a value."""
-    if names_alias(row["relation"]):
-        return row  # the name is the head's
-    likely = probability(tail_features(row, record=record))
-    named, possible = likely >= LEAST_PROBABILITY, record or likely >= LEAST_POSSIBLE
+    named, possible = odds >= LEAST_ODDS, record or odds >= LEAST_POSSIBLE
     kind = row["tail_kind"] or "unknown"
     if record and kind == "unknown":
         kind = kind_of_noun(row["relation"].split(" ")[-1])
@@ -75,16 +101,20 @@ def _told(row: Mention, *, record: bool) -> Mention:
     }
 
 
-def _of_record(row: Mention, text: str) -> list[Mention]:
-    """Return the triples of a cell or label: one, or one for each of the names that it lists."""
-    whole, bare = _told(row, record=True), _told(_without_note(row), record=True)
-    if bare["value_type"] == "entity":
-        return [bare]
-    parts = [part for part in _SEPARATOR.split(row["tail"]) if part]
-    if not 1 < len(parts) <= _MOST_LISTED or not _is_list(row):
-        return [whole]
-    listed = [_told(_without_note(_narrowed(row, part, text)), record=True) for part in parts]
-    return listed if all(one["value_type"] == "entity" for one in listed) else [whole]
+def _of_record(row: Mention, text: str, column: float) -> list[Mention]:
+    """Return the triples of a cell or label: one, or one for each of the names that it lists.
+
+    `column` is the mean of the odds of all cells with its label.
+    """
+    bare = _without_note(row)
+    odds = (_odds(bare, record=True) + column) / 2
+    if odds >= LEAST_ODDS:
+        return [_told(bare, odds, record=True)]
+    parts = [part for part in _SEPARATOR.split(row["tail"]) if part.strip()]
+    listed = [_without_note(_narrowed(row, part, text)) for part in parts[:_MOST_LISTED]]
+    each = [_told(one, _odds(one, record=True), record=True) for one in listed]
+    are_all = len(each) > 1 and all(one["value_type"] == "entity" for one in each)
+    return each if are_all and _is_list(row, parts) else [_told(row, odds, record=True)]
 
 
 def _narrowed(row: Mention, part: str, text: str) -> Mention:
@@ -98,16 +128,11 @@ def _without_note(row: Mention) -> Mention:
     return {**row, "tail": _NOTE.sub("", row["tail"]) or row["tail"]}
 
 
-def _is_list(row: Mention) -> bool:
-    """Return whether a value may be a list: of two things after a comma, if its label says so."""
+def _is_list(row: Mention, parts: list[str]) -> bool:
+    """Return whether a value may be a list: two things after a comma may be "Ottawa, Canada"."""
     label = row["relation"].split(" ")[-1]
-    return not _ONLY_COMMAS.fullmatch(row["tail"]) or is_plural(label) or label.endswith("(s)")
-
-
-def is_listed_name(name: str, label: str) -> bool:
-    """Return whether an item of a list is a name, where `label` stands above the list."""
-    row = {"relation": label, "tail": name, "tail_kind": "", "value_type": "text"}
-    return probability(tail_features(row, record=True)) >= LEAST_PROBABILITY
+    says_so = is_plural(label) or label.endswith("(s)")
+    return says_so or not _ONLY_COMMAS.fullmatch(row["tail"]) or all(" " in part for part in parts)
 
 
 def tail_features(row: Mention, *, record: bool) -> dict[str, float]:
@@ -202,11 +227,10 @@ def _of_han(tail: str) -> dict[str, float]:
     }
 
 
-def probability(values: Mapping[str, float]) -> float:
-    """Return the probability that a tail with these features is a name."""
-    weights = _weights()
-    total = weights["constant"] + sum(weights.get(name, 0.0) * v for name, v in values.items())
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+def _odds(row: Mention, *, record: bool) -> float:
+    """Return the logarithm of the odds that a triple's tail is a name."""
+    weights, values = _weights(), tail_features(row, record=record)
+    return weights["constant"] + sum(weights.get(name, 0.0) * v for name, v in values.items())
 
 
 @cache
