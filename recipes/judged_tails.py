@@ -16,7 +16,7 @@ import numpy as np
 
 from recipes.command import parser_of, run_command
 from recipes.ridge import fit, matrix, predict
-from tasks.extract.rules.linked_tails import LEAST_ODDS, WEIGHTS, tail_features
+from tasks.extract.rules.linked_tails import LEAST_PROBABILITY, WEIGHTS, tail_features
 
 JUDGED = Path(__file__).parent / "judged"
 LABELS = {
@@ -77,7 +77,7 @@ def by_other_corpora(x: np.ndarray, y: np.ndarray, corpora: np.ndarray) -> np.nd
 
 def shares(likely: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """Return how many tails there are, the share of names among those taken, and of names taken."""
-    taken = likely >= 1 / (1 + np.exp(-LEAST_ODDS))
+    taken = likely >= LEAST_PROBABILITY
     right = float(y[taken].sum())
     return {
         "tails": len(y),
@@ -99,10 +99,15 @@ def main() -> None:
     groups = np.array([f"{r['language']} {'record' if r['record'] else 'clause'}" for r in judged])
     real = y[: len(judged)]
     figures = {g: shares(likely[groups == g], real[groups == g]) for g in sorted(set(groups))}
-    print(json.dumps({"all": shares(likely, real), **figures}, indent=1))
-    weights = zip(names, fit(x, y, RIDGE), strict=True)
-    rounded = {name: round(float(weight), 3) for name, weight in weights}
-    WEIGHTS.write_text(json.dumps(rounded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    fitted = {
+        "other corpora": {"all": shares(likely, real), **figures},
+        "weights": {
+            name: round(float(weight), 3)
+            for name, weight in zip(names, fit(x, y, RIDGE), strict=True)
+        },
+    }
+    print(json.dumps(fitted["other corpora"], indent=1))
+    WEIGHTS.write_text(json.dumps(fitted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Triples end at entities where their tails are names: cells, lists of names, names below headings."""
+"""Triples end at entities where their tails are names: in cells, in lists, below headings."""
 
 import pytest
 

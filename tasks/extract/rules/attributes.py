@@ -43,7 +43,6 @@ STATED = 0.85
 NAME_ENDS = re.compile(r"\s*[(（\[,，:：;；–—@]|\s[-|/]\s")  # in an item that begins with a name
 LONGEST_LABEL = 3  # words
 LONGEST_TITLE = 8  # words
-MAY_NAME = "unknown"  # the kind of a value that names an entity if its words are a known name
 # Labels that do not say what a value is: "R", "No.", "Option 1", 序号.
 NO_RELATION = re.compile(
     r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号"
@@ -69,10 +68,8 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return an attribute whose value is parsed from its tail, which may name something."""
-        value = parse_value(tail, language)
-        tail_kind = MAY_NAME if value.value_type == "text" else ""
-        return cls(head, relation, tail, *span, value, tail_kind=tail_kind)
+        """Return an attribute whose value is parsed from its tail."""
+        return cls(head, relation, tail, *span, parse_value(tail, language))
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -82,7 +79,7 @@ class Attribute:
             "relation": self.relation,
             "tail": self.tail,
             "tail_kind": self.tail_kind,
-            **value_columns(self.value, named=self.tail_kind not in ("", MAY_NAME)),
+            **value_columns(self.value, named=self.tail_kind != ""),
             "valid_from": self.value.valid_from,
             "valid_to": self.value.valid_to,
             **evidence_columns((self.start, self.end), STATED),
@@ -135,7 +132,7 @@ def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[
     They are of the document's subject, or of a document whose title is more than common words. What
     follows a name in its item is left out: "Ada Bell (Acme), secretary".
     """
-    label = heading.strip("".join(set(heading) - set(filter(str.isalpha, heading)))).lower()
+    label = re.sub(r"^[\W_]+|[\W_]+$", "", heading).lower()
     words = row["title"].split()
     plain = all(is_word(word.lower()) for word in words) or len(words) > LONGEST_TITLE
     owner = row["subject"] or ("" if plain else row["title"])

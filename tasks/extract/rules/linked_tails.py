@@ -1,22 +1,19 @@
 """Tails that are names: which of a passage's triples end at an entity, and which at a value.
 
-Tails come from clauses, table cells and labelled values, in English and in Chinese. Whether one is
-a name is decided here alone, by its wording, its relation, and whether the rules took it for a
-name; the weights in `linked_tails.json` are fitted to tails that a reader judged
-(`recipes/judged_tails.py`). Where the words leave it open, the tail is an entity if the corpus has
-its name elsewhere (`warehouse/sql/names.sql`).
+Whether a tail is a name is decided here alone, for clauses, cells and labels of both languages, by
+its wording, its relation, and whether the rules took it for a name; the weights are fitted to tails
+that a reader judged (`recipes/judged_tails.py`). Where the words leave it open, a tail is an entity
+if the corpus has its name elsewhere (`warehouse/sql/names.sql`).
 """
 
-import json
 import math
 import re
 from collections import defaultdict
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 
 from tasks.extract.extracted import Extracted, Mention
-from tasks.extract.rules.confidence import rarities
+from tasks.extract.rules.confidence import probability, rarities
 from tasks.extract.rules.find_names import CODE, SMALL_WORDS
 from tasks.extract.rules.kinds import kind_of_noun, writing
 from tasks.extract.rules.lexicon import LINKS
@@ -26,20 +23,18 @@ from tasks.text.languages import HAN, word_set
 from tasks.text.relations.vocabulary import known_relations, meaning_of, names_alias
 
 WEIGHTS = Path(__file__).with_name("linked_tails.json")
-LEAST_ODDS = 0.4
-"""The logarithm of the odds of being a name from which a tail is an entity."""
-LEAST_POSSIBLE = -1.7
+LEAST_PROBABILITY = 0.6
+"""The probability of being a name from which a tail is an entity."""
+LEAST_POSSIBLE = 0.15
 """That from which a clause's tail is an entity if the corpus has its name elsewhere."""
 _CLASSES = frozenset(["is a", "is the", "is", "是", "就是", "即", "成为", "became"])
 _PREPOSITIONS = word_set("in at by of with to for from on as")
 _AGENT = re.compile(r"(?:er|or|ee|ant|ist)s?$|[者人员]$")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _MARK = re.compile(r"[A-Za-z]{1,2}[\d()]*|[A-Za-z]\(.*\)")
-_MOST_WORDS = 6
-_MOST_LISTED = 40
 _NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
 _SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、/]|\s(?:and|&)\s)\s*")
-_ONLY_COMMAS = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")  # "Ottawa, Canada" is no list
+_PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
 
 
@@ -47,25 +42,27 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
     """Decide for each triple of a passage whether its tail is a name, and number the triples anew.
 
     A cell or label that lists names gives a triple for each. Cells under one label are mostly of
-    one sort, so that each counts for half and all of them together for the other half. Relations
-    in `kept` stay as they are.
+    one sort: each counts for half, and all of them together for the other half. Relations in
+    `kept` stay as they are, and so do other names of the head, which are no other entity.
     """
-    told = [
-        row["relation"] in kept or row["value_type"] not in ("entity", "text") or _is_alias(row)
-        for row in extracted.triples
-    ]
     columns: dict[str, list[float]] = defaultdict(list)
-    for row, done in zip(extracted.triples, told, strict=True):
-        if not done and _is_record(row, text):
-            columns[row["relation"]].append(_odds(_without_note(row), record=True))
+    sorts: list[str] = []
+    for row in extracted.triples:
+        known = row["relation"] in kept or names_alias(row["relation"])
+        if known or row["value_type"] not in ("entity", "text"):
+            sorts.append("known")
+            continue
+        bare = _without_note(row)
+        stands_alone = text[row["span_start"] :].lstrip(_MARKUP).startswith(bare["tail"])
+        sorts.append("record" if stands_alone else "clause")
+        if stands_alone:
+            columns[row["relation"]].append(_likelihood(bare, record=True))
     triples: list[Mention] = []
-    for row, done in zip(extracted.triples, told, strict=True):
-        if done:
-            triples.append(row)
-        elif _is_record(row, text):
-            triples += _of_record(row, text, fmean(columns[row["relation"]]))
+    for row, sort in zip(extracted.triples, sorts, strict=True):
+        if sort == "record":
+            triples += _of_record(row, fmean(columns[row["relation"]]))
         else:
-            triples.append(_told(row, _odds(row, record=False), record=False))
+            triples.append(row if sort == "known" else _told(row, _likelihood(row, record=False)))
     extracted.triples = [{**row, "ordinal": place} for place, row in enumerate(triples)]
     return extracted
 
@@ -73,97 +70,62 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
 def are_names(items: list[str], label: str) -> bool:
     """Return whether the items of a list are names, where `label` stands above the list."""
     row = {"relation": label, "tail_kind": "", "value_type": "text"}
-    odds = [_odds({**row, "tail": item}, record=True) for item in items if item]
-    return len(odds) == len(items) > 1 and fmean(odds) >= LEAST_ODDS
+    likely = [_likelihood({**row, "tail": item}, record=True) for item in items if item]
+    return len(likely) == len(items) > 1 and fmean(likely) >= LEAST_PROBABILITY
 
 
-def _is_alias(row: Mention) -> bool:
-    """Return whether a tail is another name of the head, and so no other entity."""
-    return names_alias(row["relation"])
-
-
-def _is_record(row: Mention, text: str) -> bool:
-    """Return whether a cell or label states a triple: its place begins with the tail."""
-    stated = text[row["span_start"] :].lstrip(_MARKUP)
-    return stated.startswith(_without_note(row)["tail"])
-
-
-def _told(row: Mention, odds: float, *, record: bool) -> Mention:
+def _told(row: Mention, likely: float, *, record: bool = False) -> Mention:
     """Return a triple with what its tail is: an entity, perhaps one, or a value."""
-    named, possible = odds >= LEAST_ODDS, record or odds >= LEAST_POSSIBLE
+    named, possible = likely >= LEAST_PROBABILITY, record or likely >= LEAST_POSSIBLE
     kind = row["tail_kind"] or "unknown"
     if record and kind == "unknown":
         kind = kind_of_noun(row["relation"].split(" ")[-1])
-    return {
-        **row,
-        "value_type": "entity" if named else "text",
-        "tail_kind": kind if named else "unknown" if possible else "",
-    }
+    sort = kind if named else "unknown" if possible else ""
+    return {**row, "value_type": "entity" if named else "text", "tail_kind": sort}
 
 
-def _of_record(row: Mention, text: str, column: float) -> list[Mention]:
+def _of_record(row: Mention, column: float) -> list[Mention]:
     """Return the triples of a cell or label: one, or one for each of the names that it lists.
 
-    `column` is the mean of the odds of all cells with its label.
+    `column` is the mean over all cells with its label. Two words with a comma may be "Rome, Italy".
     """
     bare = _without_note(row)
-    odds = (_odds(bare, record=True) + column) / 2
-    if odds >= LEAST_ODDS:
-        return [_told(bare, odds, record=True)]
+    likely = (_likelihood(bare, record=True) + column) / 2
+    if likely >= LEAST_PROBABILITY:
+        return [_told(bare, likely, record=True)]
     parts = [part for part in _SEPARATOR.split(row["tail"]) if part.strip()]
-    listed = [_without_note(_narrowed(row, part, text)) for part in parts[:_MOST_LISTED]]
-    each = [_told(one, _odds(one, record=True), record=True) for one in listed]
-    are_all = len(each) > 1 and all(one["value_type"] == "entity" for one in each)
-    return each if are_all and _is_list(row, parts) else [_told(row, odds, record=True)]
-
-
-def _narrowed(row: Mention, part: str, text: str) -> Mention:
-    """Return a triple with a part of its tail, and the place of that part."""
-    start = text.find(part, row["span_start"], row["span_end"])
-    span = {"span_start": start, "span_end": start + len(part)} if start >= 0 else {}
-    return {**row, "tail": part, **span}
+    says_so = is_plural(row["relation"].split(" ")[-1]) or not _PAIR.fullmatch(row["tail"])
+    if len(parts) > 1 and (says_so or all(" " in part for part in parts)):
+        listed = [_without_note({**row, "tail": part}) for part in parts]
+        each = [_told(one, _likelihood(one, record=True), record=True) for one in listed]
+        if all(one["value_type"] == "entity" for one in each):
+            return each
+    return [_told(row, likely, record=True)]
 
 
 def _without_note(row: Mention) -> Mention:
     return {**row, "tail": _NOTE.sub("", row["tail"]) or row["tail"]}
 
 
-def _is_list(row: Mention, parts: list[str]) -> bool:
-    """Return whether a value may be a list: two things after a comma may be "Ottawa, Canada"."""
-    label = row["relation"].split(" ")[-1]
-    says_so = is_plural(label) or label.endswith("(s)")
-    return says_so or not _ONLY_COMMAS.fullmatch(row["tail"]) or all(" " in part for part in parts)
-
-
 def tail_features(row: Mention, *, record: bool) -> dict[str, float]:
     """Return the features of a triple's tail; `record` if a cell or label states the triple."""
-    tail = row["tail"]
-    named = row["value_type"] == "entity"
+    tail, relation, named = row["tail"], row["relation"], row["value_type"] == "entity"
     where = "record" if record else "clause"
-    han = HAN.search(tail) is not None
-    values = _of_han(tail) if han else _of_latin(tail, where)
-    script = "Han" if han else "Latin"
+    script = "Han" if HAN.search(tail) else "Latin"
+    last = relation.lower().split(" ")[-1]
+    meaning = meaning_of(relation)
+    known = meaning is not None and known_relations()[meaning.name].end == "thing"
     return {
         f"{script}, {where}": 1.0,
         f"named, {script}, {where}": float(named),
         f"named as {row['tail_kind']}": float(named),
-        **{f"{name}, {where}": value for name, value in _of_relation(row["relation"]).items()},
-        **values,
-    }
-
-
-def _of_relation(relation: str) -> dict[str, float]:
-    """Return what a relation tells of its tail: that of "author" is a name, of "is a" none."""
-    last = relation.lower().split(" ")[-1]
-    meaning = meaning_of(relation)
-    known = known_relations()[meaning.name] if meaning else None
-    return {
-        "of a class": float(relation.lower() in _CLASSES),
-        "another name": float(names_alias(relation)),
-        "a known relation": float(known is not None and known.end == "thing"),
-        f"of a {kind_of_noun(last)}": 1.0,
-        "of who does something": float(bool(_AGENT.search(last))),
-        "of a place or time": float(last in _PREPOSITIONS),
+        f"of a class, {where}": float(relation.lower() in _CLASSES),
+        f"another name, {where}": float(names_alias(relation)),
+        f"a known relation, {where}": float(known),
+        f"of a {kind_of_noun(last)}, {where}": 1.0,
+        f"of who does something, {where}": float(bool(_AGENT.search(last))),
+        f"of a place or time, {where}": float(last in _PREPOSITIONS),
+        **(_of_han(tail) if script == "Han" else _of_latin(tail, where)),
     }
 
 
@@ -175,64 +137,40 @@ def _of_latin(tail: str, where: str) -> dict[str, float]:
     plain = [is_word(word.lower()) and not (len(word) > 1 and word.isupper()) for word in content]
     rare = rarities(tail)
     shape = "all" if all(capital) else "last" if capital[-1] else "some" if any(capital) else "no"
-    number = min(len(words), _MOST_WORDS)
     return {
-        f"{number} words": 1.0,
+        f"{min(len(words), 6)} words": 1.0,
         f"{shape} capitals": 1.0,
         f"{shape} capitals, {where}": 1.0,
-        f"{shape} capitals, {min(number, 3)} words": 1.0,
+        f"{shape} capitals, {min(len(words), 3)} words": 1.0,
         f"first {capital[0]}, plain {plain[0]}": 1.0,
         f"last {capital[-1]}, plain {plain[-1]}": 1.0,
         f"all plain, {shape} capitals": float(all(plain)),
         f"no plain, {shape} capitals": float(not any(plain)),
         f"one plain word, {where}": float(len(content) == 1 and plain[0]),
         f"ends as {kind_of_noun(content[-1].lower())}, {capital[-1]}": 1.0,
-        "opens with a small word": float(words[0].lower() in SMALL_WORDS),
         "rarest word": max(rare) - 6.0,
         "commonest word": min(rare) - 6.0,
-        "a sentence's end": float(tail[-1] in ".!?"),
         "as code is written": float(bool(CODE.search(tail))),
         "a letter and digits": float(bool(_MARK.fullmatch(tail))),
         "a day or month": float(any(word.lower() in CALENDAR for word in words)),
-        "an address": float(bool(re.search(r"[@/\\=<>{}\[\]|_]", tail))),
-        "begins with a digit or sign": float(not tail[0].isalpha()),
-        "a list": float(bool(re.search(r"[,;:]| and | or ", tail))),
+        "begins with a sign": float(not tail[0].isalnum()),
         "length": math.log1p(len(tail)),
+        "a list": float(bool(_SEPARATOR.search(tail))),
         **writing(tail),
     }
 
 
 def _of_han(tail: str) -> dict[str, float]:
     # The Chinese engine imports what reads records, which asks for names here.
-    from tasks.extract.rules.chinese.naming import is_name, kind_by_ending
+    from tasks.extract.rules.chinese.naming import is_name, name_features
     from tasks.extract.rules.chinese.tokens import read_sentences
 
-    sentences = read_sentences(tail, ())
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    tags = [token.tag for token in tokens] or ["nothing"]
-    return {
-        f"last tag {tags[-1]}": 1.0,
-        f"first tag {tags[0]}": 1.0,
-        f"one word, {tags[0]}": float(len(tags) == 1),
-        f"{min(len(tags), 5)} words in Han": 1.0,
-        "reads as a name": float(bool(tokens) and is_name(tokens)),
-        f"Han ends as {kind_by_ending(tail)}": 1.0,
-        "has 的": float("的" in tail),
-        "has a verb": float(any(tag[0] == "v" for tag in tags)),
-        "has a name": float(any(tag in ("nr", "ns", "nt", "nz", "name", "nrt") for tag in tags)),
-        "has Latin letters": float(any(c.isascii() and c.isalpha() for c in tail)),
-        "has a digit": float(any(map(str.isdigit, tail))),
-        "has a number": float(any(tag in ("m", "number") for tag in tags)),
-        "Han length": math.log1p(len(tail)),
-    }
+    tokens = [token for sentence in read_sentences(tail, ()) for token in sentence.tokens]
+    verbal = any(token.text == "的" or token.tag[0] == "v" for token in tokens)
+    own = name_features(tokens) if tokens else {}
+    return own | {"reads as a name": float(is_name(tokens)) if tokens else 0.0, "的": float(verbal)}
 
 
-def _odds(row: Mention, *, record: bool) -> float:
-    """Return the logarithm of the odds that a triple's tail is a name."""
-    weights, values = _weights(), tail_features(row, record=record)
-    return weights["constant"] + sum(weights.get(name, 0.0) * v for name, v in values.items())
-
-
-@cache
-def _weights() -> dict[str, float]:
-    return json.loads(WEIGHTS.read_text(encoding="utf-8"))
+def _likelihood(row: Mention, *, record: bool) -> float:
+    """Return the probability that a triple's tail is a name."""
+    return probability(tail_features(row, record=record), WEIGHTS)
