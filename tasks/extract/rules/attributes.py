@@ -45,7 +45,7 @@ LONGEST_LABEL = 3  # words
 LONGEST_TITLE = 8  # words
 # Labels that do not say what a value is: "R", "No.", "Option 1", 序号.
 NO_RELATION = re.compile(
-    r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号"
+    r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号|tb[ad]|n/?a"
     r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
     re.IGNORECASE,
 )
