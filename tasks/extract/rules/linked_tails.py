@@ -33,7 +33,7 @@ _AGENT = re.compile(r"(?:er|or|ee|ant|ist)s?$|[者人员]$")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _MARK = re.compile(r"[A-Za-z]{1,2}[\d()]*|[A-Za-z]\(.*\)")
 _NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
-_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、/]|\s(?:and|&)\s)\s*")
+_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s(?:and|&|/)\s)\s*")
 _PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
 
