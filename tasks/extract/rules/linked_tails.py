@@ -68,10 +68,16 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
 
 
 def are_names(items: list[str], label: str) -> bool:
-    """Return whether the items of a list are names, where `label` stands above the list."""
+    """Return whether the items of a list are names, where `label` stands above the list.
+
+    Half of them must be more than common words or code: steps may have capitals, too.
+    """
     row = {"relation": label, "tail_kind": "", "value_type": "text"}
     likely = [_likelihood({**row, "tail": item}, record=True) for item in items if item]
-    return len(likely) == len(items) > 1 and fmean(likely) >= LEAST_PROBABILITY
+    plain = [all(is_word(word.lower()) for word in item.split()) for item in items]
+    common = sum(one or bool(CODE.search(item)) for one, item in zip(plain, items, strict=True))
+    named = len(likely) == len(items) > 1 and 2 * common <= len(items)
+    return named and fmean(likely) >= LEAST_PROBABILITY
 
 
 def _told(row: Mention, likely: float, *, record: bool = False) -> Mention:
