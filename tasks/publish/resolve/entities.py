@@ -101,7 +101,7 @@ def resolve(
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
-                ((u.document, n, i) for c, i in ids.items() for u in c.units for n in u.names),
+                ((d, n, i) for c, i in ids.items() for u in c.units for d, n in u.places),
             ),
             entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
@@ -158,7 +158,7 @@ def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
     language = _main_language(cluster)
     kind = voted_kind(summed_kinds(cluster.units))
     mentions = sum(unit.mentions for unit in cluster.units)
-    documents = len({unit.document for unit in cluster.units})
+    documents = len({document for unit in cluster.units for document in unit.documents})
     own = [unit for unit in cluster.units if unit.language == language]
     whole = cluster if len(own) == len(cluster.units) else Cluster(own)
     return _name(whole, kind == "person"), kind, language, mentions, documents
@@ -171,7 +171,7 @@ def _main_language(cluster: Cluster) -> str:
     documents: dict[str, set[str]] = defaultdict(set)
     mentions: Counter[str] = Counter()
     for unit in cluster.units:
-        documents[unit.language].add(unit.document)
+        documents[unit.language].update(unit.documents)
         mentions[unit.language] += unit.mentions
     return min(
         documents,
