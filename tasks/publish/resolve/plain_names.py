@@ -115,7 +115,8 @@ def _touched(documents: np.ndarray, pairs: np.ndarray, spelt: list[tuple[str, st
     full, short = [], []
     for name, kind in spelt:
         norm, _ = sense_of(name, kind)
-        full.append([forms.setdefault(form, len(forms)) for form in {norm, full_form(name)}])
+        own = {norm, full_form(name)} if kind in ("person", "unknown") else {norm}
+        full.append([forms.setdefault(form, len(forms)) for form in own])
         words = norm.split()
         ends = {" ".join(words[at:]) for at in range(1, len(words))}
         short.append(forms_of(norm, name, kind == "person") | ends)

@@ -44,6 +44,12 @@ class Sense:
     def _found(self) -> set[str]:
         return {document for member in self.members for document in member.main.documents}
 
+    def stands_in(self, document: str) -> bool:
+        """Tell whether a document has one of the bearers."""
+        if len(self.members) == 1:
+            return document in self.members[0].main.documents
+        return document in self.documents
+
     @property
     def key(self) -> tuple[str, int]:
         """The sense's identity and sort key."""
@@ -212,7 +218,7 @@ class _Block:
         elsewhere = [
             sense
             for sense in self.senses[:_MAX_SENSES]
-            if entity.document not in sense.documents
+            if not sense.stands_in(entity.document)
             and not self._lived_apart(sense, entity, [entity.description])
         ]
         if " " in self.norm:
@@ -235,7 +241,7 @@ class _Block:
         return [s for s in self.senses[:_MAX_SENSES] if not self._clash(s, entity, evidence)]
 
     def _clash(self, sense: Sense, entity: LocalEntity, evidence: str) -> bool:
-        if entity.document in sense.documents:  # which keeps two things of this name apart
+        if sense.stands_in(entity.document):  # which keeps two things of this name apart
             return True
         if entity.note and sense.notes:
             return not _notes_agree(entity.note, sense.notes)
@@ -258,7 +264,7 @@ class _Block:
         what else they tell must differ, too. One tie that both have makes them one person.
         """
         one, two = sense.life, other.life
-        if not one or not two or not {sense.kind, other.kind} <= {"person", "unknown"}:
+        if one is None or two is None or not {sense.kind, other.kind} <= {"person", "unknown"}:
             return False
         if one.ties & two.ties or not (one.has_other_dates(two) or one.began_elsewhere(two)):
             return False
