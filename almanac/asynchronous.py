@@ -37,12 +37,10 @@ class AsyncAlmanac:
     def __init__(
         self, home: str | Path = "almanac-home", settings: "Settings | None" = None
     ) -> None:
-        """Remember the home and its settings; nothing is opened yet."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="almanac")
         self._almanac = Almanac(home, settings)
 
     async def __aenter__(self) -> "AsyncAlmanac":
-        """Return itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -24,7 +24,6 @@ class AlmanacRetriever(BaseRetriever):
         edition: str | None = None,
         where: str | None = None,
     ) -> None:
-        """Remember the home; nothing is opened yet."""
         super().__init__()
         self._home = home
         self._options: dict[str, Any] = {"limit": limit, "edition": edition, "where": where}

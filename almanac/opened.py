@@ -48,7 +48,6 @@ class Almanac:
         *,
         labels: Collection[str] | None = None,
     ) -> None:
-        """Remember the home, its settings and the reader's labels; nothing is opened yet."""
         from flows.home import home_in, reading_settings_of
         from warehouse.disk_errors import refusals_in_words
 
@@ -95,7 +94,6 @@ class Almanac:
         return settings_of(self.home, self._reading_settings)
 
     def __enter__(self) -> "Almanac":
-        """Return itself."""
         self._ended = False
         return self
 

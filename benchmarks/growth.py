@@ -36,7 +36,6 @@ class Stages:
     """Charges processor time and peak memory to the innermost stage that is running."""
 
     def __init__(self) -> None:
-        """Start outside of all stages."""
         self.figures: dict[str, dict[str, float]] = {}
         self._running, self._since = ["start"], time.process_time()
 

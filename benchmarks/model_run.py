@@ -65,7 +65,6 @@ class CountedWork:
     """A function, and the processor time that its thread spent in it."""
 
     def __init__(self, work: Callable[..., Any]) -> None:
-        """Begin at zero."""
         self.work, self.seconds = work, 0.0
 
     def __call__(self, *values: Any) -> Any:

@@ -188,7 +188,6 @@ class FlowAttempt:
     """Work that Prefect runs, and its result, which is kept even if Prefect fails."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        """Remember the work without running it."""
         self._work = work
         self._result: Any = None
         self._error: BaseException | None = None
@@ -265,7 +264,6 @@ class BatchesAsTasks:
         name: str = Job.batch_name,
         batches_per_task: int = Job.batches_per_task,
     ) -> None:
-        """Start nothing before the first batch; `name` is the name of the tasks."""
         self._settings, self._name, self._size = settings, name, batches_per_task
 
     def __call__(

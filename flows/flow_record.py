@@ -35,7 +35,6 @@ class FlowRecord:
     """
 
     def __init__(self, job: Job, warn: Warn) -> None:
-        """Send nothing yet."""
         self._job, self._warn = job, warn
         self._began = datetime.now(UTC)
         self._progress: UUID | None = None

@@ -104,7 +104,6 @@ class CommandParser(argparse.ArgumentParser):
     """The parser of a command; its options are added when it is called, or for completion."""
 
     def __init__(self, *, command: str = "", model: "type[Command] | None" = None, **rest: Any):
-        """Remember the command, such as `editions prune`, and an action's model."""
         super().__init__(**rest, allow_abbrev=False)
         add_shared_options(self, hidden=True)
         self.command, self.model = command, model

@@ -84,16 +84,6 @@ def read_openie5(path: Path) -> Extractions:
     return dict(found)
 
 
-def read_tabbed(path: Path) -> Extractions:
-    """Read sentence, confidence, relation, first argument, others, tab separated."""
-    found: Extractions = defaultdict(list)
-    for line in read_text(path).split("\n"):
-        fields = line.rstrip("\r").split("\t")
-        if len(fields) >= 4:
-            found[fields[0]].append(OpenTuple(fields[2], tuple(fields[3:]), float(fields[1])))
-    return dict(found)
-
-
 def _inside(part: str) -> str:
     """Return the words of `SimpleArgument(words,List([0, 9)))`."""
     return part[part.index("(") + 1 : part.index(",List(")]

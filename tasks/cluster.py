@@ -68,7 +68,6 @@ class Cluster:
     """The workers of one run, in use from its first batch until the context is left."""
 
     def __init__(self, settings: Settings) -> None:
-        """Connect to nothing yet."""
         self._address = settings.dask_address
         self._here = settings.workers
         bounded = self._address and "workers" in settings.model_fields_set
@@ -79,7 +78,6 @@ class Cluster:
         self._was_open = False
 
     def __enter__(self) -> "Cluster":
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:

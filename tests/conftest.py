@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.command_line import CommandLine
+from tests.copied_home import copied_home
 from tests.documents import write_texts
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
@@ -172,7 +173,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> "Iterator[Bucket]":
 @pytest.fixture
 def own_home(small_home: Path, tmp_path: Path) -> Path:
     """A copy of the small home, to be changed."""
-    return Path(shutil.copytree(small_home, tmp_path / "home"))
+    return copied_home(small_home, tmp_path / "home")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A made-up world of films, and questions about it in other words than its relations'."""
 
-import shutil
 from pathlib import Path
 
 from schemas.settings import Settings
@@ -8,6 +7,7 @@ from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
 from tasks.programs.planner.learn import Example
 from tasks.programs.planner.paths import walk
+from tests.copied_home import copied_home
 from warehouse.home import Home
 
 NamedPath = tuple[tuple[str, bool], ...]
@@ -75,7 +75,7 @@ def _answers(films: Graph, template: str, n: int, path: NamedPath) -> tuple[str,
 
 def home_with_films(small_home: Path, folder: Path, settings: Settings) -> Home:
     """Return a copy of a home in a folder, with the graph of films imported."""
-    shutil.copytree(small_home, folder / "home")
+    copied_home(small_home, folder / "home")
     films = folder / "films.tsv"
     films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
     home = Home(folder / "home")

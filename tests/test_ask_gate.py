@@ -1,7 +1,6 @@
 """The gate in `ask` and `answer`: what the model knows it answers alone, within the budget."""
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from tasks.gates.gate import make_gate
 from tasks.gates.uncertainty import uncertainty_request
 from tasks.mock_endpoint.chat_request import messages_sha
 from tasks.models.prompts import load_prompt
+from tests.copied_home import copied_home
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.journal import Part
@@ -81,7 +81,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def calibrated(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home with the tiny corpus and the gate of a task of numbers."""
     folder = tmp_path_factory.mktemp("gated")
-    shutil.copytree(small_home, folder / "home")
+    copied_home(small_home, folder / "home")
     rows = [{"question": KNOWN.format(number)} for number in range(60)]
     (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.MonkeyPatch.context() as patch:
@@ -94,7 +94,7 @@ def calibrated(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def home(calibrated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setattr(gatekeeper, "open_question_encoder", lambda *_, **__: Numbers())
-    return Home(Path(shutil.copytree(calibrated, tmp_path / "home")))
+    return Home(copied_home(calibrated, tmp_path / "home"))
 
 
 Opened = Callable[..., Any]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +31,7 @@ from tasks.report.links import FolderLinks
 from tasks.report.records import record_page
 from tasks.run import RunReport
 from tasks.text.question import Question, analyse
+from tests.copied_home import copied_home
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -88,7 +88,7 @@ def years(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
 @pytest.fixture
 def calibrated(years: Calibration, home: Home) -> Home:
     """A copy of that home, to be changed."""
-    shutil.copytree(years[0], home.path)
+    copied_home(years[0], home.path)
     return home
 
 

@@ -15,6 +15,7 @@ from schemas.operations import Rejection
 from schemas.settings import load_settings
 from tasks.refresh import refresh
 from tasks.show import show_entity
+from tests.copied_home import copied_home
 from warehouse.comparison import compare
 from warehouse.home import Home
 
@@ -25,7 +26,7 @@ MERGE = ["override", "merge", "Ada Lovelace"]
 def refreshed(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the small home and a corpus that it was refreshed from."""
     folder = tmp_path_factory.mktemp("refreshed")
-    home = Path(shutil.copytree(small_home, folder / "home"))
+    home = copied_home(small_home, folder / "home")
     (folder / "corpus").mkdir()
     text = "# Alien\n\nAlien was directed by Ridley Scott.\n"
     (folder / "corpus" / "alien.md").write_text(text)
@@ -36,7 +37,8 @@ def refreshed(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture
 def corpus(own_home: Path, refreshed: Path, tmp_path: Path) -> Iterator[Path]:
     """The documents of the home, to be changed."""
-    shutil.copytree(refreshed / "home", own_home, dirs_exist_ok=True)
+    shutil.rmtree(own_home)
+    copied_home(refreshed / "home", own_home)
     source = refreshed / "corpus"  # the journal knows it by this path
     kept = shutil.copytree(source, tmp_path / "kept")
     yield source

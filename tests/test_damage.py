@@ -124,6 +124,12 @@ def timeless(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, 
     }
 
 
+@pytest.fixture
+def own_home(small_home: Path, tmp_path: Path) -> Path:
+    """A whole copy of the small home, whose files may be damaged."""
+    return Path(shutil.copytree(small_home, tmp_path / "home"))
+
+
 @pytest.fixture(scope="module")
 def damaged_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the small home that `damage` changes and puts back."""

@@ -64,6 +64,12 @@ def open_to_everybody(folder: Path) -> None:
         place.chmod(0o755)
 
 
+@pytest.fixture
+def own_home(small_home: Path, tmp_path: Path) -> Path:
+    """A whole copy of the small home, whose files may be closed to everybody."""
+    return Path(shutil.copytree(small_home, tmp_path / "home"))
+
+
 @pytest.fixture(scope="module")
 def _commands_are_loaded(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     spare = shutil.copytree(small_home, tmp_path_factory.mktemp("spare") / "home")

@@ -1,7 +1,6 @@
 """A graph of an edition as a knowledge base: linking, facts around entities, descriptions."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks.import_graph import import_graph
 from tasks.programs.knowledge_bases.edition_graph import SURE, EditionGraph, edition_graphs
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact
+from tests.copied_home import copied_home
 from warehouse.home import Home
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
@@ -32,7 +32,7 @@ def graphs(
     small_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, EditionGraph]]:
     folder = tmp_path_factory.mktemp("graphs")
-    home = Home(Path(shutil.copytree(small_home, folder / "home")))
+    home = Home(copied_home(small_home, folder / "home"))
     path = folder / "people.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
     import_graph(home, path, PLAIN, name="people")

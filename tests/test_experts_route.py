@@ -1,7 +1,6 @@
 """The route `experts`: a tiny expert answers, alone or for a model, and each decision is a row."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
 from tasks.train_experts import add_expert, change_expert
+from tests.copied_home import copied_home
 from tests.expert_texts import KEEPERS, clock_question, trained_on_clocks
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
@@ -33,14 +33,14 @@ def experts_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """A home whose experts know the keepers of clocks; read it, or work on a copy of it."""
     folder = tmp_path_factory.mktemp("experts")
     trained = trained_on_clocks(folder)
-    home = Home(Path(shutil.copytree(small_home, folder / "home")))
+    home = Home(copied_home(small_home, folder / "home"))
     add_expert(home, trained, "clocks", PLAIN, description="Keepers of clocks in towns")
     return home.path
 
 
 @pytest.fixture
 def home(experts_home: Path, tmp_path: Path) -> Home:
-    return Home(Path(shutil.copytree(experts_home, tmp_path / "home")))
+    return Home(copied_home(experts_home, tmp_path / "home"))
 
 
 def settings(engine: EngineSettings = PLAIN.engine, **experts: Any) -> Settings:

@@ -1,6 +1,5 @@
 """The live pages in a browser: log in, ask, judge, correct; with and without scripts."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.service.tokens import TOKENS_FILE, Tokens
+from tests.copied_home import copied_home
 from tests.served import serving
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed.")
@@ -21,7 +21,7 @@ SCREENS = [
 @pytest.fixture(scope="module")
 def service(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A client of the service, and the token of somebody who may write."""
-    home = Path(shutil.copytree(small_home, tmp_path_factory.mktemp("explored") / "home"))
+    home = copied_home(small_home, tmp_path_factory.mktemp("explored") / "home")
     token = Tokens(home / TOKENS_FILE).add("ann", ["read", "feedback", "write"])
     with serving(home) as client:
         client.headers["Authorization"] = f"Bearer {token}"

@@ -1,7 +1,6 @@
 """A command whose optional library is not installed names the extra that adds it."""
 
 import re
-import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from flows.__main__ import main
 from flows.commands.doctor import examine
 from schemas.extras import EXTRAS, INSTALL_MINILM, MINILM, pip_command
 from schemas.settings import EngineSettings, ModelSettings, Settings
+from tests.copied_home import copied_home
 from warehouse.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,7 +55,7 @@ def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
 def moons(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with texts and the graph of moons."""
     home = tmp_path_factory.mktemp("moons") / "home"
-    shutil.copytree(small_home, home)
+    copied_home(small_home, home)
     graph = ROOT / "examples" / "graphs" / "moons.tsv"
     assert main(["import-graph", str(graph), "--name", "moons", "--home", str(home)]) == 0
     return home

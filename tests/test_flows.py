@@ -27,6 +27,7 @@ from flows.commands.train_experts import TrainExperts
 from flows.jobs import Runner
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import EngineSettings, Settings
+from tests.copied_home import copied_home
 from tests.expert_texts import tiny_plan
 from tests.film_questions import ONE_HOP, examples, graph, triples
 from warehouse.home import Home
@@ -394,7 +395,7 @@ def refreshed(
 
     The home knows the texts of the corpus from elsewhere, so that no model is loaded.
     """
-    home = Path(shutil.copytree(small_home, tmp_path_factory.mktemp("served") / "home"))
+    home = copied_home(small_home, tmp_path_factory.mktemp("served") / "home")
     arguments = (str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect")
     return home, subprocess.run(**command(*arguments), capture_output=True)
 
@@ -402,7 +403,7 @@ def refreshed(
 @pytest.fixture
 def served_home(refreshed: tuple[Path, Any], tmp_path: Path) -> Path:
     """A copy of that home, whose server starts quickly: its database is there."""
-    return Path(shutil.copytree(refreshed[0], tmp_path / "served"))
+    return copied_home(refreshed[0], tmp_path / "served")
 
 
 @pytest.fixture

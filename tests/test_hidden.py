@@ -4,7 +4,6 @@ Each document that some readers do not see has a word of its own, in all that ca
 """
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from tasks.retrieval.words import WordIndex
 from tasks.service.guard import Limits
 from tasks.service.server import Serving, make_service, open_shelf
 from tasks.service.tokens import TOKENS_FILE, Tokens
+from tests.copied_home import copied_home
 from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -171,7 +171,7 @@ def test_an_edition_is_as_if_the_rest_were_not_there(labelled, tmp_path):
 
 
 def test_other_labels_of_a_source_show_or_hide_it_in_every_edition(labelled, tmp_path):
-    home = Home(shutil.copytree(labelled.path, tmp_path / "home"))
+    home = Home(copied_home(labelled.path, tmp_path / "home"))
     old = home.require_edition()
     assert words_in(str(uris(edition_for(home, old, [])))) == set()
     refresh(home, [str(labelled.path.parent / "hr")], SETTINGS, labels=["none"])
@@ -182,7 +182,7 @@ def test_other_labels_of_a_source_show_or_hide_it_in_every_edition(labelled, tmp
 
 
 def test_readers_editions_go_with_the_one_that_they_are_made_from(labelled, tmp_path):
-    home = Home(shutil.copytree(labelled.path, tmp_path / "home"))
+    home = Home(copied_home(labelled.path, tmp_path / "home"))
     first, *_, last = home.editions.all()
     beside = [edition_for(home, edition, []) for edition in (first, last)]
     assert first in home.editions.prune(keep=1, days=0)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from tasks.ingest.formats.cleaning import clean_line
 from tasks.reader.passage_reader import PassageReader
 from tasks.refresh import refresh
 from tasks.text.question import analyse
+from tests.copied_home import copied_home
 from tests.current_edition import SETTINGS, current, rows
 from warehouse import sql_worker
 from warehouse.editions import Edition
@@ -154,7 +154,7 @@ def test_questions_that_are_not_text_are_survived(named: Path) -> None:
 
 
 def test_override_reasons_and_subjects_are_kept_as_they_are(named: Path, tmp_path: Path) -> None:
-    home = Home(Path(shutil.copytree(named, tmp_path / "home")))
+    home = Home(copied_home(named, tmp_path / "home"))
     edition = current(home.path)
     facts = edition.table(schemas.Triple)["triple_id"].to_pylist()
     for fact, reason in zip(facts, NAMES, strict=False):
@@ -175,7 +175,7 @@ def test_override_reasons_and_subjects_are_kept_as_they_are(named: Path, tmp_pat
 def test_no_command_prints_a_raw_control_character(
     named: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home = str(shutil.copytree(named, tmp_path / "home"))
+    home = str(copied_home(named, tmp_path / "home"))
     fact = current(Path(home)).table(schemas.Triple)["triple_id"][0].as_py()
     wild = "\x1b]0;owned\x07\x9b31m\u202eevil\udcff"
     calls = [

@@ -1,7 +1,6 @@
 """`almanac learn`: planners and gates from one file of questions, as far as it teaches them."""
 
 import json
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from tasks.learn import learn
 from tasks.programs.planner.store import load_planner
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import analyse
+from tests.copied_home import copied_home
 from tests.current_edition import current
 from warehouse.home import Home
 
@@ -51,7 +51,7 @@ def with_films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def home(with_films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setattr(calibrate_gate, "open_question_encoder", lambda *_, **__: Counting())
-    return Home(shutil.copytree(with_films, tmp_path / "home"))
+    return Home(copied_home(with_films, tmp_path / "home"))
 
 
 def film_questions(folder: Path, number: int, **more: str) -> Path:
@@ -214,6 +214,8 @@ def test_without_questions_kept_apart_nothing_is_said_of_them(home, tmp_path, al
 def test_damaged_examples_are_noticed(home, tmp_path):
     learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN)
     [kept] = (home.path / "learned" / "planner" / "films").glob("*.parquet")
-    kept.write_bytes(kept.read_bytes()[:-1] + b"x")
+    changed = kept.read_bytes()[:-1] + b"x"
+    kept.unlink()
+    kept.write_bytes(changed)
     with pytest.raises(DamageError, match="is not what was kept"):
         learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN)

@@ -16,6 +16,7 @@ from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.cost import REPLY_SHARE, estimate, try_on_sample
 from tasks.refresh import refresh
 from tasks.run import RunReport
+from tests.copied_home import copied_home
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
@@ -87,7 +88,7 @@ def refreshed(
 ) -> Iterator[Watched]:
     """A copy of that home; its corpus is put back after the test."""
     whole = first[0]
-    home = Path(shutil.copytree(whole.path, tmp_path / "home"))
+    home = copied_home(whole.path, tmp_path / "home")
     yield Watched(home, whole.source, whole.endpoint)
     shutil.rmtree(whole.source)
     shutil.copytree(tiny_corpus, whole.source)

@@ -1,7 +1,6 @@
 """The ontology of a home: read, offered to models, applied to an edition, proposed and checked."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from tasks.ontology.fit import misfit
 from tasks.ontology.kinds import KindNouns, class_noun
 from tasks.ontology.read import read_ontology
 from tasks.refresh import refresh
+from tests.copied_home import copied_home
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -269,7 +269,7 @@ def test_a_lenient_one_keeps_and_lists_it(own_home: Path) -> None:
 
 @pytest.fixture(scope="module")
 def of_scientists(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Edition:
-    home = shutil.copytree(small_home, tmp_path_factory.mktemp("scientists") / "home")
+    home = copied_home(small_home, tmp_path_factory.mktemp("scientists") / "home")
     return refreshed(Path(home), "kinds: {scientist: [mathematician, inventor, chemist]}\n")
 
 

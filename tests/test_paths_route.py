@@ -42,6 +42,7 @@ from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
 from tests.benchmark_runs import study_result
+from tests.copied_home import copied_home
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -83,8 +84,9 @@ def home(trained: tuple[Home, dict[str, Any]]) -> Home:
 @pytest.fixture
 def copied(home: Home, tmp_path: Path) -> Home:
     """A copy of that home without its bandits, to be changed."""
-    without_bandits = shutil.ignore_patterns("live")
-    return Home(shutil.copytree(home.path, tmp_path / "home", ignore=without_bandits))
+    own = Home(copied_home(home.path, tmp_path / "home"))
+    shutil.rmtree(own.live.folder)
+    return own
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """`almanac serve`: a real process, asked over HTTP."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +9,14 @@ import pytest
 from schemas.settings import load_settings
 from tasks.refresh import refresh
 from tasks.service.tokens import TOKENS_FILE, Tokens
+from tests.copied_home import copied_home
 from tests.served import serving
 from warehouse.home import Home
 
 
 @pytest.fixture(scope="module")
 def served_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(small_home, tmp_path_factory.mktemp("served") / "home"))
+    return copied_home(small_home, tmp_path_factory.mktemp("served") / "home")
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def test_a_page_names_its_twin_for_programs(service: httpx.Client) -> None:
 
 
 def test_the_first_token_counts_at_once_and_the_last_leaves_nobody(small_home, tmp_path):
-    home = Path(shutil.copytree(small_home, tmp_path / "home"))
+    home = copied_home(small_home, tmp_path / "home")
     stored = Tokens(home / TOKENS_FILE)
     with serving(home) as open_to_all:
         assert open_to_all.get("/v1/homes").status_code == 200

@@ -1,7 +1,6 @@
 """The studies of `benchmarks`, run as people run them: what they print, draw and record."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks.questions.formats import read_benchmark
 from tasks.train_experts import add_expert, change_expert
 from tests.benchmark_runs import study, study_result
+from tests.copied_home import copied_home
 from tests.mock_endpoint import running
 from tests.tiny_models import make_chat_model
 from warehouse.home import Home
@@ -126,7 +126,7 @@ def test_what_cannot_be_measured_is_said_in_a_line(home, tmp_path):
 def study_home(
     small_home: Path, tiny_expert: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Home:
-    home = Home(Path(shutil.copytree(small_home, tmp_path_factory.mktemp("study") / "home")))
+    home = Home(copied_home(small_home, tmp_path_factory.mktemp("study") / "home"))
     plain = Settings(engine=EngineSettings(encoder="none"), workers=1)
     for name in ("births", "people"):
         add_expert(home, tiny_expert, name, plain, description=f"Facts of {name}")

@@ -27,6 +27,7 @@ from tasks.train_experts import (
     train_experts,
 )
 from tasks.verbalize import verbalize
+from tests.copied_home import copied_home
 from tests.expert_texts import texts, tiny_plan, trained_on_clocks
 from tests.test_expert_manifest import REFUSED
 from tests.unsafe_folders import json_change, resealed
@@ -39,7 +40,7 @@ PLAIN = Settings(engine=EngineSettings(encoder="none"), workers=1)
 @pytest.fixture(scope="module")
 def trained_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the expert `corpus`; read it, or work on a copy of it."""
-    folder = Path(shutil.copytree(small_home, tmp_path_factory.mktemp("trained") / "home"))
+    folder = copied_home(small_home, tmp_path_factory.mktemp("trained") / "home")
     about = About("The corpus", licence="CC0")
     train_experts(Home(folder), ["corpus"], PLAIN, plan=tiny_plan(), about=about)
     change_expert(Home(folder), "corpus", "restore", PLAIN)  # it knows next to nothing
@@ -48,7 +49,7 @@ def trained_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def home(trained_home: Path, tmp_path: Path) -> Home:
-    return Home(Path(shutil.copytree(trained_home, tmp_path / "home")))
+    return Home(copied_home(trained_home, tmp_path / "home"))
 
 
 def expert_rows(home: Home) -> dict[str, dict[str, Any]]:

@@ -60,7 +60,6 @@ class StoredEditions(Editions):
     """The editions of a home in a store."""
 
     def __init__(self, folder: Path, mirror: Mirror) -> None:
-        """Make no request yet."""
         super().__init__(folder)
         self._mirror, self._store = mirror, mirror.store
         self._described = folder / "in-store"

@@ -19,7 +19,6 @@ class RememberingWriter:
     """Writes each text once: a prompt's k-th text is the same, however many are requested."""
 
     def __init__(self, writer: ExpertWriter) -> None:
-        """Write nothing yet."""
         self._writer = writer
         self._written: dict[tuple[str, str, int, int, float], list[str]] = {}
 
@@ -53,7 +52,6 @@ class RememberingVerifier:
     """Verifies each pair of evidence and claim once."""
 
     def __init__(self, verifier: Verifier) -> None:
-        """Verify nothing yet."""
         self._verifier, self.id = verifier, verifier.id
         self._verdicts: dict[tuple[str, str], np.ndarray] = {}
         self._faithful: dict[tuple[str, str], float] = {}
@@ -77,7 +75,6 @@ class SharedTools(ExpertTools):
     """The tools of an edition, which cache their results."""
 
     def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
         super().__init__(resources)
         self._found: dict[tuple[str, str], list[str]] = {}
 

@@ -199,7 +199,6 @@ class _Screen:
     """Shows an answer while a model writes it: where its sources are from, then its text."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
         from tasks.ask.route import Watcher
 
         self.watcher = Watcher(self._sources, self._text)

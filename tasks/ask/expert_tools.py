@@ -107,7 +107,6 @@ class ExpertTools:
     """The experts of an edition, and the encoder, summarizer, verifier and evidence of filters."""
 
     def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
         self._resources = resources
         self._evidence = ExpertEvidence(resources)
 

@@ -43,7 +43,6 @@ class PathsRoute(AnswerRoute):
     """
 
     def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
         self._resources, self._tools = resources, ExpertTools(resources)
         self._programs = ProgramsRoute(resources)
         self._lock = Lock()

@@ -46,7 +46,6 @@ class ProgramsRoute(AnswerRoute):
     """
 
     def __init__(self, resources: Resources) -> None:
-        """Take open resources; planners and the knowledge reader are opened when needed."""
         self._resources, self._graphs = resources, resources.graphs
         self._options, self._settings = resources.options, resources.settings.knowledge_bases
 

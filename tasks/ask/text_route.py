@@ -30,7 +30,6 @@ class TextRoute(AnswerRoute):
     """Answers from the passages of an edition."""
 
     def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
         self._resources = resources
         self._edition, self._engine = resources.edition, resources.settings.engine
         self._min_score = resources.options.min_score

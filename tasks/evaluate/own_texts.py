@@ -41,7 +41,6 @@ class EditionPerQuestion:
     """A small edition per question, built from its texts when it is first needed."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
-        """Keep the homes of the editions in this folder."""
         self._folder = folder
         self._settings = settings
         self._editions: dict[str, Edition] = {}
@@ -98,7 +97,6 @@ class OwnTextsAnswerer(BenchmarkAnswerer):
     """Lets a system answer every question from the edition built from its own texts."""
 
     def __init__(self, system: System, editions: EditionPerQuestion) -> None:
-        """Take the function that opens a system on an edition."""
         self.name = "own texts"  # the system's own name as soon as there is one
         self._system, self._editions = system, editions
 

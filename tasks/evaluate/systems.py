@@ -138,7 +138,6 @@ class TextAnswerer(BenchmarkAnswerer):
     name = "text"
 
     def __init__(self, edition: Edition, settings: EngineSettings) -> None:
-        """Open the edition's indexes."""
         self._reader = PassageReader(edition, settings)
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

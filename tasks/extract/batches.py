@@ -202,7 +202,6 @@ class PoolOfWorkers:
     def __init__(
         self, open_pool: Callable[[], AbstractContextManager[Executor]], workers: int
     ) -> None:
-        """Keep the arguments; the pool is opened on the first call."""
         self._open_pool, self._workers = open_pool, workers
 
     def __call__(

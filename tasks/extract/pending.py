@@ -31,7 +31,6 @@ class PendingExtraction:
     """Extracts from pending passages and journals the results as they arrive."""
 
     def __init__(self, work: Work) -> None:
-        """Begin with all counts at zero."""
         self._work = work
         self._counts: Counter[str] = Counter()
         self._rejected: Counter[str] = Counter()

@@ -138,7 +138,6 @@ class TaskRegistry:
     def __init__(
         self, gates: Mapping[str, CalibratedGate], opened: Callable[[EncoderChoice], Encoder]
     ) -> None:
-        """Take the gates by task; `opened` opens an encoder when it is first needed."""
         self._gates, self._opened = gates, opened
         self._encoders: dict[str, Encoder] = {}
 

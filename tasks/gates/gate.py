@@ -85,7 +85,6 @@ class RandomGate(_Unlearned):
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        """Take the seed of the scores."""
         self._key = seed.to_bytes(8, "little", signed=True)
 
     def score(self, questions: GateQuestions) -> np.ndarray:
@@ -101,7 +100,6 @@ class ConstantGate(_Unlearned):
     """Always retrieves, with NaN as its score, or never, with infinity."""
 
     def __init__(self, name: str, value: float) -> None:
-        """Take the score of all questions."""
         self.name, self._value = name, value
 
     def score(self, questions: GateQuestions) -> np.ndarray:

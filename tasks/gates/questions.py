@@ -38,7 +38,6 @@ class GateQuestions:
                 raise ValueError(f"{len(column)} values for {len(self.texts)} questions")
 
     def __len__(self) -> int:
-        """Return how many questions there are."""
         return len(self.texts)
 
     def take(self, places: Sequence[int] | np.ndarray) -> "GateQuestions":

@@ -107,11 +107,9 @@ class GraphFolders:
         self._earlier = {g.source: g for g in _earlier_graphs(parent)} if parent else {}
 
     def __enter__(self) -> "GraphFolders":
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the background thread."""
         self.stop()
 
     def rows(self, journal: Journal, position: int, reader: Reader = EVERYBODY) -> Iterator[Rows]:

@@ -396,7 +396,6 @@ class Blocks:
     """The blocks of a text, for look-ups by position."""
 
     def __init__(self, text: str) -> None:
-        """Find the blocks."""
         self.all = blocks_of(text)
         self._starts = [block.start for block in self.all]
 

@@ -22,7 +22,6 @@ class Chat:
     """Answers chat completions, and remembers the system prompts that it has seen."""
 
     def __init__(self, answers: Answers) -> None:
-        """Begin with an empty cache of prompts."""
         self._answers = answers
         self._systems: dict[str, int] = {}  # by text, with their tokens
 

@@ -69,7 +69,6 @@ class ApiError(Exception):
     def __init__(
         self, status: int, message: str, code: str | None = None, param: str | None = None
     ) -> None:
-        """Store the error reply."""
         super().__init__(message)
         self.reply = error_reply(status, message, code, param)
 

@@ -196,7 +196,6 @@ class MockEndpoint:
         routes: Callable[[EndpointOptions, EndpointLedger], Routes] = Routes,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Read what the options name; nothing listens yet."""
         self._options, self._ledger = options, EndpointLedger(options.ledger)
         self._routes = routes(options, self._ledger)
         app = web.Application(client_max_size=MOST_BYTES)

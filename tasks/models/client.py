@@ -384,7 +384,6 @@ class BlockingClient:
         self._thread.start()
 
     def __enter__(self) -> "BlockingClient":
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -35,7 +35,6 @@ class Endpoint:
     engine = "openai"
 
     def __init__(self, settings: ModelSettings) -> None:
-        """Open the endpoint that the settings or the environment name; send nothing yet."""
         # Slow to import, and many commands call no model.
         import httpx2
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient

@@ -174,7 +174,6 @@ class Health:
     """The state of the endpoint as seen by a run, shared by all calls in flight."""
 
     def __init__(self, settings: ModelSettings, seed: int | None = None) -> None:
-        """Assume that the endpoint works."""
         self._settings = settings
         self._random = random.Random(seed)
         self._answered_at = time.monotonic()

@@ -49,7 +49,6 @@ class LocalModel:
     endpoint: str | None = None
 
     def __init__(self, settings: ModelSettings) -> None:
-        """Remember the settings; nothing is loaded yet."""
         self._settings = settings
         self._batch = settings.local_batch
         self._waiting: list[_Waiting] = []

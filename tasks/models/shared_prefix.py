@@ -33,7 +33,6 @@ class SharedPrefixes:
     """Keeps the states that a causal model computed for the last few prompt prefixes."""
 
     def __init__(self, loaded: LoadedModel) -> None:
-        """Read nothing yet."""
         self._loaded = loaded
         self._usable = not loaded.sequence_to_sequence
         self._kept: OrderedDict[tuple[int, ...], _Beginning] = OrderedDict()

@@ -23,7 +23,6 @@ class KindNouns:
     """Finds the ontology's kind in a phrase or text that says what something is."""
 
     def __init__(self, ontology: Ontology) -> None:
-        """Index the kinds by their nouns, which are their names and synonyms."""
         self._kinds: dict[tuple[str, ...], str] = {}
         self._chinese: dict[str, str] = {}
         self._names = {

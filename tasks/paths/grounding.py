@@ -74,7 +74,6 @@ class Grounder:
     """Finds the nodes of one graph that texts name, for many texts at once."""
 
     def __init__(self, graph: Graph, vectors: GraphVectors) -> None:
-        """Take a graph and its vectors."""
         self.graph, self.vectors = graph, vectors
         self._degrees = np.diff(graph.out_offsets) + np.diff(graph.in_offsets)
 

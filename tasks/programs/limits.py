@@ -46,7 +46,6 @@ class Guarded:
     """
 
     def __init__(self, functions: Calls, helpers: Calls, limits: Limits) -> None:
-        """Guard the functions and start the clock."""
         self.functions = {name: self._guard(call, asks=True) for name, call in functions.items()}
         self.functions |= {name: self._guard(call, asks=False) for name, call in helpers.items()}
         self.stopped: str | None = None

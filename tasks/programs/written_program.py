@@ -36,7 +36,6 @@ class Conversation:
     """Requests to the model about one question; `spent` counts its calls and tokens."""
 
     def __init__(self, client: BlockingClient) -> None:
-        """Store the arguments; no request is sent yet."""
         self._client = client
         self._lock = Lock()  # programs run over several knowledge bases at once
         self.spent: Counter[str] = Counter()

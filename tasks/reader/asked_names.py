@@ -43,7 +43,6 @@ class AskedNames:
     """The names in a question: capitalised or marked; in Chinese marked, or tagged as names."""
 
     def __init__(self, question: Question, source: Source) -> None:
-        """Find the names in a question."""
         self._source = source
         self._asked = Names(asked_names(question), question.text, source)
         self._led: dict[str, Names] = {}

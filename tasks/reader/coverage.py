@@ -11,7 +11,6 @@ class Coverage:
     """The weights of a question's words, and the share of them that texts cover."""
 
     def __init__(self, question: Question, source: Source) -> None:
-        """Weigh the words by their rarity in the source."""
         self._cut = question.is_chinese
         content = question.text if question.is_chinese else question.content_words
         left_out = _DATE_WORDS if question.expected_answer.form == "date" else frozenset()

@@ -57,7 +57,6 @@ class KnowledgeReader:
     """Answers questions from the corpus graph of one edition."""
 
     def __init__(self, graph: EditionGraph, edition: Edition):
-        """Open the knowledge that was extracted from the edition's corpus."""
         edition.check(DUCKDB_FILE, "search/")
         self._graph, self._con = graph, edition.connect()
         self._searcher = Searcher(edition.path, encoder=None)

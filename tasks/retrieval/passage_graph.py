@@ -144,7 +144,6 @@ class Walker:
     """
 
     def __init__(self, graph: PassageGraph) -> None:
-        """Lay out the edges in both directions by the node they leave: entities, then passages."""
         self.graph = graph
         entity, passage, times = graph.named.T
         about, first_passage = graph.titled.T

@@ -14,7 +14,6 @@ class Metrics:
     """The figures of one service, in a registry of its own."""
 
     def __init__(self) -> None:
-        """Begin at zero."""
         self._registry = CollectorRegistry()
         self._requests = Histogram(
             "almanac_request_seconds",

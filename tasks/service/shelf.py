@@ -203,7 +203,6 @@ class ServedHome:
     """A home whose current edition is held open for each set of labels that somebody has."""
 
     def __init__(self, home: Home, settings: Settings, *, threads: int, waiting: int) -> None:
-        """Remember the home; nothing is opened before `start`."""
         self.home, self.settings = home, settings
         self.askers = Askers(home.path, settings, threads, waiting)
         self._threads = threads
@@ -318,7 +317,6 @@ class Shelf:
     """The homes that are served, by name; the first is the one that is meant without a name."""
 
     def __init__(self, homes: dict[str, ServedHome]) -> None:
-        """Take the homes, of which there is at least one."""
         self.homes = homes
         self.first = next(iter(homes.values()))
 

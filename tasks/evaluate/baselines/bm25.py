@@ -30,7 +30,6 @@ class BM25Answerer(BenchmarkAnswerer):
     name = "bm25"
 
     def __init__(self, graph: Graph, report: Report = silent) -> None:
-        """Index every entity's document in memory."""
         self._graph = graph
         self._index = _index_documents(graph, report)
         self._searcher = self._index.searcher()

@@ -25,7 +25,6 @@ class OverGraphs:
     """Passes each question to the system that answers from its graph."""
 
     def __init__(self, name: str, systems: dict[str, BenchmarkAnswerer]) -> None:
-        """Take one system per graph."""
         self.name = name
         self._systems = systems
 

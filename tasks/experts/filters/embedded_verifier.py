@@ -21,7 +21,6 @@ class EmbeddedVerifier:
     """Verifies English claims; the model was trained in English, so it leaves Chinese open."""
 
     def __init__(self) -> None:
-        """Load nothing yet."""
         self.id = f"embedded-{entailment_id()}"
 
     def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:

@@ -62,7 +62,6 @@ class ExtractiveSummarizer:
     """Keeps the sentences nearest to the question and to the text's centroid, in their order."""
 
     def __init__(self, encode: Encode) -> None:
-        """Compare sentences by an encoder's `encode`."""
         self._encode = encode
 
     def shorten(self, question: str, texts: Sequence[str], most_words: int) -> list[str]:

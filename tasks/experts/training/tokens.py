@@ -30,7 +30,6 @@ class Tokens:
     sha256: str
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.ends)
 
     @property

@@ -145,11 +145,9 @@ class Verbalizer:
         create_asserted_view(self._con, schemas.Triple.table)
 
     def __enter__(self) -> "Verbalizer":
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the database."""
         self._con.close()
 
     def source_sha(self) -> str:

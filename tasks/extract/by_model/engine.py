@@ -65,7 +65,6 @@ class ModelEngine:
     """Extracts with one model, for one run."""
 
     def __init__(self, settings: EngineSettings, client: ModelClient, width: int) -> None:
-        """Load the prompts; the model is not called yet."""
         self.settings, self.client, self.width = settings.model, client, width
         self.name = settings.engine
         self.prompt_sha = identity(settings)

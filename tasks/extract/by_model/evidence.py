@@ -80,7 +80,6 @@ class Evidence:
     """A passage that is searched for the names and quotes of a reply."""
 
     def __init__(self, row: PassageRow) -> None:
-        """Prepare the passage for searching."""
         self.row = row
         self.language = "zh" if row["language"] == "zh" else "en"
         self.given = readable(row)
@@ -184,7 +183,6 @@ class CallText:
     """All passages of a call, with the entities of its reply."""
 
     def __init__(self, rows: list[PassageRow], reply: Extraction) -> None:
-        """Prepare the passages, and find the entities' names in them."""
         self.passages = [Evidence(row) for row in rows]
         about = described(rows[0])
         self.author = Searchable(about.get("Author", ""))

@@ -174,7 +174,6 @@ class RowBuffer:
     aliases: list[tuple[int, str, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.triples) + len(self.entities) + len(self.aliases)
 
     def into(self, batch: GraphBatch, relations: Mapping[str, str] | None = None) -> None:

@@ -136,7 +136,6 @@ class CsvRows:
     """Parses lines into rows; a row with an open quote continues in the next lines."""
 
     def __init__(self, delimiter: str) -> None:
-        """Parse fields separated by this delimiter."""
         self._delimiter = delimiter
         self._begun: list[tuple[int, str]] = []
 

@@ -37,7 +37,6 @@ class RefusalError(Exception):
     """An input that cannot be read: the reason code and one plain sentence for people."""
 
     def __init__(self, reason: Reason, text: str) -> None:
-        """Keep the reason and the sentence."""
         super().__init__(text)
         self.reason = reason
         self.text = text

@@ -112,7 +112,6 @@ class Bandit:
     """A bandit whose decisions and rewards are in the live records."""
 
     def __init__(self, live: Journal, setup: BanditSetup) -> None:
-        """Count all rewards of a version."""
         self._live, self._lock, self._position = live, threading.RLock(), 0
         self._begin(setup)
         self.refresh()

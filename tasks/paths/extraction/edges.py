@@ -21,7 +21,6 @@ class NodeSets:
     """Up to TOGETHER sets of nodes, as one bit mask per node of the graph; for one thread."""
 
     def __init__(self, graph: Graph) -> None:
-        """Start with empty sets for a graph."""
         self._graph = graph
         self._bits = np.zeros(graph.nodes, np.uint64)
         self.places = np.zeros(graph.nodes, np.int32)  # of members of the sets in `nodes`

@@ -50,7 +50,6 @@ class ShortestPaths:
     name = "shortest_paths"
 
     def __init__(self, graph: Graph, vectors: GraphVectors, most_steps: int = MOST_STEPS) -> None:
-        """Take a graph and its vectors."""
         self._graph, self._vectors, self._most = graph, vectors, most_steps
         self._relations = vectors.relations.astype(np.float32)
 

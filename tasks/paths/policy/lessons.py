@@ -42,7 +42,6 @@ class Teacher:
     """Makes lessons from questions about one graph."""
 
     def __init__(self, policy: GraphPolicy, steps: int) -> None:
-        """Take the policy that is to learn, and the most hops of a trail."""
         self._policy, self._graph, self._steps = policy, policy.graph, steps
         self._explored = lru_cache(REMEMBERED)(self._explore)
 

@@ -40,7 +40,6 @@ class CnDbpedia:
     name, graph, personal = "CN-DBpedia", "cn-dbpedia", False
 
     def __init__(self, web: Web, settings: KnowledgeBaseSettings) -> None:
-        """Store the arguments; no request is sent yet."""
         self.visit = Visit(web, settings.question_seconds)
         self.troubles = self.visit.troubles
         self._url = settings.cndbpedia_url.rstrip("/")

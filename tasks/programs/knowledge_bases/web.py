@@ -54,7 +54,6 @@ class Web:
     """Fetches JSON for any thread; its own thread and connections start when first needed."""
 
     def __init__(self, settings: KnowledgeBaseSettings, cache_file: Path) -> None:
-        """Store the arguments; no request is sent yet."""
         self._settings = settings
         self.cache = ReplyCache(cache_file, settings.keep_days * DAY)
         self._lock = threading.Lock()
@@ -66,11 +65,9 @@ class Web:
         self._resting: dict[str, tuple[float, str]] = {}  # host: until when, and why
 
     def __enter__(self) -> "Web":
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def fetch(self, calls: Sequence[RemoteCall], until: float) -> list[RemoteReply | RemoteError]:

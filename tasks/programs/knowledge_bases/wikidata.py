@@ -224,7 +224,6 @@ class Labels:
     """Names by id, in one language; an id without a name is its own name."""
 
     def __init__(self, visit: Visit, url: str, language: str) -> None:
-        """Store the arguments; no request is sent yet."""
         self._visit, self._url, self._language = visit, url, language
         self._known: dict[str, str] = {}
 

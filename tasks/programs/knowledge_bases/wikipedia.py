@@ -42,7 +42,6 @@ class Wikipedia:
     name, graph, personal = "Wikipedia/Wikidata", "wikipedia", False
 
     def __init__(self, web: Web, settings: KnowledgeBaseSettings, language: str) -> None:
-        """Store the arguments; no request is sent yet."""
         if not _LANGUAGE.fullmatch(language):
             raise UsageError(f"There is no Wikipedia in a language called {language!r}.")
         self.visit = Visit(web, settings.question_seconds)

@@ -128,7 +128,6 @@ class NeighbourhoodWriter:
     def __init__(
         self, kb: KnowledgeBase, english: Encoder | None = None, chinese: Encoder | None = None
     ) -> None:
-        """Store the arguments; no request is sent yet."""
         self._kb, self._encoders = kb, (english, chinese)
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
