@@ -63,7 +63,7 @@ def corrections(first: Resolution) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ROWS, STATED, APART, MOVED)
 def test_names_resolved_together_are_what_they_are_one_by_one(rows, stated, apart, moved) -> None:
     first = one_by_one(rows, stated)

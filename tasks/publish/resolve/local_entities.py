@@ -40,7 +40,7 @@ class Unit:
         """Each document and each name in it."""
         return ((self.document, name) for name in self.names)
 
-    def singles(self) -> "list[Unit]":
+    def singles(self) -> "Iterable[Unit]":
         """Return the unit document by document."""
         return [self]
 

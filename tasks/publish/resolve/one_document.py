@@ -63,8 +63,8 @@ def read_local(
     for row in _Rows.sorted(aliases, "document_id", "name", "alias", "kind"):
         stated[row["document_id"]].append(row)
     rows = _Rows.sorted(local, "document_id", "name", "kind")
-    counts = rows.counted()
-    explained = {}
+    counts, which = rows.counted()
+    explained = {}  # names that have others in parentheses
     for name in {row["name"] for row in counts}:
         base, note = disambiguator(name)
         if others := other_names_in(base, note):
@@ -75,10 +75,11 @@ def read_local(
                 {"name": row["name"], "alias": other, "kind": row["kind"], "confidence": None}
             )
     believed = Believed(counts)
-    rows = rows.with_kinds(believed)
     every_stated = [row for own in stated.values() for row in own]
     for row in [*every_stated, *counts]:
         row["kind"] = believed.kind(row)
+    kinds = pa.array([row["kind"] for row in counts], pa.string())
+    table = rows.table.drop_columns("kind").append_column("kind", kinds.take(pa.array(which)))
     spelt, places = known_names(counts), rows.of("name", "document_id")
     del counts
     meant = names_with_added_words(spelt)
@@ -93,9 +94,9 @@ def read_local(
         joined_names += [(document, of[name]) for document, name in joined_names if name in of]
     for document, pairs in apart.items():
         joined_names += [(document, name) for pair in pairs for name in pair]
-    is_plain = plain_rows(rows.table, joined_names) if len(rows.table) else np.zeros(0, bool)
-    entities = plain_entities(rows.table.filter(pa.array(is_plain)))
-    rows = _Rows(rows.table.filter(pa.array(~is_plain)))
+    is_plain = plain_rows(table, joined_names)
+    entities = plain_entities(table.filter(pa.array(is_plain)))
+    rows = _Rows(table.filter(pa.array(~is_plain)))
     votes: Votes = {}
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         names = _DocumentNames(document, apart[document], votes)
@@ -137,52 +138,27 @@ class _Rows:
             yield from batch.to_pylist()
 
     def of(self, *columns: str) -> "_Rows":
-        return _Rows(
-            self.table.select([name for name in columns if name in self.table.schema.names])
-        )
+        return _Rows(self.table.select(columns))
 
     def named(self, names: Iterable[str]) -> "_Rows":
         wanted = pa.array(list(names), pa.string())
         return _Rows(self.table.filter(pc.is_in(self.table["name"], value_set=wanted)))
 
-    def counted(self) -> list[dict[str, Any]]:
-        """Return names with each kind, whether a text states it, and the sums of all documents."""
-        first, which = self._kinds()
-        mentions = np.bincount(which, self.table["mentions"].to_numpy()).astype(int)
-        columns = {"mentions": mentions.tolist()}
-        if "scored" in self.table.schema.names:
-            scored = self.table["scored"].to_numpy()
-            scores = pc.list_flatten(self.table["kind_scores"].filter(pa.array(scored > 0)))
-            sums = np.zeros((len(first), len(GUESSED)))
-            shaped = scores.to_numpy().reshape(-1, len(GUESSED))
-            np.add.at(sums, which[scored > 0], shaped)
-            columns |= {
-                "scored": np.bincount(which, scored).astype(int).tolist(),
-                "kind_scores": sums,
-            }
-        rows = self.of("name", "kind", "kind_stated").table.take(first).to_pylist()
-        return [
-            row | dict(zip(columns, own, strict=True))
-            for row, own in zip(rows, zip(*columns.values(), strict=True), strict=True)
-        ]
-
-    def _kinds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return a row of each name with each kind, stated or guessed, scored or not."""
-        columns = [Codes(self.table[name]).rows for name in ("name", "kind")]
-        if "kind_stated" in self.table.schema.names:
-            stated = pc.fill_null(self.table["kind_stated"], False)
-            columns.append(stated.to_numpy().astype(np.int64))
-        if "scored" in self.table.schema.names:
-            columns.append((self.table["scored"].to_numpy() > 0).astype(np.int64))
-        return distinct(*columns)
-
-    def with_kinds(self, believed: Believed) -> "_Rows":
-        first, which = self._kinds()
-        told = self.of("name", "kind", "kind_stated").table.take(first).to_pylist()
-        kinds = pa.array(map(believed.kind, told), pa.string()).take(pa.array(which))
-        return _Rows(
-            self.table.set_column(self.table.schema.get_field_index("kind"), "kind", kinds)
-        )
+    def counted(self) -> tuple[list[dict[str, Any]], np.ndarray]:
+        """Return each name with each kind and its sums, and which of these the rows are."""
+        scored = pc.fill_null(self.table["scored"], 0).to_numpy()
+        stated = pc.fill_null(self.table["kind_stated"], False).to_numpy()
+        codes = (Codes(self.table[name]).rows for name in ("name", "kind"))
+        first, which = distinct(*codes, stated, scored > 0)
+        told = pc.list_flatten(self.table["kind_scores"].filter(pa.array(scored > 0)))
+        sums = np.zeros((len(first), len(GUESSED)))
+        np.add.at(sums, which[scored > 0], told.to_numpy().reshape(-1, len(GUESSED)))
+        mentions = np.bincount(which, self.table["mentions"].to_numpy())
+        rows = self.table.select(["name", "kind", "kind_stated"]).take(first).to_pylist()
+        columns = zip(mentions, np.bincount(which, scored), sums, strict=True)
+        for row, (times, with_scores, scores) in zip(rows, columns, strict=True):
+            row |= {"mentions": int(times), "scored": int(with_scores), "kind_scores": scores}
+        return rows, which
 
 
 def _document(

@@ -26,14 +26,13 @@ class Codes:
     """The values of a column of texts, and each row's value as a number; null is empty."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
-        """Number the values in the order in which they come."""
         encoded = pc.fill_null(column.combine_chunks().cast(pa.string()), "").dictionary_encode()
         self.rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         self.values: list[str] = encoded.dictionary.to_pylist()
 
-    def take(self, rows: np.ndarray) -> list[str]:
+    def take(self, rows: np.ndarray | slice) -> list[str]:
         """Return the values of some rows."""
-        return [self.values[number] for number in self.rows[rows]]
+        return [self.values[number] for number in self.rows[rows].tolist()]
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -60,13 +59,9 @@ def plain_rows(rows: pa.Table, joined: Iterable[tuple[str, str]]) -> np.ndarray:
     ]
     norms = {norm: number for number, norm in enumerate(dict(senses))}
     norm = np.array([norms[norm] for norm, _ in senses], np.int64)[pair]
-    about = _has_title(rows, kinds, norms, norm)
     alone = _are_alone(documents.rows, norm) & np.array(whole, bool)[pair]
-    # A namesake with a note may change a name's kind; an organisation may go by its first word.
-    beside, titled = np.flatnonzero(~alone), np.flatnonzero(about)
+    beside = np.flatnonzero(~alone)  # a namesake with a note may change a name's kind
     other = [*joined, *zip(documents.take(beside), names.take(beside), strict=True)]
-    firsts = (senses[number][0].partition(" ")[0] for number in pair[titled])
-    other += zip(documents.take(titled), firsts, strict=True)
     number = {document: n for n, document in enumerate(documents.values)}
     known = {one: n for n, one in enumerate(spelt)}
     more = [
@@ -79,7 +74,7 @@ def plain_rows(rows: pa.Table, joined: Iterable[tuple[str, str]]) -> np.ndarray:
     places, pairs = np.concatenate([documents.rows, places]), np.concatenate([pair, pairs])
     touched = _touched(places, pairs, list(known))[: len(rows)]
     few = np.bincount(places)[documents.rows] <= MAX_NAMES
-    return alone & few & ~about & ~_tells_more(rows) & ~touched
+    return alone & few & ~_has_title(rows, kinds, norms, norm) & ~_tells_more(rows) & ~touched
 
 
 def _are_alone(*columns: np.ndarray) -> np.ndarray:
@@ -117,8 +112,8 @@ def _touched(documents: np.ndarray, pairs: np.ndarray, spelt: list[tuple[str, st
         norm, _ = sense_of(name, kind)
         own = {norm, full_form(name)} if kind in ("person", "unknown") else {norm}
         full.append([forms.setdefault(form, len(forms)) for form in own])
-        words = norm.split()
-        ends = {" ".join(words[at:]) for at in range(1, len(words))}
+        words = norm.split()  # an organisation may go by its first word
+        ends = {*words[:1], *(" ".join(words[at:]) for at in range(1, len(words)))} - {norm}
         short.append(forms_of(norm, name, kind == "person") | ends)
     known = [[forms[form] for form in own if form in forms] for own in short]
     of_full, full_keys = _spread(documents, pairs, full, len(forms))
@@ -143,92 +138,44 @@ def _spread(
     return row, documents[row] * several + values[at]
 
 
-@dataclass(frozen=True, eq=False)
-class _PlainRows:
-    """The rows of plain names, sorted by normal form, language and document."""
-
-    table: pa.Table
-    documents: Codes
-    names: Codes
-
-
 @dataclass(slots=True, eq=False)
 class PlainUnit(Unit):
     """A name in all documents of one language in which it is plain."""
 
-    rows: np.ndarray = field(kw_only=True)
-    plain: _PlainRows = field(kw_only=True)
+    table: pa.Table = field(kw_only=True)
+    rows: list[int] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+    spelt: list[str] = field(default_factory=list)
 
     @property
-    def documents(self) -> list[str]:
-        """The documents, sorted."""
-        return self.plain.documents.take(self.rows)
-
-    @property
-    def places(self) -> Iterator[tuple[str, str]]:
+    def places(self) -> Iterable[tuple[str, str]]:
         """Each document and the name as it is spelt there."""
-        return zip(self.documents, self.plain.names.take(self.rows), strict=True)
+        return zip(self.documents, self.spelt, strict=True)
 
-    def singles(self) -> list[Unit]:
-        """Return the name in each document."""
-        return [
-            Unit(
-                row["document_id"],
-                self.norm,
-                self.note,
-                Counter({row["name"]: row["mentions"]}),
-                Counter({row["kind"]: row["mentions"]}),
-                context=row["context"] or "",
-                language=self.language,
-            )
-            for row in self.plain.table.take(self.rows).to_pylist()
-        ]
+    def singles(self) -> Iterator[Unit]:
+        """Yield the name in each document."""
+        for row in self.table.take(self.rows).to_pylist():
+            names, kinds = (Counter({row[of]: row["mentions"]}) for of in ("name", "kind"))
+            unit = Unit(row["document_id"], self.norm, "", names, kinds)
+            unit.context, unit.language = row["context"] or "", self.language
+            yield unit
 
 
 def plain_entities(rows: pa.Table) -> list[LocalEntity]:
     """Return one entity for each normal form and language of rows of plain names."""
-    if not len(rows):
-        return []
     columns = [Codes(rows[name]) for name in ("document_id", "name", "kind", "language")]
-    documents, names, kinds, languages = columns
-    first, pair = distinct(names.rows, kinds.rows)
-    spelt = zip(names.take(first), kinds.take(first), strict=True)
-    norms: dict[str, int] = {}
-    number = [norms.setdefault(sense_of(*one)[0], len(norms)) for one in spelt]
-    written = list(norms)
-    one_of, unit_of = distinct(np.array(number, np.int64)[pair], languages.rows)
-    order = np.argsort(unit_of, kind="stable")
-    stops = np.cumsum(np.bincount(unit_of))
-    told = rows.select(["document_id", "name", "kind", "mentions", "context"])
-    plain = _PlainRows(told, documents, names)
-    units = [
-        PlainUnit(
-            documents.values[documents.rows[rows_of[0]]],
-            norm,
-            "",
-            language=language or "und",
-            rows=rows_of,
-            plain=plain,
-        )
-        for rows_of, norm, language in zip(
-            np.split(order, stops[:-1]),
-            (written[n] for n in np.array(number)[pair[one_of]]),
-            languages.take(one_of),
-            strict=True,
-        )
-    ]
-    first, combination = distinct(unit_of, pair)
-    mentions = np.bincount(combination, rows["mentions"].to_numpy()).astype(int).tolist()
-    for unit, name, kind, times in zip(
-        unit_of[first], names.take(first), kinds.take(first), mentions, strict=True
-    ):
-        units[unit].names[name] += times
-        units[unit].kinds[kind] += times
-    return [LocalEntity([unit]) for unit in units]
-
-
-def singles(entity: LocalEntity) -> list[LocalEntity]:
-    """Return an entity document by document."""
-    if not isinstance(entity.main, PlainUnit):
-        return [entity]
-    return [LocalEntity([one]) for one in entity.main.singles()]
+    values = (column.take(slice(None)) for column in columns)
+    told = zip(*values, rows["mentions"].to_pylist(), strict=True)
+    units: dict[tuple[str, str], PlainUnit] = {}
+    for row, (document, name, kind, language, mentions) in enumerate(told):
+        norm, _ = sense_of(name, kind)
+        unit = units.get((norm, language))
+        if unit is None:
+            unit = PlainUnit(document, norm, "", language=language or "und", table=rows)
+            units[norm, language] = unit
+        unit.names[name] += mentions
+        unit.kinds[kind] += mentions
+        unit.documents.append(document)
+        unit.spelt.append(name)
+        unit.rows.append(row)
+    return [LocalEntity([unit]) for unit in units.values()]

@@ -9,7 +9,7 @@ from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.likeness import SAME, Likeness, Profile
 from tasks.publish.resolve.lives import Life, joined
 from tasks.publish.resolve.local_entities import LocalEntity, kinds_clash, voted_kind
-from tasks.publish.resolve.plain_names import PlainUnit, singles
+from tasks.publish.resolve.plain_names import PlainUnit
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import HAN
 
@@ -37,18 +37,10 @@ class Sense:
     @property
     def documents(self) -> set[str]:
         """The documents with one of the bearers."""
-        if len(self.members) > 1 and self._documents is None:
-            self._documents = self._found()
-        return self._documents or self._found()
-
-    def _found(self) -> set[str]:
-        return {document for member in self.members for document in member.main.documents}
-
-    def stands_in(self, document: str) -> bool:
-        """Tell whether a document has one of the bearers."""
-        if len(self.members) == 1:
-            return document in self.members[0].main.documents
-        return document in self.documents
+        found = self._documents or {d for member in self.members for d in member.main.documents}
+        if len(self.members) > 1:
+            self._documents = found
+        return found
 
     @property
     def key(self) -> tuple[str, int]:
@@ -83,22 +75,9 @@ def find_senses(entities: list[LocalEntity], likeness: Likeness) -> dict[str, li
     for entity in entities:
         blocks[entity.norm].append(entity)
     likeness.prepare(_doubtful_descriptions(blocks))
-    several = {
-        norm: _Block(norm, block, likeness)
-        for norm, block in blocks.items()
-        if len(block) > 1 or len(block[0].kinds) > 1
-    }
-    likeness.prepare(text for block in several.values() for text in block.doubtful_contexts())
-    return {
-        norm: several[norm].finish() if norm in several else [_only_sense(norm, block[0])]
-        for norm, block in sorted(blocks.items())
-    }
-
-
-def _only_sense(norm: str, bearer: LocalEntity) -> Sense:
-    sense = Sense(norm, 0)
-    sense.add(bearer)
-    return sense
+    made = {norm: _Block(norm, block, likeness) for norm, block in sorted(blocks.items())}
+    likeness.prepare(text for block in made.values() for text in block.doubtful_contexts())
+    return {norm: block.finish() for norm, block in made.items()}
 
 
 def _doubtful_descriptions(blocks: dict[str, list[LocalEntity]]) -> set[str]:
@@ -132,8 +111,11 @@ class _Block:
                 self._place(entity, _evidence(entity))
         self.is_clear = len(self.senses) < 2 and self._agree(block)
         if not self.is_clear:
-            every = (single for entity in self.waiting for single in singles(entity))
-            self.waiting = sorted(every, key=_most_telling_first)
+            for entity in self.waiting[:]:
+                if isinstance(entity.main, PlainUnit):
+                    self.waiting.remove(entity)
+                    self.waiting += [LocalEntity([single]) for single in entity.main.singles()]
+            self.waiting.sort(key=_most_telling_first)
 
     def _agree(self, block: list[LocalEntity]) -> bool:
         """Tell whether nothing keeps any passing mention from meaning the same as the others."""
@@ -146,8 +128,6 @@ class _Block:
 
     def doubtful_contexts(self) -> list[str]:
         """Return the texts to encode in order to place passing mentions."""
-        if self.is_clear:
-            return []
         doubtful = [e.context for e in self.waiting if len(self._open_to(e, "")) != 1]
         if not self.senses or not doubtful:
             return []
@@ -218,7 +198,7 @@ class _Block:
         elsewhere = [
             sense
             for sense in self.senses[:_MAX_SENSES]
-            if not sense.stands_in(entity.document)
+            if entity.document not in sense.documents
             and not self._lived_apart(sense, entity, [entity.description])
         ]
         if " " in self.norm:
@@ -241,7 +221,7 @@ class _Block:
         return [s for s in self.senses[:_MAX_SENSES] if not self._clash(s, entity, evidence)]
 
     def _clash(self, sense: Sense, entity: LocalEntity, evidence: str) -> bool:
-        if sense.stands_in(entity.document):  # which keeps two things of this name apart
+        if entity.document in sense.documents:  # which keeps two things of this name apart
             return True
         if entity.note and sense.notes:
             return not _notes_agree(entity.note, sense.notes)
@@ -264,7 +244,7 @@ class _Block:
         what else they tell must differ, too. One tie that both have makes them one person.
         """
         one, two = sense.life, other.life
-        if one is None or two is None or not {sense.kind, other.kind} <= {"person", "unknown"}:
+        if not one or not two or not {sense.kind, other.kind} <= {"person", "unknown"}:
             return False
         if one.ties & two.ties or not (one.has_other_dates(two) or one.began_elsewhere(two)):
             return False
