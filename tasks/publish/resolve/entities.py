@@ -74,11 +74,12 @@ def resolve(
 ) -> Resolution:
     """Resolve each name in each document to an entity.
 
-    `local` has one row per document_id, name and kind, with title, language, mentions, as_title,
-    description, context, born and died; `aliases` has document_id, name, alias, kind, confidence;
-    `anchors` are the EntityAnchor rows so far, `overrides` the Override rows, and `moved` has
-    document_id and earlier_document_id of documents under a new uri. `distinct_names` has
-    document_id, name and other of names that mean two things unless an alias says otherwise.
+    `local` has one row per document_id, name and kind, with title, language, mentions, kind_stated,
+    scored, kind_scores, as_title, description, context, born and died; `aliases` has document_id,
+    name, alias, kind, confidence; `anchors` are the EntityAnchor rows so far, `overrides` the
+    Override rows, and `moved` has document_id and earlier_document_id of documents under a new uri.
+    `distinct_names` has document_id, name and other of names that mean two things unless an alias
+    says otherwise.
     `encode` returns vectors of length one; without it descriptions are compared by their words.
     """
     with _collector_paused():
