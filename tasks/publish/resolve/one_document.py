@@ -97,6 +97,7 @@ def read_local(
     is_plain = plain_rows(table, joined_names)
     entities = plain_entities(table.filter(pa.array(is_plain)))
     rows = _Rows(table.filter(pa.array(~is_plain)))
+    del table, places
     votes: Votes = {}
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         names = _DocumentNames(document, apart[document], votes)

@@ -107,15 +107,12 @@ def _touched(documents: np.ndarray, pairs: np.ndarray, spelt: list[tuple[str, st
     `pairs` are the names' numbers in `spelt`, which has names and kinds.
     """
     forms: dict[str, int] = {}
-    full, short = [], []
+    full = []
     for name, kind in spelt:
         norm, _ = sense_of(name, kind)
         own = {norm, full_form(name)} if kind in ("person", "unknown") else {norm}
         full.append([forms.setdefault(form, len(forms)) for form in own])
-        words = norm.split()  # an organisation may go by its first word
-        ends = {*words[:1], *(" ".join(words[at:]) for at in range(1, len(words)))} - {norm}
-        short.append(forms_of(norm, name, kind == "person") | ends)
-    known = [[forms[form] for form in own if form in forms] for own in short]
+    known = [[forms[form] for form in _short(*one) if form in forms] for one in spelt]
     of_full, full_keys = _spread(documents, pairs, full, len(forms))
     of_short, short_keys = _spread(documents, pairs, known, len(forms))
     touched = np.zeros(len(pairs), bool)
@@ -123,6 +120,14 @@ def _touched(documents: np.ndarray, pairs: np.ndarray, spelt: list[tuple[str, st
     touched[of_short[np.isin(short_keys, full_keys)]] = True
     touched[of_full[~_are_alone(full_keys)]] = True
     return touched
+
+
+def _short(name: str, kind: str) -> frozenset[str]:
+    """Return all forms under which another name in the document may mean the same, or a part."""
+    norm, _ = sense_of(name, kind)
+    words = norm.split()
+    ends = {*words[:1], *(" ".join(words[at:]) for at in range(1, len(words)))} - {norm}
+    return forms_of(norm, name, kind == "person") | ends
 
 
 def _spread(
@@ -166,12 +171,13 @@ def plain_entities(rows: pa.Table) -> list[LocalEntity]:
     columns = [Codes(rows[name]) for name in ("document_id", "name", "kind", "language")]
     values = (column.take(slice(None)) for column in columns)
     told = zip(*values, rows["mentions"].to_pylist(), strict=True)
+    table = rows.select(["document_id", "name", "kind", "mentions", "context"])
     units: dict[tuple[str, str], PlainUnit] = {}
     for row, (document, name, kind, language, mentions) in enumerate(told):
         norm, _ = sense_of(name, kind)
         unit = units.get((norm, language))
         if unit is None:
-            unit = PlainUnit(document, norm, "", language=language or "und", table=rows)
+            unit = PlainUnit(document, norm, "", language=language or "und", table=table)
             units[norm, language] = unit
         unit.names[name] += mentions
         unit.kinds[kind] += mentions
