@@ -88,8 +88,8 @@ def read_local(
     known = meant, wholes, firsts, _translations(every_stated)
     del spelt
     joined_names = [(row["document_id"], row["name"]) for row in rows.named(meant.keys() | wholes)]
-    for document, own in stated.items():
-        joined_names += [(document, row[side]) for row in own for side in ("name", "alias")]
+    for document, told in stated.items():
+        joined_names += [(document, row[side]) for row in told for side in ("name", "alias")]
     for of in (meant, wholes):  # a name without its added word may be a piece of another
         joined_names += [(document, of[name]) for document, name in joined_names if name in of]
     for document, pairs in apart.items():
