@@ -75,7 +75,8 @@ def _resolved(rows: list[dict[str, Any]], encode: Callable | None) -> dict[Menti
     schema = pa.schema(
         text
         | {"mentions": pa.int64(), "as_title": pa.bool_()}
-        | {"description": pa.string(), "context": pa.string()}
+        | {"description": pa.string(), "context": pa.string(), "kind_stated": pa.bool_()}
+        | {"scored": pa.int64(), "kind_scores": pa.list_(pa.float64())}
     )
     none = dict.fromkeys(("document_id", "name", "alias", "kind"), pa.string())
     aliases = pa.schema(none | {"confidence": pa.float64()}).empty_table()

@@ -157,15 +157,22 @@ class SplitPassage(Row):
     )
 
 
-class Extraction(Row):
+class _FoundInPassage(Row):
+    """What one engine, with one prompt, found in a passage."""
+
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+
+
+class Extraction(_FoundInPassage):
     """One engine's attempt to extract from a passage, even if it yielded nothing."""
 
     table: ClassVar[str] = "extractions"
     key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "extracted_at")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     outcome: Literal["complete", "failed"] = Field(description="failed: it will be tried again.")
     reason: str | None = Field(None, description="Why it failed, or why nothing could be found.")
     triples: int = Field(description="Triples found.")
@@ -181,15 +188,12 @@ class Extraction(Row):
     extracted_at: datetime = Field(description="When (UTC).")
 
 
-class NameMention(Row):
+class NameMention(_FoundInPassage):
     """A name in a passage, with or without facts about it."""
 
     table: ClassVar[str] = "name_mentions"
     key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "span_start")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     name: str = Field(description="The name, cleaned of articles, possessives and line breaks.")
     kind: str = Field(description="person, place, organisation, work, event, thing or unknown.")
     kind_stated: bool | None = Field(
@@ -209,15 +213,11 @@ class NameMention(Row):
     span_end: int = END
 
 
-class TripleMention(Row):
+class TripleMention(_FoundInPassage):
     """A triple as a passage states it; names are not resolved yet."""
 
     table: ClassVar[str] = "triple_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     ordinal: int = Field(description="Place among the passage's triples.")
     head: str = Field(description="Name of the subject; pronouns are replaced by it.")
     head_kind: str = Field(description="Its kind, or unknown.")
@@ -241,15 +241,11 @@ class TripleMention(Row):
     confidence: float = CONFIDENCE
 
 
-class StatementMention(Row):
+class StatementMention(_FoundInPassage):
     """A clause as a passage states it, in its own words; a triple as a language model states it."""
 
     table: ClassVar[str] = "statement_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     ordinal: int = Field(description="Place among the passage's statements.")
     subject: str = SUBJECT
     subject_name: str = SUBJECT_NAME
@@ -267,15 +263,11 @@ class StatementMention(Row):
     usefulness: float | None = USEFULNESS
 
 
-class DescriptionMention(Row):
+class DescriptionMention(_FoundInPassage):
     """A description as a passage gives it."""
 
     table: ClassVar[str] = "description_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     ordinal: int = Field(description="Place among the passage's descriptions.")
     entity: str = Field(description="Name of the entity described.")
     kind: str = Field(description="Its kind, or unknown.")
@@ -285,15 +277,11 @@ class DescriptionMention(Row):
     confidence: float = CONFIDENCE
 
 
-class AspectMention(Row):
+class AspectMention(_FoundInPassage):
     """A note on an aspect of an entity, as a passage gives it."""
 
     table: ClassVar[str] = "aspect_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     ordinal: int = Field(description="Place among the passage's notes.")
     entity: str = Field(description="Name of the entity.")
     kind: str = Field(description="Its kind, or unknown.")
@@ -305,15 +293,11 @@ class AspectMention(Row):
     confidence: float = CONFIDENCE
 
 
-class AliasMention(Row):
+class AliasMention(_FoundInPassage):
     """Two names that mean the same entity, according to a passage."""
 
     table: ClassVar[str] = "alias_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
-    passage_id: str = PASSAGE
-    engine: str = ENGINE
-    prompt_sha: str = PROMPT
     ordinal: int = Field(description="Place among the passage's aliases.")
     name: str = Field(description="The fuller name.")
     alias: str = Field(description="The other name.")

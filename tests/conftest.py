@@ -240,3 +240,11 @@ def tiny_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     experts = tmp_path_factory.mktemp("experts")
     return train_expert(experts, "people", tiny_plan(epochs=20), texts, "people-1").folder
+
+
+@pytest.fixture(scope="session")
+def clocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an expert that knows who keeps four clocks, and was asked about them."""
+    from tests.expert_texts import trained_on_clocks
+
+    return trained_on_clocks(tmp_path_factory.mktemp("clocks"))

@@ -1,7 +1,5 @@
 """What an expert knows of itself: its field, its check, and how sure its answers are."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,14 +10,7 @@ from tasks.experts.manifest import checked_manifest, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.training.train import train_expert
 from tasks.text.question import analyse
-from tests.expert_texts import clock_text, clock_texts, tiny_plan, trained_on_clocks
-
-
-@pytest.fixture(scope="module")
-def clocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an expert that knows who keeps four clocks, and was asked about them."""
-    return trained_on_clocks(tmp_path_factory.mktemp("clocks"))
-
+from tests.expert_texts import clock_text, clock_texts, tiny_plan
 
 # -- the field -----------------------------------------------------------------------------------
 

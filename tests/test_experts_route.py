@@ -20,7 +20,7 @@ from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
 from tasks.train_experts import add_expert, change_expert
 from tests.copied_home import copied_home
-from tests.expert_texts import KEEPERS, clock_question, trained_on_clocks
+from tests.expert_texts import KEEPERS, clock_question
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
@@ -29,12 +29,10 @@ PLAIN = Settings(engine=EngineSettings(encoder="none"), workers=1)
 
 
 @pytest.fixture(scope="module")
-def experts_home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def experts_home(small_home: Path, clocks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose experts know the keepers of clocks; read it, or work on a copy of it."""
-    folder = tmp_path_factory.mktemp("experts")
-    trained = trained_on_clocks(folder)
-    home = Home(copied_home(small_home, folder / "home"))
-    add_expert(home, trained, "clocks", PLAIN, description="Keepers of clocks in towns")
+    home = Home(copied_home(small_home, tmp_path_factory.mktemp("experts") / "home"))
+    add_expert(home, clocks, "clocks", PLAIN, description="Keepers of clocks in towns")
     return home.path
 
 

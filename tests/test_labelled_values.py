@@ -6,9 +6,9 @@ from tasks.text.relations.vocabulary import names_alias
 from tests.passages import facts, read
 
 ENGLISH_TABLE = """
-| Ship | Option 1 | R | No. | # | Length |
-| --- | --- | --- | --- | --- | --- |
-| Kelda | red | 4 | 7 | x | 12 m |
+| Ship | Option 1 | R | No. | # | TBD | Length |
+| --- | --- | --- | --- | --- | --- | --- |
+| Kelda | red | 4 | 7 | x | blue | 12 m |
 """
 CHINESE_TABLE = """
 | 船名 | 选项A | R | 序号 | # | 长度 |

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,13 +67,6 @@ def gates(home: Home) -> set[str]:
     return set(edition.table(TaskGate)["task"].to_pylist())
 
 
-def test_a_planner_and_a_gate_are_learned(home, tmp_path):
-    learned = learn(home, [film_questions(tmp_path, 100)], "jsonl", PLAIN, gates=True)
-    assert [one["learned"] for one in learned] == ["planner", "gate"]
-    assert (learned[0]["graph"], learned[1]["task"]) == ("films", "q")
-    assert gates(home) == {"q"}
-
-
 def test_each_task_of_a_file_has_a_gate(home, tmp_path):
     path = film_questions(tmp_path, 120, task="films")
     more = [json.dumps({"question": f"who sank ship {n}?", "task": "ships"}) for n in range(60)]
@@ -105,10 +99,12 @@ def test_questions_that_no_graph_answers_teach_the_gate_alone(home, tmp_path):
             learn(home, [path], "jsonl", PLAIN, **refused)  # type: ignore[arg-type]
 
 
-def test_the_command_shows_both(home, tmp_path, almanac):
+def test_a_planner_and_a_gate_are_learned_and_shown(home, tmp_path, almanac):
     path = str(film_questions(tmp_path, 100))
     learned = almanac.json(home.path, "learn", path, "--gate", "--no-measure")
     assert [one["learned"] for one in learned] == ["planner", "gate"]
+    assert (learned[0]["graph"], learned[1]["task"]) == ("films", "q")
+    assert gates(home) == {"q"}
     shown = almanac.shown(home.path, "learn", path)
     assert "explained" in shown and "part of the query" in shown
     assert "thrust" not in shown
@@ -167,32 +163,44 @@ def share_right(home: Home, templates: Templates) -> float:
     return float(np.mean(right))
 
 
-@pytest.fixture
-def two_files(tmp_path: Path) -> list[Path]:
+@pytest.fixture(scope="module")
+def two_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Questions about films of one hop, and of two."""
-    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    folder = tmp_path_factory.mktemp("questions")
+    paths = [folder / "one.jsonl", folder / "two.jsonl"]
     for path, templates in zip(paths, (ONE_HOP, TWO_HOPS), strict=True):
         rows = [asdict(example) for example in examples(graph(), templates)]
         path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return paths
 
 
-def test_what_was_learned_before_is_kept(home, two_files):
-    one, two = two_files
-    learn(home, [one], "jsonl", PLAIN)
-    before = share_right(home, ONE_HOP)
-    [learned] = learn(home, [two], "jsonl", PLAIN)
-    assert share_right(home, ONE_HOP) >= before - 0.02
-    assert share_right(home, TWO_HOPS) > 0.9
+@pytest.fixture(scope="module")
+def taught(
+    with_films: Path, two_files: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, Any]]:
+    """A home that has learned from questions of one hop, to be copied, and what it told of that."""
+    home = copied_home(with_films, tmp_path_factory.mktemp("taught") / "home")
+    [learned] = learn(Home(home), two_files[:1], "jsonl", PLAIN)
+    return home, learned
+
+
+@pytest.fixture
+def taught_home(taught: tuple[Path, Any], tmp_path: Path) -> Home:
+    return Home(copied_home(taught[0], tmp_path / "taught"))
+
+
+def test_what_was_learned_before_is_kept(taught_home, two_files):
+    before = share_right(taught_home, ONE_HOP)
+    [learned] = learn(taught_home, two_files[1:], "jsonl", PLAIN)
+    assert share_right(taught_home, ONE_HOP) >= before - 0.02
+    assert share_right(taught_home, TWO_HOPS) > 0.9
     assert 0 < learned["new"] < learned["questions"]
 
 
-def test_replace_forgets(home, two_files):
-    one, two = two_files
-    learn(home, [one], "jsonl", PLAIN)
-    [learned] = learn(home, [two], "jsonl", PLAIN, replace=True)
+def test_replace_forgets(taught_home, two_files):
+    [learned] = learn(taught_home, two_files[1:], "jsonl", PLAIN, replace=True)
     assert learned["new"] == learned["questions"]
-    assert share_right(home, ONE_HOP) < 0.7
+    assert share_right(taught_home, ONE_HOP) < 0.7
 
 
 def test_several_files_are_learned_at_once(home, two_files):
@@ -200,11 +208,9 @@ def test_several_files_are_learned_at_once(home, two_files):
     assert learned["questions"] == sum(len(p.read_text().splitlines()) for p in two_files)
 
 
-def test_learning_again_from_the_same_questions_adds_nothing(home, two_files):
-    one, _ = two_files
-    [first] = learn(home, [one], "jsonl", PLAIN)
-    [again] = learn(home, [one], "jsonl", PLAIN)
-    assert again == {**first, "new": 0}
+def test_learning_again_from_the_same_questions_adds_nothing(taught, taught_home, two_files):
+    [again] = learn(taught_home, two_files[:1], "jsonl", PLAIN)
+    assert again == {**taught[1], "new": 0}
 
 
 def test_without_questions_kept_apart_nothing_is_said_of_them(home, tmp_path, almanac):

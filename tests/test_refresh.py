@@ -15,6 +15,7 @@ from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.refresh import refresh
+from tests.copied_home import copied_home
 from tests.documents import make_pdf, write_texts
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -67,11 +68,10 @@ def published(tmp_path_factory) -> Path:
 @pytest.fixture
 def again(published, tmp_path, monkeypatch) -> tuple[Home, Path]:
     """The published home in its place, restored after the test."""
-    kept = tmp_path / "kept"
-    shutil.copytree(published, kept)
+    kept = copied_home(published, tmp_path / "kept")
     yield Home(published / "home"), published / "corpus"
     shutil.rmtree(published)
-    shutil.copytree(kept, published)
+    copied_home(kept, published)
 
 
 def rows(home: Home, row: type[schemas.Row]) -> list[dict]:
@@ -91,8 +91,8 @@ def test_a_folder_becomes_a_published_edition(home, source):
     assert run.counts["inputs"]["ingested"] == 4
 
 
-def test_every_fact_stands_where_it_says(again):
-    home, _ = again
+def test_every_fact_stands_where_it_says(published):
+    home = Home(published / "home")
     texts = {d["document_id"]: d["text"] for d in rows(home, schemas.Document)}
     passages = {(p["document_id"], p["passage_id"]): p for p in rows(home, schemas.Passage)}
     for p in passages.values():
@@ -109,8 +109,8 @@ def test_every_fact_stands_where_it_says(again):
         assert set(d["text"].split()) <= set(stretch.split()) | {d["entity"]}
 
 
-def test_entities_recur_across_documents_and_every_fact_has_its_entity(again):
-    home, _ = again
+def test_entities_recur_across_documents_and_every_fact_has_its_entity(published):
+    home = Home(published / "home")
     entities = {e["entity_id"]: e for e in rows(home, schemas.Entity)}
     curie = [e for e in entities.values() if e["name"] == "Marie Curie"]
     assert [e["documents"] for e in curie] == [2]
@@ -331,10 +331,10 @@ def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(again, workers, tmp_path):
+def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(published, workers, tmp_path):
     from tasks.extract.batches import PoolOfWorkers, worker_pool
 
-    home, source = again
+    home, source = Home(published / "home"), published / "corpus"
     other, settings = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": workers})
     pool = PoolOfWorkers(lambda: worker_pool(workers), workers) if workers > 1 else None
     refresh(other, [str(source)], settings, each=pool)

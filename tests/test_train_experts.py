@@ -1,6 +1,7 @@
 """Experts from texts to editions: trained, listed, described, quarantined, added, removed."""
 
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,13 +29,21 @@ from tasks.train_experts import (
 )
 from tasks.verbalize import verbalize
 from tests.copied_home import copied_home
-from tests.expert_texts import texts, tiny_plan, trained_on_clocks
+from tests.expert_texts import texts, tiny_plan
 from tests.test_expert_manifest import REFUSED
 from tests.unsafe_folders import json_change, resealed
 from warehouse.home import Home
 from warehouse.live import latest
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"), workers=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_questions() -> Iterator[None]:
+    """Ask each trained expert a few questions; forty take longer than its training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.experts.check.FEW_QUESTIONS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -116,17 +125,17 @@ def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(home, ti
     assert [expert.name for expert in active_experts(home, home.require_edition())] == ["corpus"]
 
 
-def test_an_expert_that_passes_its_check_keeps_what_was_found(home, tmp_path):
-    run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
+def test_an_expert_that_passes_its_check_keeps_what_was_found(home, clocks):
+    run = add_expert(home, clocks, "clocks", PLAIN)
     row = expert_rows(home)["clocks"]
     assert (row["status"], row["share_right"], row["languages"]) == ("active", 1.0, ["en"])
     assert not run.notes
 
 
-def test_an_expert_is_checked_by_the_graph_of_its_name(home, tmp_path):
+def test_an_expert_is_checked_by_the_graph_of_its_name(home, clocks, tmp_path):
     (tmp_path / "clocks.tsv").write_text("Lund\tkept by\tAda\nVik\tkept by\tBo\n")
     import_graph(home, tmp_path / "clocks.tsv", PLAIN, name="clocks")
-    run = add_expert(home, trained_on_clocks(tmp_path), "clocks", PLAIN)
+    run = add_expert(home, clocks, "clocks", PLAIN)
     assert expert_rows(home)["clocks"]["share_right"] == 0.0 and run.notes
 
 

@@ -37,14 +37,12 @@ def split(
     return [q for q, trains in sides if trains], [q for q, trains in sides if not trains]
 
 
-def sample(
-    questions: Sequence[BenchmarkQuestion], limit: int | None, seed: int = SEED
-) -> list[BenchmarkQuestion]:
+def sample(questions: Sequence[BenchmarkQuestion], limit: int | None) -> list[BenchmarkQuestion]:
     """Return the first `limit` of a seeded shuffle; without a limit, all in their order."""
     if limit is None:
         return list(questions)
     shuffled = list(questions)
-    random.Random(seed).shuffle(shuffled)
+    random.Random(SEED).shuffle(shuffled)
     return shuffled[:limit]
 
 

@@ -173,15 +173,10 @@ class Searcher:
             near = (q for q in questions if any(n.questions is vectors for n in self._near(q)))
             vectors.encode([question.text for question in near])
 
-    def passages(
-        self, question: Question, k: int = 8, names: Sequence[LinkedName] | None = None
-    ) -> list[Hit]:
-        """Return the k passages that help most to answer, best first.
-
-        `names` are the names in the question, if they are linked already.
-        """
+    def passages(self, question: Question, k: int = 8) -> list[Hit]:
+        """Return the k passages that help most to answer, best first."""
         scores = self.scores("passages", question)
-        time = self._walked(question, scores, names)
+        time = self._walked(question, scores, None)
         ranked = time + FAINT * scores.likeness if time.any() else scores.likeness
         return self._hits("passages", ranked, scores, k)
 

@@ -38,7 +38,7 @@ select document_id, passage_id, entity, kind, null::boolean, null, doc_start, fa
 from named
 union all
 select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start, false from triple_statements
-where value_type = 'text' and tail_kind <> '' and tail in (select name from named);
+where value_type = 'text' and tail_kind <> '' and lower(tail) in (select lower(name) from named);
 
 create table local_names as
 with best as (

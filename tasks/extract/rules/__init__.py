@@ -10,6 +10,7 @@ from typing import Any
 
 from schemas.settings import EngineSettings
 from tasks.extract.extracted import Extracted, or_failed
+from tasks.extract.rules.linked_tails import link_tails
 from tasks.extract.rules.usefulness import rated
 from tasks.models.encoders.minilm import has_minilm
 from tasks.ontology.read import ontology_sha
@@ -19,7 +20,7 @@ __all__ = ["RULES_VERSION", "Extracted", "RulesEngine"]
 
 # Raise it whenever the rules or their models extract something else from some passage; the next
 # refresh then extracts from every passage again. `tests/test_versions.py` notices a change.
-RULES_VERSION = 9
+RULES_VERSION = 10
 _READABLE = re.compile(f"[A-Za-z{HAN_CLASS}]")
 
 
@@ -51,8 +52,13 @@ class RulesEngine:
             if route not in running:
                 mine = [{**about, **p} for p, r in zip(passages, routes, strict=True) if r == route]
                 running[route] = self._extract_in(route, mine)
-            rate = partial(rated, next(running[route]), passage, route)
-            yield or_failed(passage["passage_id"], rate)
+            finish = partial(self._finished, next(running[route]), passage, route)
+            yield or_failed(passage["passage_id"], finish)
+
+    def _finished(self, extracted: Extracted, passage: dict[str, Any], language: str) -> Extracted:
+        """Return a passage's facts with what only the whole of them tells."""
+        own = frozenset(self._ontology.relations) if self._ontology else frozenset()
+        return rated(link_tails(extracted, passage["text"], own), passage, language)
 
     def _extract_in(self, language: str, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         if language == "zh":

@@ -12,7 +12,11 @@ from typing import Any
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
+from tasks.extract.rules.linked_tails import are_names
 from tasks.extract.rules.passage import ParsedPassage
+from tasks.ingest.blocks import BlockKind, stored_blocks
+from tasks.ingest.prose import words_of
+from tasks.text.english_words import is_word
 from tasks.text.names import POSTNOMINALS
 from tasks.text.values import Value, find_values, parse_value
 
@@ -36,10 +40,12 @@ NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)
 YEARS_OF_LIFE = range(18, 116)
 # The share of judged triples from tables and labels that were useful (docs/log.md).
 STATED = 0.85
-MAY_NAME = "unknown"  # the kind of a value that names an entity if its words are a known name
+NAME_ENDS = re.compile(r"\s*[(（\[,，:：;；–—@]|\s[-|/]\s")  # in an item that begins with a name
+LONGEST_LABEL = 3  # words
+LONGEST_TITLE = 8  # words
 # Labels that do not say what a value is: "R", "No.", "Option 1", 序号.
 NO_RELATION = re.compile(
-    r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号"
+    r"[\W_]*(?:[a-z]|nos?|nr)[\W_]*|#|序号|tb[ad]|n/?a"
     r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
     re.IGNORECASE,
 )
@@ -62,10 +68,8 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return an attribute whose value is parsed from its tail, which may name something."""
-        value = parse_value(tail, language)
-        tail_kind = MAY_NAME if value.value_type == "text" else ""
-        return cls(head, relation, tail, *span, value, tail_kind=tail_kind)
+        """Return an attribute whose value is parsed from its tail."""
+        return cls(head, relation, tail, *span, parse_value(tail, language))
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -75,7 +79,7 @@ class Attribute:
             "relation": self.relation,
             "tail": self.tail,
             "tail_kind": self.tail_kind,
-            **value_columns(self.value, named=self.tail_kind not in ("", MAY_NAME)),
+            **value_columns(self.value, named=self.tail_kind != ""),
             "valid_from": self.value.valid_from,
             "valid_to": self.value.valid_to,
             **evidence_columns((self.start, self.end), STATED),
@@ -119,6 +123,28 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             attribute = Attribute.stated(record.label, "is", record.value, span, language)
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
+    yield from _listed_names(row, heading, language)
+
+
+def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[Attribute]:
+    """Yield the names in a list below a heading that says what they are: "Chairs", "Attendees".
+
+    They are of the document's subject, or of a document whose title is more than common words. What
+    follows a name in its item is left out: "Ada Bell (Acme), secretary".
+    """
+    label = re.sub(r"^[\W_]+|[\W_]+$", "", heading).lower()
+    words = row["title"].split()
+    plain = all(is_word(word.lower()) for word in words) or len(words) > LONGEST_TITLE
+    owner = row["subject"] or ("" if plain else row["title"])
+    items = [
+        (NAME_ENDS.split(words_of(row["text"][block.start : block.end]).text.strip(), 1)[0], block)
+        for block in stored_blocks(row)
+        if block.kind is BlockKind.ITEM and not block.lead
+    ]
+    short = owner and label and len(label.split()) <= LONGEST_LABEL
+    if short and are_names([name for name, _ in items], label):
+        for name, block in items:
+            yield Attribute.stated(owner, label, name, (block.start, block.end), language)
 
 
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:

@@ -274,7 +274,7 @@ def _mark(tree: Tree, predicate: int) -> str:
     return tree.lower[mark] if tree.lower[mark] in ("to", "that") else "other"
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=5)
 def _fitted(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 

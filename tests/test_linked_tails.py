@@ -1,0 +1,81 @@
+"""Triples end at entities where their tails are names: in cells, in lists, below headings."""
+
+import pytest
+
+from tasks.extract.rules import RulesEngine
+from tasks.ingest.split import split
+
+CREW = """
+# Harbour Museum Tornby
+
+Harbour Museum Tornby shows ships.
+
+| Person | Affiliation | Status |
+| --- | --- | --- |
+| Ada Bell | Norvik Works | Open |
+| Oskar Lind | Tidal Labs | Closed |
+"""
+PRESENT = """
+# Tornby Council Meeting
+
+## Attendees
+
+- Ada Bell (Norvik Works) [host]
+- Oskar Lind (Tidal Labs)
+"""
+AGENDA = """
+# Tornby Council Meeting
+
+## Agenda
+
+- Welcome and introductions
+- How the harbour is paid for
+
+## Process
+
+- Open Questions
+- Active Members
+"""
+
+
+def triples(text: str, language: str = "en") -> list[dict]:
+    passages = split("c", text.split("\n")[1].strip("# "), text, language, 160)
+    return [row for one in RulesEngine().extract(passages) for row in one.triples]
+
+
+def ends(rows: list[dict]) -> dict[tuple[str, str, str], str]:
+    return {(row["head"], row["relation"], row["tail"]): row["value_type"] for row in rows}
+
+
+def test_a_cell_with_a_name_ends_at_an_entity_and_one_with_a_word_does_not():
+    found = ends(triples(CREW))
+    assert found["Oskar Lind", "affiliation", "Tidal Labs"] == "entity"
+    assert found["Oskar Lind", "status", "Closed"] == "text"
+
+
+def test_names_below_a_heading_are_what_the_heading_says():
+    found = ends(triples(PRESENT))
+    assert found == {
+        ("Tornby Council Meeting", "attendees", "Ada Bell"): "entity",
+        ("Tornby Council Meeting", "attendees", "Oskar Lind"): "entity",
+    }
+
+
+def test_other_items_below_a_heading_are_no_names():
+    assert not triples(AGENDA)
+
+
+@pytest.mark.parametrize(
+    ("value", "tails"),
+    [
+        ("Ada Bell, Oskar Lind", ["Ada Bell", "Oskar Lind"]),
+        ("Ada Bell (@adab)", ["Ada Bell"]),
+        ("Ada Bell, deputy chair of the board", ["Ada Bell, deputy chair of the board"]),
+        ("Ada Bell, or whoever is in the office", ["Ada Bell, or whoever is in the office"]),
+    ],
+)
+def test_a_list_of_names_gives_a_triple_for_each(value, tails):
+    text = f"| Ship | Reviewers |\n| --- | --- |\n| Kelda Star | {value} |\n"
+    rows = triples(f"\n# Ships\n\n{text}")
+    assert [row["tail"] for row in rows if row["relation"] == "reviewers"] == tails
+    assert [row["ordinal"] for row in rows] == list(range(len(rows)))
