@@ -34,6 +34,7 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 RIDGE = 0.3  # of the sum of the losses; intercepts are not shrunk
 LEAST_SLOPE = 0.02  # of the margin, by which the weight of the share is divided
 LEAST_SHARED = 0.6
+UNANSWERABLE = 0.15  # of the questions in use, supposed; more of those in training are
 LEAST = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -104,13 +105,19 @@ def read(home: Path, questions: Path, reader: TrainedReader) -> Iterator[Row]:
         yield Row(str(home), question.language, bool(right), found)
 
 
-def fit(features: list[list[float]], right: list[bool]) -> np.ndarray:
-    """Return the weights of a logistic regression of `right` on features that end with a 1."""
+def fit(
+    features: list[list[float]], right: list[bool], counts: list[float] | None = None
+) -> np.ndarray:
+    """Return the weights of a logistic regression of `right` on features that end with a 1.
+
+    `counts` says how often each example counts, once by default.
+    """
     x, y = np.array(features), np.array(right, float)
+    times = np.ones(len(y)) if counts is None else np.array(counts)
 
     def loss(weights: np.ndarray) -> float:
         values = x @ weights
-        misfit = (np.logaddexp(0.0, values) - y * values).sum()
+        misfit = (times * (np.logaddexp(0.0, values) - y * values)).sum()
         return float(misfit + RIDGE * weights[:-1] @ weights[:-1] / 2)
 
     weights: np.ndarray = minimize(loss, np.zeros(x.shape[1])).x
@@ -139,7 +146,13 @@ def fitted(rows: list[Row], unit: Unit) -> dict[str, float]:
     margin, covered, _ = fit(features, [one.right for one in found])
     weights = {"covered": max(covered, 0.0) / max(margin, LEAST_SLOPE)}
     best = [one for one in (best_of(row, unit, weights) for row in rows) if one]
-    chance = fit([[one.worth, one.gap, 1.0] for one in best], [one.right for one in best])
+    answerable = sum(row.answerable for row in rows)
+    rare = UNANSWERABLE / (1 - UNANSWERABLE) * answerable / max(len(rows) - answerable, 1)
+    chance = fit(
+        [[one.worth, one.gap, 1.0] for one in best],
+        [one.right for one in best],
+        [1.0 if one.answerable else min(rare, 1.0) for one in best],
+    )
     weights |= dict(zip(("worth", "gap", "intercept"), chance, strict=True))
     return {name: round(float(weight), 4) for name, weight in weights.items()}
 
