@@ -26,7 +26,6 @@ from flows.jobs import (
 from flows.terminal import Shown
 from schemas.answers import MIN_SCORE, Answer, Evidence, Gating, Way
 from schemas.errors import UsageError
-from schemas.knowledge import CORPUS
 from schemas.labels import HeldLabels, labels_of_reader
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
@@ -350,8 +349,9 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     """Yield how an answer came about."""
     if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
         yield f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}"
-    elif not _is_set(answer) and (answer.answers[1:] or answer.others):
-        yield f"  also possible: {'; '.join([*answer.answers[1:], *answer.others])}"
+    alternatives = answer.others if _is_set(answer) else [*answer.answers[1:], *answer.others]
+    if alternatives:
+        yield f"  also possible: {'; '.join(alternatives)}"
     for evidence in answer.evidence:
         yield f"  {_kind(evidence)}, score {evidence.score:.2f}"
     yield from (f"  | {line}" for line in (answer.program or "").splitlines())
@@ -412,8 +412,8 @@ def _words(answer: Answer) -> str:
 
 
 def _is_set(answer: Answer) -> bool:
-    """Return whether all answers are right, as from a graph, and no alternatives."""
-    return any(e.graph != CORPUS and e.kind != "expert" for e in answer.evidence)
+    """Return whether all answers are right together; those of experts are alternatives."""
+    return not any(evidence.kind == "expert" for evidence in answer.evidence)
 
 
 def expert_words(decision: ExpertDecision) -> str:
