@@ -24,7 +24,7 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
 from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
-from tasks.models.span_reader.reader import SMALL, WIDEST_GAP, Span, Unit
+from tasks.models.span_reader.reader import SECOND, WIDEST_GAP, Span, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
 from tasks.models.span_reader.windows import Pieces
 from tasks.reader.answers import FoundAnswer
@@ -226,7 +226,7 @@ def test_a_title_is_read_before_its_passage() -> None:
 
 def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    network = ReaderNetwork(packaged | load_weights(SMALL))
+    network = ReaderNetwork(packaged | load_weights(SECOND))
     examples = Examples(
         prepare.examples([SOUND, OTHER], Pieces(load_tokenizer())), torch.device("cpu")
     )

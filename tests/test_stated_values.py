@@ -69,8 +69,9 @@ def test_one_sentence_about_a_name_takes_none_of_its_records_away(edition):
     assert heads.count("Kettlewick") >= 2 * len(KEEPERS.split("|"))
 
 
-def test_a_value_is_linked_where_its_words_are_a_name(edition):
+def test_a_value_that_is_a_name_is_linked_also_where_it_stands_once(edition):
     tails = {row["tail"]: row["tail_id"] for row in edition.table(schemas.Triple).to_pylist()}
     entities = {row["name"]: row["entity_id"] for row in edition.table(schemas.Entity).to_pylist()}
     assert tails["Nora Brandt"] == entities["Nora Brandt"]
-    assert tails["Heddle Forge"] is None
+    assert tails["Heddle Forge"] == entities["Heddle Forge"]
+    assert tails["310 euros"] is None and "310 euros" not in entities

@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 
 from schemas.answers import Answer, Evidence
+from schemas.extras import E5_SMALL
 from schemas.settings import EngineSettings
 from tasks.models.encoders.vocabulary import load_tokenizer
+from tasks.models.packaged import state_of
 from tasks.models.span_reader.networks import MiniLMNetwork
 from tasks.models.span_reader.reader import (
-    SMALL,
+    FIRST,
+    HOPELESS,
+    SHIPPED,
     Span,
     TrainedReader,
     Unit,
-    small_reader,
+    reader_beside,
     trained_reader,
 )
 from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
@@ -281,7 +285,7 @@ class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
 
     def __init__(self) -> None:
-        super().__init__(MiniLMNetwork(SMALL), SMALL.with_suffix(".json"))
+        super().__init__(MiniLMNetwork(FIRST), card=SHIPPED / "reader.json")
 
     def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         return 0.8 if unit == "sentence" else 0.2
@@ -356,17 +360,34 @@ def test_plain_output_says_how_sure_it_is() -> None:
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first() -> None:
-    network = MiniLMNetwork(SMALL)
+    network = MiniLMNetwork(FIRST)
     [tokens] = network.pieces.texts(["Tove Lindqvist"])
     states = network.states(network.pieces.pair(tokens.ids, tokens, (0, len(tokens.ids))))
     first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)
 
 
-def test_without_the_multilingual_encoder_the_small_reader_reads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("tasks.models.span_reader.reader.has_e5", lambda: False)
-    assert trained_reader.__wrapped__() is small_reader()
-    answers = answers_of(small_reader(), "Who built the harbour of Brenholm?", [HARBOUR])
-    assert "Tove Lindqvist" in answers[0].text
+@pytest.mark.skipif(state_of(E5_SMALL) != "installed", reason="e5-small is not installed")
+def test_the_multilingual_reader_finds_answers_in_either_language() -> None:
+    reader = reader_beside(E5_SMALL)
+    chinese = "布伦霍尔姆港由工程师林海生于1874年建成，渡轮每两小时开往斯卡岛一次。"
+    for question in ("Who built the harbour of Brenholm?", "谁建成了布伦霍尔姆港？"):
+        for text, answer in ((HARBOUR, "Tove Lindqvist"), (chinese, "林海生")):
+            [best, *_] = reader.read(question, [text])
+            assert answer in text[best.start : best.end]
+
+
+def test_windows_in_which_the_first_network_finds_nothing_are_read_once() -> None:
+    class Model:
+        def __init__(self, no_answer: float) -> None:
+            self.read = 0
+            self._logits = np.array([[no_answer / 2] * 2, [0, 0], [0, 0]], np.float32)
+
+        def logits(self, ids: list[int]) -> np.ndarray:
+            self.read += 1
+            return self._logits
+
+    for no_answer, read in ((-HOPELESS - 0.1, 1), (-HOPELESS + 0.1, 0)):
+        first, second = Model(no_answer), Model(1.0)
+        TrainedReader(first, second)._logits([101, 7, 102])  # type: ignore[arg-type]
+        assert (first.read, second.read) == (1, read)

@@ -28,7 +28,7 @@ def reader_with(weights: Path) -> TrainedReader:
     with safe_open(weights, "np") as stored:
         network = MiniLMNetwork if OWN_WORDS in stored.keys() else MultilingualNetwork  # noqa: SIM118
     card = weights.with_suffix(".json")
-    return TrainedReader(network(weights), card if card.exists() else None)
+    return TrainedReader(network(weights), card=card if card.exists() else None)
 
 
 def words_of(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.load import load_encoder
-from tasks.models.span_reader.reader import trained_reader
+from tasks.models.span_reader.reader import reader_beside
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import Stated, statements_in
 from tasks.reader.definition import describe, name_to_define
@@ -74,6 +74,7 @@ class PassageReader(NamedThings):
         """
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
+        self._encoder = settings.encoder
         self._con: duckdb.DuckDBPyConnection = edition.connect()
         self._searcher = Searcher(
             edition.path,
@@ -96,7 +97,7 @@ class PassageReader(NamedThings):
         )
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
-        return answer_from(question, self, trained_reader(), min_score)
+        return answer_from(question, self, reader_beside(self._encoder), min_score)
 
     # -- a source of texts ------------------------------------------------------------------------
 

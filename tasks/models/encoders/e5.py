@@ -68,19 +68,15 @@ class E5(MiniLM):
         return e5_words(ids)
 
 
-def has_e5() -> bool:
-    """Whether the converted weights are installed."""
-    return (folder_of(PACKAGED[E5_SMALL]) / PROVENANCE).is_file()
-
-
 def e5_folder() -> Path:
     """Return the folder of the converted weights; AlmanacError if they are not installed."""
-    if not has_e5():
+    folder = folder_of(PACKAGED[E5_SMALL])
+    if not (folder / PROVENANCE).is_file():
         raise AlmanacError(
             "This needs the model multilingual-e5-small, which is not installed; "
             f"`almanac model install {E5_SMALL}` adds it."
         )
-    return folder_of(PACKAGED[E5_SMALL])
+    return folder
 
 
 @cache

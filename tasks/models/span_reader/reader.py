@@ -1,6 +1,7 @@
-"""Read answers from texts: a network predicts where an answer starts and ends.
+"""Read answers from texts: networks predict where an answer starts and ends.
 
-Where multilingual-e5-small is installed, its tuned layers read, else MiniLM's.
+The logits are the mean of those of all networks of a reader (Lakshminarayanan et al. 2017). The
+first one decides which windows the others read, too.
 """
 
 import json
@@ -14,14 +15,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tasks.models.encoders.e5 import has_e5
+from schemas.extras import E5_SMALL
 from tasks.models.span_reader.networks import MiniLMNetwork, MultilingualNetwork, Network
 from tasks.models.span_reader.windows import TextTokens, windows
 from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 
 SHIPPED = Path(__file__).with_name("model")
-SMALL, MULTILINGUAL = SHIPPED / "small.safetensors", SHIPPED / "multilingual.safetensors"
+FIRST, SECOND = SHIPPED / "first.safetensors", SHIPPED / "second.safetensors"
+MULTILINGUAL = SHIPPED / "multilingual.safetensors"
+HOPELESS = -3.0  # margin of the first network, below which the others do not read a window
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
 
@@ -48,16 +51,16 @@ Unit = Literal["words", "sentence"]
 class TrainedReader:
     """Finds the answers to a question in texts."""
 
-    def __init__(self, network: Network, card: Path | None = None) -> None:
-        """Read with a network; a card is a file with the weights of its probabilities."""
-        self._network = network
+    def __init__(self, *networks: Network, card: Path | None = None) -> None:
+        """Read with networks of the same pieces; a card has the weights of their probabilities."""
+        self._networks = networks
         self._threads = min(os.cpu_count() or 1, 8)
         self._weights: dict[str, Any] = json.loads(card.read_text("utf-8")) if card else {}
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
         question, *texts = _in_one_script(question, texts)
-        pieces = self._network.pieces
+        pieces = self._networks[0].pieces
         question_ids, tokens = pieces.question(question), pieces.texts(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         parts.sort(
@@ -65,7 +68,7 @@ class TrainedReader:
         )  # so that no thread ends with a long one
         inputs = [pieces.pair(question_ids, tokens[number], window) for number, window in parts]
         with ThreadPoolExecutor(self._threads) as pool:
-            read = pool.map(self._network.logits, inputs)
+            read = pool.map(self._logits, inputs)
             best: dict[tuple[int, int, int], Span] = {}
             for (number, window), logits in zip(parts, read, strict=True):
                 for span in _spans(number, tokens[number], window, logits):
@@ -91,6 +94,16 @@ class TrainedReader:
         weights = self._weights[language][unit]
         value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
         return _logistic(value + weights["intercept"])
+
+    def _logits(self, ids: list[int]) -> np.ndarray:
+        """Return the networks' mean, or the first one's logits if it finds nothing."""
+        first, *others = self._networks
+        logits = first.logits(ids)
+        margin = (logits[1:].max(axis=0) - logits[0]).sum()  # at most, as ends may be in disorder
+        if not others or margin < HOPELESS:
+            return logits
+        mean: np.ndarray = np.mean([logits, *(other.logits(ids) for other in others)], axis=0)
+        return mean
 
 
 def _in_one_script(question: str, texts: list[str]) -> list[str]:
@@ -137,15 +150,25 @@ def _logistic(value: float) -> float:
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
 
+def reader_beside(encoder: str) -> TrainedReader:
+    """Return the reader for homes whose passages an encoder of this name embeds."""
+    return multilingual_reader() if encoder == E5_SMALL else trained_reader()
+
+
 @cache
 def trained_reader() -> TrainedReader:
-    """Return the best reader that is installed, loaded once in a process."""
-    if not has_e5():
-        return small_reader()
-    return TrainedReader(MultilingualNetwork(MULTILINGUAL), MULTILINGUAL.with_suffix(".json"))
+    """Return the reader on MiniLM, loaded once in a process."""
+    card = SHIPPED / "reader.json"
+    return TrainedReader(MiniLMNetwork(FIRST), MiniLMNetwork(SECOND), card=card)
 
 
 @cache
-def small_reader() -> TrainedReader:
-    """Return the reader on MiniLM, to whose margins an ontology's confidence is fitted."""
-    return TrainedReader(MiniLMNetwork(SMALL), SMALL.with_suffix(".json"))
+def relation_reader() -> TrainedReader:
+    """Return its first network alone, to whose margins an ontology's confidence is fitted."""
+    return TrainedReader(MiniLMNetwork(FIRST), card=SHIPPED / "reader.json")
+
+
+@cache
+def multilingual_reader() -> TrainedReader:
+    """Return the reader on multilingual-e5-small; AlmanacError where that is not installed."""
+    return TrainedReader(MultilingualNetwork(MULTILINGUAL), card=MULTILINGUAL.with_suffix(".json"))
