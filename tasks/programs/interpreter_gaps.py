@@ -10,6 +10,7 @@ import ast
 import re
 
 from tasks.programs.limits import SandboxError
+from tasks.programs.syntax_tree import syntax_tree
 
 # Pure Python for the built-ins that call a function.
 BUILT_INS = """
@@ -59,7 +60,7 @@ def adapted(code: str) -> str:
         return code
     gaps = _Gaps()
     try:
-        gaps.visit(ast.parse(code))
+        gaps.visit(syntax_tree(code))
     except SyntaxError:
         return code
     except (RecursionError, MemoryError):

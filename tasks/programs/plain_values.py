@@ -9,6 +9,8 @@ built-ins that it uses, which are looked up beforehand.
 
 import ast
 
+from tasks.programs.syntax_tree import syntax_tree
+
 RESULT = "_last_value"
 LARGEST_ARGUMENTS = 4_000_000  # characters of one call, counted as those of a result
 
@@ -77,7 +79,7 @@ def keeping_its_value(code: str) -> str:
     A program that our Python cannot parse stays as it is: it is wrong, or has newer syntax.
     """
     try:
-        last = ast.parse(code).body[-1:]
+        last = syntax_tree(code).body[-1:]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
     if not last or not isinstance(last[0], ast.Expr):
