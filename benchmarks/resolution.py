@@ -75,8 +75,7 @@ def _resolved(rows: list[dict[str, Any]], encode: Callable | None) -> dict[Menti
     schema = pa.schema(
         text
         | {"mentions": pa.int64(), "as_title": pa.bool_()}
-        | {"description": pa.string(), "context": pa.string(), "kind_stated": pa.bool_()}
-        | {"scored": pa.int64(), "kind_scores": pa.list_(pa.float64())}
+        | {"description": pa.string(), "context": pa.string()}
     )
     none = dict.fromkeys(("document_id", "name", "alias", "kind"), pa.string())
     aliases = pa.schema(none | {"confidence": pa.float64()}).empty_table()

@@ -18,8 +18,6 @@ LOCAL = pa.schema(
         "name": pa.string(),
         "kind": pa.string(),
         "kind_stated": pa.bool_(),
-        "scored": pa.int64(),
-        "kind_scores": pa.list_(pa.float64()),
         "mentions": pa.int64(),
         "first_said": pa.int64(),
         "as_title": pa.bool_(),

@@ -186,9 +186,9 @@ def test_a_sentence_that_answers_has_the_form_asked_for() -> None:
 
 def test_a_question_answers_nothing() -> None:
     heading = ("**How long do beans soak in Brenholm?**", Span(0, 0, 4, 9.0, 9.0), 9.0)
-    said = ("Beans soak overnight.", Span(0, 0, 4, 1.0, 1.0), 1.0)
-    [sentence] = find_sentences(analyse("How do beans soak?"), [heading, said])
-    assert sentence.text == said[0]
+    body = ("Beans soak overnight.", Span(0, 0, 4, 1.0, 1.0), 1.0)
+    [sentence] = find_sentences(analyse("How do beans soak?"), [heading, body])
+    assert sentence.text == body[0]
 
 
 def test_a_sentence_that_only_denies_the_question_answers_nothing() -> None:

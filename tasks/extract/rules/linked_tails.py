@@ -62,7 +62,9 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
         if sort == "record":
             triples += _of_record(row, fmean(columns[row["relation"]]))
         else:
-            triples.append(row if sort == "known" else _told(row, _likelihood(row, record=False)))
+            triples.append(
+                row if sort == "known" else _with_end(row, _likelihood(row, record=False))
+            )
     extracted.triples = [{**row, "ordinal": place} for place, row in enumerate(triples)]
     return extracted
 
@@ -80,8 +82,8 @@ def are_names(items: list[str], label: str) -> bool:
     return named and fmean(likely) >= LEAST_PROBABILITY
 
 
-def _told(row: Mention, likely: float, *, record: bool = False) -> Mention:
-    """Return a triple with what its tail is: an entity, perhaps one, or a value."""
+def _with_end(row: Mention, likely: float, *, record: bool = False) -> Mention:
+    """Return a triple that says what its tail is: an entity, perhaps one, or a value."""
     named, possible = likely >= LEAST_PROBABILITY, record or likely >= LEAST_POSSIBLE
     kind = row["tail_kind"] or "unknown"
     if record and kind == "unknown":
@@ -98,15 +100,15 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
     bare = _without_note(row)
     likely = (_likelihood(bare, record=True) + column) / 2
     if likely >= LEAST_PROBABILITY:
-        return [_told(bare, likely, record=True)]
+        return [_with_end(bare, likely, record=True)]
     parts = [part for part in _SEPARATOR.split(row["tail"]) if part.strip()]
     says_so = is_plural(row["relation"].split(" ")[-1]) or not _PAIR.fullmatch(row["tail"])
     if len(parts) > 1 and (says_so or all(" " in part for part in parts)):
         listed = [_without_note({**row, "tail": part}) for part in parts]
-        each = [_told(one, _likelihood(one, record=True), record=True) for one in listed]
+        each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
         if all(one["value_type"] == "entity" for one in each):
             return each
-    return [_told(row, likely, record=True)]
+    return [_with_end(row, likely, record=True)]
 
 
 def _without_note(row: Mention) -> Mention:

@@ -151,7 +151,10 @@ def _logistic(value: float) -> float:
 
 
 def reader_beside(encoder: str) -> TrainedReader:
-    """Return the reader for homes whose passages an encoder of this name embeds."""
+    """Return the reader of passages that an encoder of this name embeds.
+
+    Facts, which are short, are read by `trained_reader` in all homes.
+    """
     return multilingual_reader() if encoder == E5_SMALL else trained_reader()
 
 

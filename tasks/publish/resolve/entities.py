@@ -74,12 +74,11 @@ def resolve(
 ) -> Resolution:
     """Resolve each name in each document to an entity.
 
-    `local` has one row per document_id, name and kind, with title, language, mentions, kind_stated,
-    scored, kind_scores, as_title, description, context, born and died; `aliases` has document_id,
-    name, alias, kind, confidence; `anchors` are the EntityAnchor rows so far, `overrides` the
-    Override rows, and `moved` has document_id and earlier_document_id of documents under a new uri.
-    `distinct_names` has document_id, name and other of names that mean two things unless an alias
-    says otherwise.
+    `local` has one row per document_id, name and kind, with title, language, mentions, as_title,
+    description, context, born and died; `aliases` has document_id, name, alias, kind, confidence;
+    `anchors` are the EntityAnchor rows so far, `overrides` the Override rows, and `moved` has
+    document_id and earlier_document_id of documents under a new uri. `distinct_names` has
+    document_id, name and other of names that mean two things unless an alias says otherwise.
     `encode` returns vectors of length one; without it descriptions are compared by their words.
     """
     with _collector_paused():
@@ -102,7 +101,7 @@ def resolve(
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
-                ((d, n, i) for c, i in ids.items() for u in c.units for d, n in u.places),
+                ((u.document, n, i) for c, i in ids.items() for u in c.units for n in u.names),
             ),
             entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
@@ -159,7 +158,7 @@ def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
     language = _main_language(cluster)
     kind = voted_kind(summed_kinds(cluster.units))
     mentions = sum(unit.mentions for unit in cluster.units)
-    documents = len({document for unit in cluster.units for document in unit.documents})
+    documents = len({unit.document for unit in cluster.units})
     own = [unit for unit in cluster.units if unit.language == language]
     whole = cluster if len(own) == len(cluster.units) else Cluster(own)
     return _name(whole, kind == "person"), kind, language, mentions, documents
@@ -172,7 +171,7 @@ def _main_language(cluster: Cluster) -> str:
     documents: dict[str, set[str]] = defaultdict(set)
     mentions: Counter[str] = Counter()
     for unit in cluster.units:
-        documents[unit.language].update(unit.documents)
+        documents[unit.language].add(unit.document)
         mentions[unit.language] += unit.mentions
     return min(
         documents,

@@ -21,12 +21,10 @@ class EarlierIds(NamedTuple):
     ever: dict[str, set[str]]
 
 
-def anchors_of(units: Iterable[Unit]) -> Iterator[str]:
-    """Yield the keys under which an id persists: graph, normalised name with note, document."""
-    for unit in units:
-        name = f"{unit.norm} ({unit.note})" if unit.note else unit.norm
-        for document in unit.documents:
-            yield _SEPARATOR.join((CORPUS, name, document))
+def anchor_of(unit: Unit) -> str:
+    """Return the key under which an id persists: graph, normalised name with note, document."""
+    name = f"{unit.norm} ({unit.note})" if unit.note else unit.norm
+    return _SEPARATOR.join((CORPUS, name, unit.document))
 
 
 def read_anchors(anchors: pa.Table) -> EarlierIds:
@@ -107,7 +105,7 @@ def _votes(cluster: Cluster, given: EarlierIds) -> tuple[Counter[str], Counter[s
     """Return how many of the cluster's anchors have each id now, and how many ever had it."""
     now: Counter[str] = Counter()
     once: Counter[str] = Counter()
-    for anchor in set(anchors_of(cluster.units)):
+    for anchor in {anchor_of(unit) for unit in cluster.units}:
         if anchor in given.newest:
             now[given.newest[anchor]] += 1
             once.update(given.ever[anchor])
@@ -157,7 +155,7 @@ def main_unit(cluster: Cluster) -> Unit:
 def new_anchors(ids: dict[Cluster, str], given: EarlierIds) -> Iterator[tuple[str, str]]:
     """Yield the anchors whose id is new or has changed."""
     for cluster, entity_id in ids.items():
-        for anchor in anchors_of(cluster.units):
+        for anchor in map(anchor_of, cluster.units):
             if given.newest.get(anchor) != entity_id:
                 yield anchor, entity_id
 
@@ -165,10 +163,10 @@ def new_anchors(ids: dict[Cluster, str], given: EarlierIds) -> Iterator[tuple[st
 def redirects(ids: dict[Cluster, str], given: EarlierIds) -> list[tuple[str, str]]:
     """Return the successor of every retired id: the entity that has most of its anchors."""
     alive = set(ids.values())
-    retired = {anchor: once - alive for anchor, once in given.ever.items() if not once <= alive}
     heirs: dict[str, Counter[str]] = defaultdict(Counter)
-    for cluster, entity_id in ids.items() if retired else ():
-        for anchor in retired.keys() & anchors_of(cluster.units):
-            for earlier in retired[anchor]:
-                heirs[earlier][entity_id] += 1
+    for cluster, entity_id in ids.items():
+        for anchor in {anchor_of(unit) for unit in cluster.units}:
+            for earlier in given.ever.get(anchor, ()):
+                if earlier not in alive:
+                    heirs[earlier][entity_id] += 1
     return sorted((old, min(h, key=lambda i: (-h[i], i))) for old, h in heirs.items())

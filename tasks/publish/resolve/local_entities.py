@@ -1,7 +1,6 @@
 """Names within one document, and the local entities made from them."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,20 +28,6 @@ class Unit:
     stated: bool = False  # the document itself states the alias
     added: bool = False  # another name with an added word that is not part of it
     life: Life | None = None
-
-    @property
-    def documents(self) -> list[str]:
-        """The documents: this one, or all that a name in several has."""
-        return [self.document]
-
-    @property
-    def places(self) -> Iterable[tuple[str, str]]:
-        """Each document and each name in it."""
-        return ((self.document, name) for name in self.names)
-
-    def singles(self) -> "Iterable[Unit]":
-        """Return the unit document by document."""
-        return [self]
 
     @property
     def mentions(self) -> int:

@@ -8,11 +8,8 @@ from itertools import groupby
 from sys import intern
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from tasks.extract.rules.kinds import GUESSED
 from tasks.publish.resolve.added_words import (
     known_names,
     names_with_added_words,
@@ -22,13 +19,6 @@ from tasks.publish.resolve.added_words import (
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.lives import joined, read_life
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
-from tasks.publish.resolve.plain_names import (
-    MAX_NAMES,
-    Codes,
-    distinct,
-    plain_entities,
-    plain_rows,
-)
 from tasks.publish.resolve.short_forms import (
     adds_role,
     forms_listed,
@@ -49,6 +39,7 @@ TITLE_WEIGHT = 5
 """The weight of a kind from a document about the entity."""
 
 _PHRASE = re.compile(r"[a-z]+\s")  # `in Philadelphia` is no name
+_MAX_NAMES = 5_000  # names per document among which short forms are searched
 Votes = dict[tuple[tuple[str, int], ...], Counter[str]]  # of kinds; most names share a few
 
 
@@ -63,41 +54,24 @@ def read_local(
     for row in _Rows.sorted(aliases, "document_id", "name", "alias", "kind"):
         stated[row["document_id"]].append(row)
     rows = _Rows.sorted(local, "document_id", "name", "kind")
-    counts, which = rows.counted()
-    explained = {}  # names that have others in parentheses
-    for name in {row["name"] for row in counts}:
-        base, note = disambiguator(name)
-        if others := other_names_in(base, note):
-            explained[name] = others
-    for row in rows.named(explained.keys()).of("document_id", "name", "kind"):
-        for other in explained[row["name"]]:
+    for row in rows.of("document_id", "name", "kind"):
+        base, note = disambiguator(row["name"])
+        for other in other_names_in(base, note):
             stated[row["document_id"]].append(
                 {"name": row["name"], "alias": other, "kind": row["kind"], "confidence": None}
             )
-    believed = Believed(counts)
+    believed = Believed(rows.of("name", "kind", "kind_stated", "mentions", "scored", "kind_scores"))
+    rows = rows.with_kinds(believed)
     every_stated = [row for own in stated.values() for row in own]
-    for row in [*every_stated, *counts]:
+    for row in every_stated:
         row["kind"] = believed.kind(row)
-    kinds = pa.array([row["kind"] for row in counts], pa.string())
-    table = rows.table.drop_columns("kind").append_column("kind", kinds.take(pa.array(which)))
-    spelt, places = known_names(counts), rows.of("name", "document_id")
-    del counts
+    spelt, places = known_names(rows.of("name", "kind", "mentions")), rows.of("name", "document_id")
     meant = names_with_added_words(spelt)
     wholes = pieces_of_names(spelt, places) | pieces_of_long_forms(spelt, places, every_stated)
     firsts = Counter(norm.partition(" ")[0] for norm in spelt if " " in norm)
     known = meant, wholes, firsts, _translations(every_stated)
     del spelt
-    joined_names = [(row["document_id"], row["name"]) for row in rows.named(meant.keys() | wholes)]
-    for document, told in stated.items():
-        joined_names += [(document, row[side]) for row in told for side in ("name", "alias")]
-    for of in (meant, wholes):  # a name without its added word may be a piece of another
-        joined_names += [(document, of[name]) for document, name in joined_names if name in of]
-    for document, pairs in apart.items():
-        joined_names += [(document, name) for pair in pairs for name in pair]
-    is_plain = plain_rows(table, joined_names)
-    entities = plain_entities(table.filter(pa.array(is_plain)))
-    rows = _Rows(table.filter(pa.array(~is_plain)))
-    del table, places
+    entities: list[LocalEntity] = []
     votes: Votes = {}
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         names = _DocumentNames(document, apart[document], votes)
@@ -139,27 +113,15 @@ class _Rows:
             yield from batch.to_pylist()
 
     def of(self, *columns: str) -> "_Rows":
-        return _Rows(self.table.select(columns))
+        return _Rows(
+            self.table.select([name for name in columns if name in self.table.schema.names])
+        )
 
-    def named(self, names: Iterable[str]) -> "_Rows":
-        wanted = pa.array(list(names), pa.string())
-        return _Rows(self.table.filter(pc.is_in(self.table["name"], value_set=wanted)))
-
-    def counted(self) -> tuple[list[dict[str, Any]], np.ndarray]:
-        """Return each name with each kind and its sums, and which of these the rows are."""
-        scored = pc.fill_null(self.table["scored"], 0).to_numpy()
-        stated = pc.fill_null(self.table["kind_stated"], False).to_numpy()
-        codes = (Codes(self.table[name]).rows for name in ("name", "kind"))
-        first, which = distinct(*codes, stated, scored > 0)
-        told = pc.list_flatten(self.table["kind_scores"].filter(pa.array(scored > 0)))
-        sums = np.zeros((len(first), len(GUESSED)))
-        np.add.at(sums, which[scored > 0], told.to_numpy().reshape(-1, len(GUESSED)))
-        mentions = np.bincount(which, self.table["mentions"].to_numpy())
-        rows = self.table.select(["name", "kind", "kind_stated"]).take(first).to_pylist()
-        columns = zip(mentions, np.bincount(which, scored), sums, strict=True)
-        for row, (times, with_scores, scores) in zip(rows, columns, strict=True):
-            row |= {"mentions": int(times), "scored": int(with_scores), "kind_scores": scores}
-        return rows, which
+    def with_kinds(self, believed: Believed) -> "_Rows":
+        kinds = pa.array(map(believed.kind, self.of("name", "kind", "kind_stated")), pa.string())
+        return _Rows(
+            self.table.set_column(self.table.schema.get_field_index("kind"), "kind", kinds)
+        )
 
 
 def _document(
@@ -336,7 +298,7 @@ class _DocumentNames:
         return len(bearers) > 1
 
     def join_short_forms(self, firsts: Counter[str]) -> None:
-        units = sorted(self.units.values(), key=lambda unit: unit.key)[:MAX_NAMES]
+        units = sorted(self.units.values(), key=lambda unit: unit.key)[:_MAX_NAMES]
         fuller: dict[str, list[Unit]] = defaultdict(list)
         for unit in units:
             for form in short_forms(unit, firsts):

@@ -9,7 +9,7 @@ from schemas.documents import Document
 from schemas.errors import UsageError
 from schemas.knowledge import Alias
 from tasks.publish.resolve.clusters import Cluster
-from tasks.publish.resolve.identity import EarlierIds, anchors_of, favourite_id, give_ids
+from tasks.publish.resolve.identity import EarlierIds, anchor_of, favourite_id, give_ids
 from tasks.publish.resolve.local_entities import Unit
 from tasks.text.names import normalise_name
 from warehouse.editions import Edition
@@ -60,7 +60,7 @@ class _Corrections:
 
     def _put(self, entity_id: str, cluster: Cluster) -> None:
         self.by_id[entity_id] = cluster
-        self.place.update(dict.fromkeys(anchors_of(cluster.units), entity_id))
+        self.place.update((anchor_of(unit), entity_id) for unit in cluster.units)
 
     def find(self, entity_id: str) -> str | None:
         """Return an entity's present id: its own, else that of the heir to most of its names."""
@@ -86,9 +86,8 @@ class _Corrections:
         if entity_id is None:
             return
         cluster, norm = self.by_id[entity_id], normalise_name(away)
-        units = [single for unit in cluster.units for single in unit.singles()]
-        gone = [unit for unit in units if _is_meant(unit, away, norm)]
-        kept = [unit for unit in units if not _is_meant(unit, away, norm)]
+        gone = [unit for unit in cluster.units if _is_meant(unit, away, norm)]
+        kept = [unit for unit in cluster.units if not _is_meant(unit, away, norm)]
         if gone and kept:
             self._put(entity_id, Cluster(kept))
             self._put(f"{entity_id} {away}", Cluster(gone))

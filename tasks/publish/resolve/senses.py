@@ -2,14 +2,12 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.likeness import SAME, Likeness, Profile
 from tasks.publish.resolve.lives import Life, joined
 from tasks.publish.resolve.local_entities import LocalEntity, kinds_clash, voted_kind
-from tasks.publish.resolve.plain_names import PlainUnit
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import HAN
 
@@ -37,10 +35,9 @@ class Sense:
     @property
     def documents(self) -> set[str]:
         """The documents with one of the bearers."""
-        found = self._documents or {d for member in self.members for d in member.main.documents}
-        if len(self.members) > 1:
-            self._documents = found
-        return found
+        if len(self.members) > 1 and self._documents is None:
+            self._documents = {member.document for member in self.members}
+        return self._documents or {member.document for member in self.members}
 
     @property
     def key(self) -> tuple[str, int]:
@@ -50,7 +47,7 @@ class Sense:
     def add(self, member: LocalEntity) -> None:
         """Add a bearer."""
         if self._documents is not None:
-            self._documents.update(member.main.documents)
+            self._documents.add(member.document)
         if self.members:
             self.kinds = self.kinds.copy() if len(self.members) == 1 else self.kinds
             self.kinds.update(member.kinds)
@@ -75,9 +72,20 @@ def find_senses(entities: list[LocalEntity], likeness: Likeness) -> dict[str, li
     for entity in entities:
         blocks[entity.norm].append(entity)
     likeness.prepare(_doubtful_descriptions(blocks))
-    made = {norm: _Block(norm, block, likeness) for norm, block in sorted(blocks.items())}
-    likeness.prepare(text for block in made.values() for text in block.doubtful_contexts())
-    return {norm: block.finish() for norm, block in made.items()}
+    several = {
+        norm: _Block(norm, block, likeness) for norm, block in blocks.items() if len(block) > 1
+    }
+    likeness.prepare(text for block in several.values() for text in block.doubtful_contexts())
+    return {
+        norm: several[norm].finish() if norm in several else [_only_sense(norm, block[0])]
+        for norm, block in sorted(blocks.items())
+    }
+
+
+def _only_sense(norm: str, bearer: LocalEntity) -> Sense:
+    sense = Sense(norm, 0)
+    sense.add(bearer)
+    return sense
 
 
 def _doubtful_descriptions(blocks: dict[str, list[LocalEntity]]) -> set[str]:
@@ -109,22 +117,6 @@ class _Block:
         for entity in ordered:
             if entity.firm:
                 self._place(entity, _evidence(entity))
-        self.is_clear = len(self.senses) < 2 and self._agree(block)
-        if not self.is_clear:
-            for entity in self.waiting[:]:
-                if isinstance(entity.main, PlainUnit):
-                    self.waiting.remove(entity)
-                    self.waiting += [LocalEntity([single]) for single in entity.main.singles()]
-            self.waiting.sort(key=_most_telling_first)
-
-    def _agree(self, block: list[LocalEntity]) -> bool:
-        """Tell whether nothing keeps any passing mention from meaning the same as the others."""
-        kinds = {kind for entity in block for kind in entity.kinds}
-        if any(kinds_clash(*pair, self.norm) for pair in combinations(kinds, 2)):
-            return False
-        documents = [entity.document for entity in block if not isinstance(entity.main, PlainUnit)]
-        lives = [entity.firm for entity in block if entity.life]
-        return len(documents) == len(set(documents)) and (all(lives) or len(lives) == 1)
 
     def doubtful_contexts(self) -> list[str]:
         """Return the texts to encode in order to place passing mentions."""
@@ -135,11 +127,6 @@ class _Block:
 
     def finish(self) -> list[Sense]:
         """Place the passing mentions and return the senses, largest first."""
-        if self.is_clear:
-            whole = self.senses[0] if self.senses else self._new_sense()
-            for entity in self.waiting:
-                whole.add(entity)
-            return [whole]
         known: dict[Sense, Profile] = {}
         for entity in self.waiting:
             self._place_by_context(entity, known)
@@ -171,9 +158,8 @@ class _Block:
 
     def _place(self, entity: LocalEntity, evidence: str) -> None:
         fits = self._open_to(entity, evidence)
-        if len(fits) > 1:
-            fits = [max(fits, key=lambda sense: self._rank(sense, entity, evidence))]
-        (fits[0] if fits else self._new_sense()).add(entity)
+        best = max(fits, key=lambda sense: self._rank(sense, entity, evidence), default=None)
+        (best or self._new_sense()).add(entity)
 
     def _place_by_context(self, entity: LocalEntity, known: dict[Sense, Profile]) -> None:
         fits = self._open_to(entity, "") or self._open_to_mistaken(entity, known)

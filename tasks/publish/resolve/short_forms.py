@@ -68,16 +68,11 @@ def _without_rest(name: str) -> str:
     return strip_titles(name if is_word(bare.lower()) else bare)  # Secretary of State Ann Lee
 
 
-def full_form(name: str) -> str:
-    """Return the normal form of a name without form of address, note, or words after "of"."""
-    return normalise_name(_without_rest(name))
-
-
 def forms_listed(unit: Unit) -> list[str]:
     """Return the normal forms of a name that are compared with short forms of fuller names."""
     if unit.kind not in ("person", "unknown"):
         return [unit.norm]
-    bare = full_form(_usual_name(unit))
+    bare = normalise_name(_bare(unit))
     return sorted((unit.norm, bare)) if bare != unit.norm else [bare]
 
 
@@ -90,7 +85,7 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> frozenset[str]:
     first word, if no other name of the corpus begins with it: `firsts` counts the first words.
     """
     name = _usual_name(unit)
-    forms = forms_of(unit.norm, name, unit.kind == "person")
+    forms = _short_forms(unit.norm, name, unit.kind == "person")
     if unit.titled and unit.kind == "organisation" and not name.partition(" ")[0].isupper():
         first, _, rest = unit.norm.partition(" ")
         if rest and firsts[first] == 1:
@@ -99,8 +94,7 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 16)
-def forms_of(norm: str, name: str, person: bool) -> frozenset[str]:
-    """Return the short forms of a name that depend on nothing else (see `short_forms`)."""
+def _short_forms(norm: str, name: str, person: bool) -> frozenset[str]:
     forms: set[str] = set()
     words = norm.split()
     if person:
@@ -109,7 +103,7 @@ def forms_of(norm: str, name: str, person: bool) -> frozenset[str]:
         some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
         some.add(f"{parts[0]} {parts[-1]}")  # Ada Lovelace for Ada Byron Lovelace
         forms = {normalise_name(part) for part in some} if _is_full_name(parts) else set()
-        forms.add(full_form(name))
+        forms.add(normalise_name(_without_rest(name)))
     elif len(words) > 1:
         heavy = [word for word in words if word not in MINOR_WORDS]
         forms = {without_legal_form(norm)} | {
