@@ -198,6 +198,9 @@ def write_rows(
     description = cursor.description or []
     rows = 0
     for row in fetched(cursor):
+        # Before JSON takes as much again; more would be too much on a loaded machine, now and then.
+        if (held := characters(row)) > longest:
+            raise OSError(f"a row has {held:,} characters")
         values = [plain(value) for value in row]
         line = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
         if len(line) > longest:
@@ -210,6 +213,15 @@ def write_rows(
         "types": [str(column[1]) for column in description],
         "rows": rows,
     }
+
+
+def characters(value: Any) -> int:
+    """Return how many characters and bytes the texts in a value have."""
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        return len(value)
+    if isinstance(value, dict):
+        return characters(tuple(value)) + characters(tuple(value.values()))
+    return sum(map(characters, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

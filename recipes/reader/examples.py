@@ -18,7 +18,7 @@ class Question:
     """A question, the passage that it was asked about, and its answers as characters.
 
     `corpus` names the documents among which the passage is to be found; without one, it is the
-    passage's document.
+    passage's document. `translated` is the same for a question and its translations.
     """
 
     dataset: str
@@ -27,6 +27,7 @@ class Question:
     question: str
     answers: tuple[tuple[int, int], ...]
     corpus: str = ""
+    translated: str = ""
 
 
 def part_of(title: str) -> str:
@@ -44,6 +45,7 @@ def questions(path: Path) -> list[Question]:
             row["dataset"], row["title"], row["context"], row["question"],
             tuple(sorted({(a["start"], a["start"] + len(a["text"])) for a in row["answers"]})),
             row.get("corpus", ""),
+            row["id"].split("-", 2)[2] if row["dataset"].startswith("xquad-") else "",
         )
         for row in rows
     ]  # fmt: skip

@@ -22,7 +22,14 @@ from torch.nn import functional
 from recipes.command import DATA, parser_of, run_command
 from recipes.reader.examples import all_questions, part_of
 from recipes.reader.network import BERT, CLOSED, EPSILON, WIDTH, Layer, ReaderNetwork
-from recipes.reader.prepare import examples, titled, with_other_names
+from recipes.reader.prepare import (
+    across_languages,
+    examples,
+    shortened,
+    titled,
+    with_other_names,
+)
+from recipes.reader.relations import relation_questions
 from recipes.reader.train import Examples, Trainer
 from tasks.models.encoders.e5 import e5_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
@@ -146,6 +153,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=50.0)
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--batch", type=int, default=16, help="questions in a step")
+    parser.add_argument("--relations", type=int, default=12_000, help="questions of relations")
     parser.add_argument("--threads", type=int, default=1, help="cores that train")
     parser.add_argument("--others", type=float, default=0.25, help="other passages for a question")
     parser.add_argument("--start", type=Path, help="trained weights from which to go on")
@@ -157,8 +165,12 @@ def main() -> None:
     prepared = options.out / "examples.npz"
     if not prepared.exists():
         read = all_questions(DATA, options.more)
+        read = [row for row in read if part_of(row.title) != "report"]
+        read += across_languages(read)
         rows = [titled(row) for row in read + with_other_names(read, random.Random(7))]
-        rows = [row for row in rows if part_of(row.title) != "report"]
+        drawn = random.Random(11)
+        rows += shortened(drawn.sample(read, len(read) // 2), drawn)
+        rows += relation_questions(DATA, None, options.relations)
         arrays = examples(rows, e5_pieces())
         np.savez_compressed(prepared, allow_pickle=False, **arrays)
     torch.manual_seed(7)

@@ -25,8 +25,9 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
-from tasks.models.span_reader.windows import Pieces, TextTokens, windows
-from tasks.text.languages import is_chinese
+from tasks.models.span_reader.windows import Pieces, TextTokens, windows, without_markup
+from tasks.text.languages import is_chinese, language_of
+from tasks.text.sentences import sentences
 
 Range = tuple[int, int]
 
@@ -34,6 +35,8 @@ SPANS = 8  # answers of a question in a window that are kept
 OTHERS = 4  # windows of other passages that are kept for a question, those most like it
 DRAWN = 40  # passages of a set from which they are chosen, besides those of the same corpus
 COMMON = 300  # most frequent tokens of questions, which make no passage like a question
+UNANSWERED = 0.33  # sentences without the answer, for each short text that has one
+SHORT, ACROSS = "_short", "across_languages"  # what tells these sets from those of whole passages
 LINES = 150_000  # texts from which the initial vectors of characters are computed
 
 
@@ -79,6 +82,64 @@ def with_other_names(rows: list[Question], drawn: random.Random) -> list[Questio
             name = drawn.choice([title for title in others[row.corpus] if title != row.title])
             changed.append(replace(row, question=row.question.replace(row.title, name), answers=()))
     return changed
+
+
+def shortened(rows: list[Question], drawn: random.Random) -> list[Question]:
+    """Return questions about one to three sentences of their passages, half of them untitled.
+
+    Facts, rows and notes are as short. For every third question that is answered another comes
+    with the sentence which is most like it among those without the answer.
+    """
+    cut: dict[str, list[Range]] = {}
+    short = []
+    for row in rows:
+        if row.context not in cut:
+            cut[row.context] = sentences(row.context, language_of(row.context))
+        parts = cut[row.context]
+        holding = [
+            number
+            for number, (begin, stop) in enumerate(parts)
+            if any(begin <= start and end <= stop for start, end in row.answers)
+        ]
+        rest = [number for number in range(len(parts)) if number not in holding]
+        if holding:
+            chosen = drawn.choice(holding)
+            around = drawn.choice(((0, 0), (0, 0), (1, 0), (0, 1), (1, 1)))
+            short.append(_part_of(row, parts, chosen - around[0], chosen + around[1]))
+        if rest and drawn.random() < (UNANSWERED if holding else 1.0):
+            asked = _bigrams(row.question)
+            like = max(rest, key=lambda n: len(asked & _bigrams(row.context[slice(*parts[n])])))
+            short.append(_part_of(row, parts, like, like))
+    read = [row for row in short if without_markup(row.context).strip()]
+    return [row if drawn.random() < 0.5 else titled(row) for row in read]
+
+
+def _part_of(row: Question, parts: list[Range], first: int, last: int) -> Question:
+    """Return a question about some sentences of its passage, with the answers that they hold."""
+    begin, stop = parts[max(first, 0)][0], parts[min(last, len(parts) - 1)][1]
+    held = tuple((a - begin, b - begin) for a, b in row.answers if begin <= a and b <= stop)
+    context = row.context[begin:stop]
+    return replace(row, dataset=f"{row.dataset}{SHORT}", context=context, answers=held)
+
+
+def _bigrams(text: str) -> set[str]:
+    lowered = text.lower()
+    return {lowered[place : place + 2] for place in range(len(lowered) - 1)}
+
+
+def across_languages(rows: list[Question]) -> list[Question]:
+    """Return questions in one language about the translations of their passages."""
+    pairs: dict[str, dict[str, Question]] = defaultdict(dict)
+    for row in rows:
+        if row.translated:
+            pairs[row.translated][row.dataset] = row
+    return [
+        replace(about, dataset=ACROSS, question=asked.question)
+        for pair in pairs.values()
+        for asked in pair.values()
+        for about in pair.values()
+        if asked is not about
+    ]
 
 
 def spans_in(passage: TextTokens, window: Range, answers: Iterable[Range]) -> list[Range]:
