@@ -34,6 +34,7 @@ _TITLES = word_set(
     "mr mrs ms dr prof professor sir ladi lord king queen saint st presid pope princ princess "
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
 )
+_FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
 _DESCRIBING = "最第这那我你他她它本该各每一二三两"
 SHORTEST_CHINESE = 2  # characters of a name
 SHORTEST_MISSPELT = 5  # letters
@@ -180,8 +181,10 @@ def _subject(text: str) -> str:
     if found is None or any(word in found[0] for word in _DESCRIBING):
         return ""
     name = found[0]
-    words = [name[start:end] for start, end in word_spans_of(name)]
+    words = [name[start:end] for start, end in sorted(word_spans_of(name))]
     if any(tag_of(word)[:1] == "v" for word in words if len(word) > 1):
+        return ""
+    if tag_of(words[-1]) == "v" or any(tag_of(word) in _FUNCTION_TAGS for word in words):
         return ""
     unknown = any(len(word) == 1 or not tag_of(word) for word in words)
     extended = kind_by_ending(name) != "unknown" and any(tag_of(w) in NAME_TAGS for w in words)

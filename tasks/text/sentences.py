@@ -10,8 +10,11 @@ from itertools import pairwise
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 
 _QUOTES = "\"'”’»)\\]】）》』」〉"
-# A run of marks with the closing quotes after it; possessive, so that hostile runs stay linear.
-_END = re.compile(f"[.!?…。！？；｡]++[{_QUOTES}]*+")
+REFERENCES = r"(?:\[(?:\d{1,3}|[a-z]|note \d{1,2})\])"
+"""A pattern: the number of a reference or note, as texts from Wikipedia have after a sentence."""
+# A run of marks with the closing quotes and references after it; possessive, so that hostile runs
+# stay linear.
+_END = re.compile(f"(?P<marks>[.!?…。！？；｡]++[{_QUOTES}]*+){REFERENCES}*+")
 _HARD = frozenset("。！？；｡")
 _BREAK = re.compile(r"\n[ \t]*\n|  \n|\n(?=[ \t]*(?:[-*+•·][ \t]|\d{1,3}[.)][ \t]|\||#|>|\*\*))")
 _LINE = re.compile(r"\n")
@@ -113,7 +116,7 @@ def _goes_on(line: str, text: str, following: int) -> bool:
 
 
 def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins: bool) -> bool:
-    marks = match.group()
+    marks = match["marks"]
     if _UNKNOWN_DATE.match(text, match.start()):
         return False
     if not _HARD.isdisjoint(marks):

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from tasks.text.languages import language_of
-from tasks.text.sentences import sentences
+from tasks.text.sentences import REFERENCES, sentences
 
 WINDOW = 120  # tokens of a text
 QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
-# Link targets, tags, Markdown signs and list markers are not read, as they say nothing.
+# Link targets, tags, Markdown signs, list markers and references are not read: they say nothing.
 _MARKUP = re.compile(
     r"(?<=\])\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
+    rf"|(?<=[.,;!?)\"”。，；！？）]){REFERENCES}+(?!\()"
     r"|^[ \t]*(?:[-*+•·]|:[ \t]*|\d{1,3}[.)])[ \t]",
     re.M,
 )
