@@ -383,8 +383,8 @@ def test_memory_limit_holds(query, database):
 
 
 def test_a_row_is_no_longer_than_its_reader_can_hold(database):
-    with pytest.raises(AlmanacError, match="a row has 14,000,000 characters"):
-        run_sql(database, {}, "select repeat('x', 14000000)", SqlSettings(memory_mb=200))
+    with pytest.raises(AlmanacError, match="a row has 11,000,000 characters"):
+        run_sql(database, {}, "select repeat('x', 11000000)", SqlSettings(memory_mb=200))
 
 
 def test_a_lower_limit_of_the_system_is_kept(database):

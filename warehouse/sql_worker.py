@@ -29,7 +29,7 @@ from warehouse.sql_check import RefusedError, check
 BASE_ADDRESS_SPACE = 1 << 30
 MAX_RESULT_BYTES = 4 << 30
 ROWS_AT_ONCE = 64
-ROW_SHARE = 1 / 16  # of the memory: whoever shows a row holds it several times
+ROW_SHARE = 1 / 20  # of the memory: this process and its reader hold a row several times
 READER_BYTES = 128 << 20  # that the process which shows the result needs
 # The rest is for Python, which turns rows into text.
 DUCKDB_SHARE = 0.8
