@@ -77,7 +77,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
         ("Who discovered polonium?", "Marie Curie"),
         ("Where was the physicist born who discovered polonium?", "Warsaw"),
         ("When was the physicist born who married Pierre Curie?", "7 November 1867"),
-        ("On which river does the city lie where Marie Curie was born?", "Warsaw lies on Vistula"),
+        ("On which river does the city lie where Marie Curie was born?", "Vistula"),
         pytest.param(
             "On which river lies the city where Marie Curie, who discovered polonium, was born?",
             "Vistula", marks=weak,

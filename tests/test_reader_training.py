@@ -24,7 +24,7 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
 from tasks.models.encoders.stored_weights import LARGEST_BYTE, OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
-from tasks.models.span_reader.reader import SECOND, WIDEST_GAP, Span, Unit
+from tasks.models.span_reader.reader import ON_MINILM, WIDEST_GAP, Span, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
 from tasks.models.span_reader.windows import Pieces
 from tasks.reader.answers import FoundAnswer
@@ -224,9 +224,35 @@ def test_a_title_is_read_before_its_passage() -> None:
     assert context.startswith("Ferries:\n\nThe ferry") and context[start:end] == "nine"
 
 
+def test_short_questions_are_about_the_sentence_that_answers_or_the_one_most_like_it() -> None:
+    sentence = "The mole was built in 1874. Its keeper is paid. The mole is long."
+    built = Question("set", "Mole", sentence, "When was the mole built?", ((22, 26),))
+    asked = replace(built, question="How long is the mole?", answers=())
+    for seed in range(20):
+        rows = prepare.shortened([built, asked], random.Random(seed))
+        for row in rows:
+            assert row.dataset == "set_short"
+            assert {row.context[a:b] for a, b in row.answers} <= {"1874"}
+            if row.answers:
+                assert "The mole was built in 1874." in row.context
+            else:
+                assert row.context.removeprefix("Mole:\n\n") == "The mole is long."
+        assert [bool(row.answers) for row in rows if row.question == built.question][0]
+
+
+def test_a_question_is_also_asked_about_the_translated_passage() -> None:
+    english = Question("xquad-en", "Mole", "It is old.", "Is it old?", ((6, 9),), "", "1")
+    chinese = Question("xquad-zh", "Mole", "它很旧。", "它旧吗？", ((2, 3),), "", "1")
+    found = prepare.across_languages([english, chinese, SOUND])
+    assert {(row.question, row.context) for row in found} == {
+        ("Is it old?", "它很旧。"), ("它旧吗？", "It is old."),
+    }  # fmt: skip
+    assert all(row.context[a:b] in ("old", "旧") for row in found for a, b in row.answers)
+
+
 def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    network = ReaderNetwork(packaged | load_weights(SECOND))
+    network = ReaderNetwork(packaged | load_weights(ON_MINILM))
     examples = Examples(
         prepare.examples([SOUND, OTHER], Pieces(load_tokenizer())), torch.device("cpu")
     )

@@ -9,17 +9,20 @@ import pytest
 from schemas.answers import Answer, Evidence
 from schemas.extras import E5_SMALL
 from schemas.settings import EngineSettings
+from tasks.models.encoders.e5 import e5_tokenizer
 from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.models.packaged import state_of
+from tasks.models.span_reader.known_pieces import known_rows, known_tokenizer
 from tasks.models.span_reader.networks import MiniLMNetwork
 from tasks.models.span_reader.reader import (
-    FIRST,
-    HOPELESS,
-    SHIPPED,
+    ON_MINILM,
+    UNSEEN,
     Span,
     TrainedReader,
     Unit,
-    reader_beside,
+    _Found,
+    _together,
+    both_readers,
     trained_reader,
 )
 from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
@@ -240,6 +243,9 @@ def test_markup_is_not_read() -> None:
     [tokens] = Pieces(load_tokenizer()).texts([text])
     assert not any("example" in text[start:end] for start, end in tokens.offsets)
     assert without_markup(":   Lines at the keel.") == "Lines at the keel."
+    assert (
+        without_markup("It fell.[103][2] In 1879,[4] see row[3].") == "It fell. In 1879, see row3."
+    )
 
 
 @pytest.mark.parametrize("text", ["", " ", "[" * 300, "](" * 200, "<" * 300, "\x00", "港口"])
@@ -285,7 +291,7 @@ class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
 
     def __init__(self) -> None:
-        super().__init__(MiniLMNetwork(FIRST), card=SHIPPED / "reader.json")
+        super().__init__(MiniLMNetwork(ON_MINILM), card=ON_MINILM.with_suffix(".json"))
 
     def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         return 0.8 if unit == "sentence" else 0.2
@@ -360,16 +366,21 @@ def test_plain_output_says_how_sure_it_is() -> None:
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first() -> None:
-    network = MiniLMNetwork(FIRST)
+    network = MiniLMNetwork(ON_MINILM)
     [tokens] = network.pieces.texts(["Tove Lindqvist"])
     states = network.states(network.pieces.pair(tokens.ids, tokens, (0, len(tokens.ids))))
     first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)
 
 
-@pytest.mark.skipif(state_of(E5_SMALL) != "installed", reason="e5-small is not installed")
-def test_the_multilingual_reader_finds_answers_in_either_language() -> None:
-    reader = reader_beside(E5_SMALL)
+installed = pytest.mark.skipif(
+    state_of(E5_SMALL) != "installed", reason="e5-small is not installed"
+)
+
+
+@installed
+def test_both_networks_find_answers_in_either_language() -> None:
+    reader = both_readers()
     chinese = "布伦霍尔姆港由工程师林海生于1874年建成，渡轮每两小时开往斯卡岛一次。"
     for question in ("Who built the harbour of Brenholm?", "谁建成了布伦霍尔姆港？"):
         for text, answer in ((HARBOUR, "Tove Lindqvist"), (chinese, "林海生")):
@@ -377,17 +388,24 @@ def test_the_multilingual_reader_finds_answers_in_either_language() -> None:
             assert answer in text[best.start : best.end]
 
 
-def test_windows_in_which_the_first_network_finds_nothing_are_read_once() -> None:
-    class Model:
-        def __init__(self, no_answer: float) -> None:
-            self.read = 0
-            self._logits = np.array([[no_answer / 2] * 2, [0, 0], [0, 0]], np.float32)
+@installed
+def test_known_pieces_are_the_encoders_own_and_others_fall_into_smaller_ones() -> None:
+    rows, whole = known_rows(), e5_tokenizer()
+    for text in ("Ferries to the island leave every two hours.", KITCHEN, "长江是中国最长的河流。"):
+        known = known_tokenizer().encode(text, add_special_tokens=False)
+        assert rows[known.ids].tolist() == whole.encode(text, add_special_tokens=False).ids
+    ids = known_tokenizer().encode("Достопримечательность", add_special_tokens=False).ids
+    assert len(ids) > len(whole.encode("Достопримечательность", add_special_tokens=False).ids)
+    assert "".join(map(known_tokenizer().id_to_token, ids)) == "▁Достопримечательность"
 
-        def logits(self, ids: list[int]) -> np.ndarray:
-            self.read += 1
-            return self._logits
 
-    for no_answer, read in ((-HOPELESS - 0.1, 1), (-HOPELESS + 0.1, 0)):
-        first, second = Model(no_answer), Model(1.0)
-        TrainedReader(first, second)._logits([101, 7, 102])  # type: ignore[arg-type]
-        assert (first.read, second.read) == (1, read)
+def test_margins_are_means_by_the_shares_of_the_networks() -> None:
+    first = _Found({(0, 4): (3.0, 1), (5, 9): (-2.0, 1)}, {1: 4.0})
+    second = _Found({(0, 4): (8.0, 1), (20, 24): (1.0, 2)}, {1: 9.0, 2: 2.0})
+    together = _together([first, second], [0.75, 0.25])
+    assert together[0, 4] == pytest.approx((0.75 * 3.0 + 0.25 * 8.0, 0.75 * 4.0 + 0.25 * 9.0))
+    sentence = 0.75 * 4.0 + 0.25 * 9.0
+    assert together[5, 9] == pytest.approx((sentence - 0.75 * 6.0 - 0.25 * UNSEEN, sentence))
+    unread = 0.75 * -UNSEEN + 0.25 * 2.0  # the first network has no token in this sentence
+    assert together[20, 24] == pytest.approx((unread - 0.75 * UNSEEN - 0.25 * 1.0, unread))
+    assert _together([first], [0.75])[0, 4] == (3.0, 4.0)

@@ -25,7 +25,7 @@ from recipes.reader.train import Schedule
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.entailment.entailment import SUPPORT, pair_ids
-from tasks.models.span_reader.reader import FIRST
+from tasks.models.span_reader.reader import ON_MINILM
 from tasks.models.span_reader.windows import SEP
 
 LONGEST = 72  # tokens of a pair; longer ones take more time than they teach
@@ -54,7 +54,7 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    weights = packaged | load_weights(FIRST)
+    weights = packaged | load_weights(ON_MINILM)
     network = EntailmentNetwork(weights | (load_weights(options.start) if options.start else {}))
     network.eval()  # without dropout: no pair is seen often enough to be learnt by heart
     lines = (options.out / "pairs.jsonl").read_text("utf-8").splitlines()

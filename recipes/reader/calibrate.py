@@ -1,9 +1,10 @@
 """Fit probabilities to questions about homes, as `almanac ask` reads them.
 
-    python -m recipes.reader.calibrate WEIGHTS HOME=QUESTIONS [HOME=QUESTIONS ...]
+    python -m recipes.reader.calibrate CARD HOME=QUESTIONS [HOME=QUESTIONS ...]
 
 QUESTIONS is a file with a JSON object a line: `question`, and `answers`, any of which is right, an
-empty list if nothing answers it. WEIGHTS is a reader's file; the card beside it is written.
+empty list if nothing answers it. CARD is the file that is written: `both.json` for the reader with
+both networks, `minilm.json` for that on MiniLM alone.
 
 In each language, an answer's worth is its margin plus a weight times the share of the question that
 its sentence covers; its probability follows from its worth and its gap to the next answer (Platt
@@ -22,9 +23,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 from recipes.command import parser_of, run_command
-from recipes.reader.score import f1, reader_with
-from tasks.models.span_reader.reader import WIDEST_GAP, TrainedReader, Unit
-from tasks.reader.answers import LONE_GAP, FoundAnswer, alike, find_answers, find_sentences
+from recipes.reader.score import f1
+from tasks.models.span_reader.reader import (
+    WIDEST_GAP,
+    TrainedReader,
+    Unit,
+    both_readers,
+    minilm_reader,
+)
+from tasks.reader.answers import FoundAnswer, alike, find_answers, find_sentences, lone_gap
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.reading import candidates
 from tasks.text.question import analyse
@@ -135,7 +142,7 @@ def best_of(row: Row, unit: Unit, weights: dict[str, float]) -> Best | None:
         return None
     first = ranked[0]
     others = [worth(found) for found in ranked if not alike(found.answer, first.answer)]
-    gap = worth(first) - others[0] if others else LONE_GAP
+    gap = worth(first) - others[0] if others else lone_gap(worth(first))
     return Best(worth(first), min(gap, WIDEST_GAP), first.right, row.answerable)
 
 
@@ -200,10 +207,10 @@ def figures(rows: list[Row], unit: Unit) -> dict[str, Any]:
 def main() -> None:
     """Run it."""
     parser = parser_of(__doc__)
-    parser.add_argument("weights", type=Path)
+    parser.add_argument("card", type=Path)
     parser.add_argument("homes", nargs="+", metavar="HOME=QUESTIONS")
     options = parser.parse_args()
-    reader = reader_with(options.weights)
+    reader = minilm_reader() if options.card.name == "minilm.json" else both_readers()
     pairs = (pair.partition("=") for pair in options.homes)
     rows = [row for home, _, file in pairs for row in read(Path(home), Path(file), reader)]
     card: dict[str, Any] = {}
@@ -214,7 +221,7 @@ def main() -> None:
         card[language] = {unit: fitted(spoken, unit) for unit in UNITS}
         for unit in UNITS:
             print(json.dumps({"language": language, "unit": unit, **figures(spoken, unit)}))
-    options.weights.with_suffix(".json").write_text(json.dumps(card, indent=1) + "\n")
+    options.card.write_text(json.dumps(card, indent=1) + "\n")
 
 
 if __name__ == "__main__":

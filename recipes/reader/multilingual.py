@@ -33,6 +33,7 @@ from recipes.reader.relations import relation_questions
 from recipes.reader.train import Examples, Trainer
 from tasks.models.encoders.e5 import e5_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
+from tasks.models.span_reader.known_pieces import known_rows
 from tasks.models.span_reader.networks import (
     E5_FIRST,
     E5_LAYERS,
@@ -66,7 +67,7 @@ class TunedNetwork(ReaderNetwork):
             torch.from_numpy(weights[f"embeddings.{name}_embeddings.weight"])
             for name in ("word", "position", "token_type")
         )
-        self.rows = words
+        self.rows = words[torch.from_numpy(known_rows())]
         self.first_rows = (places.float() + kinds[0].float())[None]
         self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
         for part in ("weight", "bias"):

@@ -1,8 +1,8 @@
 """Measure how well a reader answers from the passages that questions were asked about.
 
-    python -m recipes.reader.score WEIGHTS [--more FOLDER ...] [--each 100]
+    python -m recipes.reader.score WEIGHTS [WEIGHTS] [--more FOLDER ...] [--each 100]
 
-scores a file of weights on the test documents ("report").
+scores a file of weights, or two together, on the test documents ("report").
 """
 
 import json
@@ -18,17 +18,21 @@ from safetensors import safe_open
 from recipes.command import DATA, parser_of, run_command
 from recipes.reader.examples import Question, all_questions, part_of
 from tasks.models.encoders.stored_weights import OWN_WORDS
-from tasks.models.span_reader.networks import MiniLMNetwork, MultilingualNetwork
+from tasks.models.span_reader.networks import MiniLMNetwork, MultilingualNetwork, Network
 from tasks.models.span_reader.reader import TrainedReader
 from tasks.text.languages import HAN_CLASS
 
 
-def reader_with(weights: Path) -> TrainedReader:
-    """Return a reader with the weights in a file, which tell what network they are of."""
+def reader_with(*files: Path) -> TrainedReader:
+    """Return a reader with the weights in files, which tell what networks they are of."""
+    return TrainedReader(*map(network_with, files))
+
+
+def network_with(weights: Path) -> Network:
+    """Return the network of the weights in a file."""
     with safe_open(weights, "np") as stored:
-        network = MiniLMNetwork if OWN_WORDS in stored.keys() else MultilingualNetwork  # noqa: SIM118
-    card = weights.with_suffix(".json")
-    return TrainedReader(network(weights), card=card if card.exists() else None)
+        on_minilm = OWN_WORDS in stored.keys()  # noqa: SIM118
+    return MiniLMNetwork(weights) if on_minilm else MultilingualNetwork(weights)
 
 
 def words_of(text: str) -> list[str]:
@@ -89,12 +93,12 @@ def interval(values: list[float]) -> list[float]:
 def main() -> None:
     """Run it."""
     parser = parser_of(__doc__)
-    parser.add_argument("weights", type=Path)
+    parser.add_argument("weights", type=Path, nargs="+")
     parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
     parser.add_argument("--each", type=int, default=100, help="questions of a set")
     options = parser.parse_args()
     rows = [row for row in all_questions(DATA, options.more) if part_of(row.title) == "report"]
-    for name, scores in measure(reader_with(options.weights), rows, options.each).items():
+    for name, scores in measure(reader_with(*options.weights), rows, options.each).items():
         print(name, json.dumps(scores))
 
 

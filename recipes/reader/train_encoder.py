@@ -28,11 +28,11 @@ from tasks.models.encoders.hidden_states import pool
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
 from tasks.models.encoders.vocabulary import load_tokenizer
-from tasks.models.span_reader.reader import SECOND
+from tasks.models.span_reader.reader import ON_MINILM
 from tasks.models.span_reader.windows import CLS, SEP, Pieces
 from tasks.text.languages import is_chinese
 
-CHARACTERS = SECOND
+CHARACTERS = ON_MINILM
 TEMPERATURE = 0.05  # by which cosines are divided, as in Sentence-BERT's in-batch softmax
 NOTED = 50  # steps between two lines of the log
 CHECKED = 600  # questions that choose

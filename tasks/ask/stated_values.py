@@ -13,7 +13,7 @@ from schemas.answers import Evidence
 from tasks.ask.known_facts import linked_entities
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import Encoder
-from tasks.models.span_reader.reader import trained_reader
+from tasks.models.span_reader.reader import minilm_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.planner.endings import find_ending
@@ -125,7 +125,7 @@ def _bears_out(
         records = sorted(records, key=lambda record: record[1].text not in values)[:MOST_READ]
     triples = (_triple(name, fact) for name, fact in records)
     text = "".join(sentence.format(*triple) for triple in triples)
-    best = next(iter(trained_reader().read(question.text, [text])), None)
+    best = next(iter(minilm_reader().read(question.text, [text])), None)
     if best is None or best.margin < HOPELESS:
         return False
     words = text[best.start : best.end]

@@ -21,7 +21,7 @@ from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import class_noun_before, class_nouns
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
-from tasks.models.span_reader.reader import Span, relation_reader
+from tasks.models.span_reader.reader import Span, minilm_reader
 from tasks.models.span_reader.relation_question import relation_question
 from tasks.ontology.fit import misfit, tail_kind
 from tasks.ontology.kinds import KindNouns
@@ -166,7 +166,7 @@ def _of_sentence(
         for name, relation in ontology.relations.items():
             if ontology.fits(kind, relation.domain):
                 question = relation_question(head.name, in_words(name), relation.description)
-                for span in _apart(relation_reader().read(question, [text])):
+                for span in _apart(minilm_reader().read(question, [text])):
                     fact = _related(text, start, span, others, kinds, head, name, ontology)
                     if fact and fact.score + leading >= LEAST_SCORE:
                         facts.append(replace(fact, score=fact.score + leading))

@@ -24,7 +24,7 @@ from tasks.text.values import find_values
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
-LONE_GAP = 4.0  # the gap of an answer without rivals
+LONE_GAP = 4.0  # at most, of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _MARKS = ' \t\n*_"”'
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
@@ -196,6 +196,11 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     return True
 
 
+def lone_gap(worth: float) -> float:
+    """Return the gap of an answer without rivals: to no answer, whose worth is 0."""
+    return min(LONE_GAP, max(worth, 0.0))
+
+
 def with_probabilities(
     answers: list[FoundAnswer],
     reader: TrainedReader,
@@ -211,7 +216,7 @@ def with_probabilities(
 
     def probable(answer: FoundAnswer) -> FoundAnswer:
         others = [other.worth for other in (*answers, *rivals) if not alike(other, answer)]
-        gap = answer.worth - max(others) if others else LONE_GAP
+        gap = answer.worth - max(others) if others else lone_gap(answer.worth)
         probability = reader.probability(answer.worth, gap, language, unit)
         return replace(answer, gap=gap, probability=probability)
 

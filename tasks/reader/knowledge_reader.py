@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from tasks.models.span_reader.reader import trained_reader
+from tasks.models.span_reader.reader import minilm_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.knowledge_bases.statements import statements_in
@@ -70,7 +70,7 @@ class KnowledgeReader:
             if described:
                 text = self._graph.get_entity_info(entity)
                 return ReaderAnswer([text], described, facts.programs, facts.runs)
-        read = answer_from(question, facts, trained_reader(), LEAST)
+        read = answer_from(question, facts, minilm_reader(), LEAST)
         evidence = read.evidence if read.answers else []
         return ReaderAnswer(read.answers, evidence, facts.programs, facts.runs, read.probability)
 

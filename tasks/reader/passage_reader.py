@@ -1,7 +1,6 @@
 """Answer questions from the passages of an edition and from their statements, with the sources."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import duckdb
 
@@ -10,7 +9,7 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.load import load_encoder
-from tasks.models.span_reader.reader import reader_beside
+from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import Stated, statements_in
 from tasks.reader.definition import describe, name_to_define
@@ -25,19 +24,14 @@ from tasks.reader.texts import (
     pieces,
 )
 from tasks.retrieval.search import Hit, Searcher
-from tasks.text.languages import language_of
-from tasks.text.question import Question, Span, analyse
-from tasks.text.sentences import sentences
+from tasks.text.code_lines import sentences_and_lines
+from tasks.text.question import Question, analyse
 from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
 READ = 10  # passages that are read first
 FOLLOWED = 2  # passages about a name that the first round led to
 STATEMENTS = 12  # the passages' statements that are read, those most like the question
-_FENCED = re.compile(
-    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
-)
-_LINE = re.compile(r"\S[^\n]*")
 _VALUES = """
 with stating as (
     select distinct t.head_id, t.head, t.relation, t.tail, t.tail_id
@@ -74,7 +68,6 @@ class PassageReader(NamedThings):
         """
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
-        self._encoder = settings.encoder
         self._con: duckdb.DuckDBPyConnection = edition.connect()
         self._searcher = Searcher(
             edition.path,
@@ -97,7 +90,7 @@ class PassageReader(NamedThings):
         )
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
-        return answer_from(question, self, reader_beside(self._encoder), min_score)
+        return answer_from(question, self, trained_reader(), min_score)
 
     # -- a source of texts ------------------------------------------------------------------------
 
@@ -168,25 +161,11 @@ def _as_said(stated: Stated, hit: Hit) -> TextPart:
 
 def _passage(hit: Hit) -> Text:
     text = hit.fields["text"]
-    spans = _sentences_and_lines(text)
+    spans = sentences_and_lines(text)
     body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
     parts = (TextPart(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
     whole = _evidence(hit, 0, len(text))
     return Text(text, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
-
-
-def _sentences_and_lines(text: str) -> Iterator[Span]:
-    """Yield the spans of sentences and of lines of code, which end without punctuation."""
-    language, place = language_of(text), 0
-    for code in _FENCED.finditer(text):
-        yield from _moved(sentences(text[place : code.start()], language), place)
-        yield from (line.span() for line in _LINE.finditer(text, *code.span("code")))
-        place = code.end()
-    yield from _moved(sentences(text[place:], language), place)
-
-
-def _moved(spans: Iterable[Span], by: int) -> Iterator[Span]:
-    return ((start + by, end + by) for start, end in spans)
 
 
 def _subject(hit: Hit) -> str:

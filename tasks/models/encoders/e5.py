@@ -70,13 +70,17 @@ class E5(MiniLM):
 
 def e5_folder() -> Path:
     """Return the folder of the converted weights; AlmanacError if they are not installed."""
-    folder = folder_of(PACKAGED[E5_SMALL])
-    if not (folder / PROVENANCE).is_file():
+    if not e5_is_installed():
         raise AlmanacError(
             "This needs the model multilingual-e5-small, which is not installed; "
             f"`almanac model install {E5_SMALL}` adds it."
         )
-    return folder
+    return folder_of(PACKAGED[E5_SMALL])
+
+
+def e5_is_installed() -> bool:
+    """Return whether the converted weights are there."""
+    return (folder_of(PACKAGED[E5_SMALL]) / PROVENANCE).is_file()
 
 
 @cache

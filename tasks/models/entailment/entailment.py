@@ -19,7 +19,7 @@ from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_fo
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, build_states_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
-from tasks.models.span_reader.reader import FIRST
+from tasks.models.span_reader.reader import ON_MINILM
 from tasks.models.span_reader.windows import CLS, SEP
 
 WEIGHTS = Path(__file__).with_name("model") / "entailment.safetensors"
@@ -35,7 +35,7 @@ class Entailment:
         """Load the weights and the graph, which takes a second the first time ever."""
         rows = load_weights(weights, {f"{VERDICT}.weight", f"{VERDICT}.bias"})
         self._verdict, self._bias = rows[f"{VERDICT}.weight"].T, rows[f"{VERDICT}.bias"]
-        self._own_words = load_weights(FIRST, {OWN_WORDS})[OWN_WORDS]
+        self._own_words = load_weights(ON_MINILM, {OWN_WORDS})[OWN_WORDS]
         name = f"entailment-{entailment_id(weights)}-{RECIPE}-layers.onnx"
         self._session = opened(cached_file(name, lambda: _graph(weights)))
         self._threads = min(os.cpu_count() or 1, 8)
@@ -69,13 +69,13 @@ def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
 @cache
 def entailment_id(weights: Path = WEIGHTS) -> str:
     """Return a name for the weights and those that they build on."""
-    files = (FIRST, weights)
+    files = (ON_MINILM, weights)
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def _graph(weights: Path) -> bytes:
     packaged = load_file(str(checked_weights(minilm_folder())))
-    rows = packaged | load_weights(FIRST) | load_weights(weights)
+    rows = packaged | load_weights(ON_MINILM) | load_weights(weights)
     return build_states_graph(rows, {"states": LAYERS}, pairs=True)
 
 

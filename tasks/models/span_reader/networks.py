@@ -11,11 +11,12 @@ from typing import Protocol
 import numpy as np
 from safetensors.numpy import load_file
 
-from tasks.models.encoders.e5 import e5_layers, e5_tokenizer, e5_words
+from tasks.models.encoders.e5 import e5_layers, e5_words
 from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_folder, opened
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
+from tasks.models.span_reader.known_pieces import known_rows, known_tokenizer
 from tasks.models.span_reader.windows import Pieces
 
 E5_LAYERS = 12
@@ -23,7 +24,12 @@ E5_FIRST, E5_PADDING, E5_SEPARATOR = 0, 1, 2  # tokens
 
 
 class Network(Protocol):
-    """A network that reads a question with a window of a text."""
+    """A network that reads a question with a window of a text.
+
+    `shares` are its weights beside others, by the language of the question.
+    """
+
+    shares: dict[str, float]
 
     @property
     def pieces(self) -> Pieces:
@@ -37,6 +43,8 @@ class Network(Protocol):
 
 class MiniLMNetwork:
     """MiniLM with tuned layers and vectors of Chinese characters."""
+
+    shares = {"en": 0.5, "zh": 0.3}
 
     def __init__(self, file: Path) -> None:
         """Load tuned weights and the graph, which takes a second the first time ever."""
@@ -67,6 +75,8 @@ class MiniLMNetwork:
 class MultilingualNetwork:
     """multilingual-e5-small, whose upper layers are tuned."""
 
+    shares = {"en": 0.5, "zh": 0.7}
+
     def __init__(self, file: Path) -> None:
         """Load tuned weights and the graph; AlmanacError without the encoder."""
         rows = load_weights(file, {"ends.weight", "ends.bias"})
@@ -80,14 +90,15 @@ class MultilingualNetwork:
 
     def logits(self, ids: list[int]) -> np.ndarray:
         """Return float32 (tokens, 2): the logits of an answer's start and end."""
-        states = self._session.run(["states"], {"words": e5_words(ids)[None]})[0][0]
+        words = e5_words(known_rows()[ids].tolist())
+        states = self._session.run(["states"], {"words": words[None]})[0][0]
         logits: np.ndarray = states @ self._ends + self._bias
         return logits
 
 
 def e5_pieces() -> Pieces:
-    """Return the encoder's tokens, with which a question begins as those of its training."""
-    return Pieces(e5_tokenizer(), E5_FIRST, E5_SEPARATOR, "query: ")
+    """Return the encoder's known tokens; a question begins as those of the encoder's training."""
+    return Pieces(known_tokenizer(), E5_FIRST, E5_SEPARATOR, "query: ")
 
 
 def _name(file: Path) -> str:

@@ -1,8 +1,4 @@
-"""Read answers from texts: networks predict where an answer starts and ends.
-
-The logits are the mean of those of all networks of a reader (Lakshminarayanan et al. 2017). The
-first one decides which windows the others read, too.
-"""
+"""Read answers from texts: networks predict where an answer starts and ends."""
 
 import json
 import math
@@ -15,18 +11,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from schemas.extras import E5_SMALL
+from tasks.models.encoders.e5 import e5_is_installed
 from tasks.models.span_reader.networks import MiniLMNetwork, MultilingualNetwork, Network
 from tasks.models.span_reader.windows import TextTokens, windows
 from tasks.text.chinese_words import simplified
-from tasks.text.languages import HAN
+from tasks.text.code_lines import sentences_and_lines
+from tasks.text.languages import HAN, is_chinese
 
 SHIPPED = Path(__file__).with_name("model")
-FIRST, SECOND = SHIPPED / "first.safetensors", SHIPPED / "second.safetensors"
+ON_MINILM = SHIPPED / "minilm.safetensors"
 MULTILINGUAL = SHIPPED / "multilingual.safetensors"
-HOPELESS = -3.0  # margin of the first network, below which the others do not read a window
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
+UNSEEN = 4.0  # below its sentence's margin is that of a span which a network does not keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +49,29 @@ class TrainedReader:
     """Finds the answers to a question in texts."""
 
     def __init__(self, *networks: Network, card: Path | None = None) -> None:
-        """Read with networks of the same pieces; a card has the weights of their probabilities."""
+        """Read with networks; a card has the weights of their probabilities."""
         self._networks = networks
         self._threads = min(os.cpu_count() or 1, 8)
         self._weights: dict[str, Any] = json.loads(card.read_text("utf-8")) if card else {}
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
-        """Return the likeliest spans of each text's windows, the best first."""
+        """Return the likeliest spans of each text's windows, the best first.
+
+        Margins are the means of those of all networks (Lakshminarayanan et al. 2017), by their
+        shares.
+        """
         question, *texts = _in_one_script(question, texts)
-        pieces = self._networks[0].pieces
-        question_ids, tokens = pieces.question(question), pieces.texts(texts)
-        parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
-        parts.sort(
-            key=lambda part: part[1][0] - part[1][1]
-        )  # so that no thread ends with a long one
-        inputs = [pieces.pair(question_ids, tokens[number], window) for number, window in parts]
+        begins = [[start for start, _ in sentences_and_lines(text)] for text in texts]
         with ThreadPoolExecutor(self._threads) as pool:
-            read = pool.map(self._logits, inputs)
-            best: dict[tuple[int, int, int], Span] = {}
-            for (number, window), logits in zip(parts, read, strict=True):
-                for span in _spans(number, tokens[number], window, logits):
-                    key = (span.text, span.start, span.end)
-                    if key not in best or best[key].margin < span.margin:
-                        best[key] = span
-        return sorted(best.values(), key=lambda span: -span.margin)
+            found = [_found(network, question, texts, begins, pool) for network in self._networks]
+        language = "zh" if is_chinese(question) else "en"
+        shares = [network.shares[language] for network in self._networks]
+        spans = [
+            Span(number, start, end, *margins)
+            for number in range(len(texts))
+            for (start, end), margins in _together([one[number] for one in found], shares).items()
+        ]
+        return sorted(spans, key=lambda span: -span.margin)
 
     def worth(self, margin: float, covered: float, language: str, unit: Unit) -> float:
         """Return the margin of an answer plus a bonus for its sentence.
@@ -95,21 +91,11 @@ class TrainedReader:
         value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
         return _logistic(value + weights["intercept"])
 
-    def _logits(self, ids: list[int]) -> np.ndarray:
-        """Return the networks' mean, or the first one's logits if it finds nothing."""
-        first, *others = self._networks
-        logits = first.logits(ids)
-        margin = (logits[1:].max(axis=0) - logits[0]).sum()  # at most, as ends may be in disorder
-        if not others or margin < HOPELESS:
-            return logits
-        mean: np.ndarray = np.mean([logits, *(other.logits(ids) for other in others)], axis=0)
-        return mean
-
 
 def _in_one_script(question: str, texts: list[str]) -> list[str]:
     """Return a question and texts, all simplified unless all that are Chinese are traditional.
 
-    The networks read either script, but not a question in one and a text in the other.
+    The network reads either script, but not a question in one and a text in the other.
     """
     written = [question, *texts]
     converted = [simplified(text) for text in written]
@@ -117,61 +103,103 @@ def _in_one_script(question: str, texts: list[str]) -> list[str]:
     return written if all(text != plain for text, plain in chinese) else converted
 
 
-def _spans(
-    number: int, tokens: TextTokens, window: tuple[int, int], logits: np.ndarray
-) -> list[Span]:
-    """Return the likeliest spans of a window of the text with this number."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a network finds in a text: margins of spans, with their sentences, and of sentences."""
+
+    spans: dict[tuple[int, int], tuple[float, int]]
+    sentences: dict[int, float]
+
+
+def _found(
+    network: Network,
+    question: str,
+    texts: list[str],
+    begins: list[list[int]],
+    pool: ThreadPoolExecutor,
+) -> list[_Found]:
+    """Return what a network finds in each text, whose sentences begin at these characters."""
+    pieces = network.pieces
+    question_ids, tokens = pieces.question(question), pieces.texts(texts)
+    parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
+    parts.sort(key=lambda part: part[1][0] - part[1][1])  # so that no thread ends with a long one
+    inputs = [pieces.pair(question_ids, tokens[number], window) for number, window in parts]
+    found = [_Found({}, {}) for _ in texts]
+    for (number, window), logits in zip(parts, pool.map(network.logits, inputs), strict=True):
+        _note(found[number], tokens[number], window, logits, begins[number])
+    return found
+
+
+def _note(
+    found: _Found,
+    tokens: TextTokens,
+    window: tuple[int, int],
+    logits: np.ndarray,
+    begins: list[int],
+) -> None:
+    """Note the likeliest spans of a window of a text, and all sentences and lines of code.
+
+    Lines of code are one sentence to a network; a span counts for the line in which it starts.
+    """
     first = len(logits) - 1 - (window[1] - window[0])  # token of the window's first
     start, end = logits[first:-1, 0], logits[first:-1, 1]
     pairs = start[:, None] + end[None, :] - logits[0].sum()
     pairs[np.tril_indices(len(pairs), -1)] = -math.inf
-    sentence = np.searchsorted(tokens.starts, np.arange(*window), side="right")
-    pairs[sentence[:, None] != sentence[None, :]] = -math.inf
-    best = np.argsort(-pairs, axis=None)[:EACH]
-    offsets = tokens.offsets
-    together = {
-        place: float(np.logaddexp.reduce(pairs[sentence == place], axis=None))
-        for place in set(sentence[best // len(pairs)].tolist())
-    }
-    return [
-        Span(
-            number,
-            offsets[window[0] + int(row)][0],
-            offsets[window[0] + int(column)][1],
-            float(pairs[row, column]),
-            together[int(sentence[row])],
-        )
-        for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
-        if pairs[row, column] > -math.inf
-    ]
+    joined = np.searchsorted(tokens.starts, np.arange(*window), side="right")
+    pairs[joined[:, None] != joined[None, :]] = -math.inf
+    offsets = tokens.offsets[slice(*window)]
+    sentence = np.searchsorted(begins, [place for place, _ in offsets], side="right")
+    for place in set(sentence.tolist()):
+        margin = float(np.logaddexp.reduce(pairs[sentence == place], axis=None))
+        found.sentences[place] = max(margin, found.sentences.get(place, -math.inf))
+    for best in np.argsort(-pairs, axis=None)[:EACH]:
+        row, column = divmod(int(best), len(pairs))
+        span, margin = (offsets[row][0], offsets[column][1]), float(pairs[row, column])
+        if margin > found.spans.get(span, (-math.inf, 0))[0]:
+            found.spans[span] = margin, int(sentence[row])
+
+
+def _together(
+    found: list[_Found], shares: list[float]
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return the spans of a text with their margins and those of their sentences, by all networks.
+
+    A span's margin is that of its sentence and what it has less: `UNSEEN` for a network that does
+    not have it among its likeliest. It is also below nothing for a sentence that one does not see.
+    """
+    total = sum(shares)
+    together = {}
+    for span, place in {span: at for one in found for span, (_, at) in one.spans.items()}.items():
+        sentence = margin = 0.0
+        for one, share in zip(found, shares, strict=True):
+            whole = one.sentences.get(place, -UNSEEN)
+            less = one.spans[span][0] - whole if span in one.spans else -UNSEEN
+            sentence += share / total * whole
+            margin += share / total * (whole + less)
+        together[span] = margin, sentence
+    return together
 
 
 def _logistic(value: float) -> float:
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
 
-def reader_beside(encoder: str) -> TrainedReader:
-    """Return the reader of passages that an encoder of this name embeds.
-
-    Facts, which are short, are read by `trained_reader` in all homes.
-    """
-    return multilingual_reader() if encoder == E5_SMALL else trained_reader()
-
-
-@cache
 def trained_reader() -> TrainedReader:
-    """Return the reader on MiniLM, loaded once in a process."""
-    card = SHIPPED / "reader.json"
-    return TrainedReader(MiniLMNetwork(FIRST), MiniLMNetwork(SECOND), card=card)
+    """Return the reader of passages: both networks, or that on MiniLM alone without e5-small."""
+    return both_readers() if e5_is_installed() else minilm_reader()
 
 
 @cache
-def relation_reader() -> TrainedReader:
-    """Return its first network alone, to whose margins an ontology's confidence is fitted."""
-    return TrainedReader(MiniLMNetwork(FIRST), card=SHIPPED / "reader.json")
+def both_readers() -> TrainedReader:
+    """Return the reader with both networks; AlmanacError where one's encoder is not installed."""
+    networks = MultilingualNetwork(MULTILINGUAL), MiniLMNetwork(ON_MINILM)
+    return TrainedReader(*networks, card=SHIPPED / "both.json")
 
 
 @cache
-def multilingual_reader() -> TrainedReader:
-    """Return the reader on multilingual-e5-small; AlmanacError where that is not installed."""
-    return TrainedReader(MultilingualNetwork(MULTILINGUAL), card=MULTILINGUAL.with_suffix(".json"))
+def minilm_reader() -> TrainedReader:
+    """Return the reader on MiniLM alone, which reads facts: it learned from many relations.
+
+    An ontology's confidence is fitted to its margins.
+    """
+    return TrainedReader(MiniLMNetwork(ON_MINILM), card=ON_MINILM.with_suffix(".json"))
