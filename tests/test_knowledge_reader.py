@@ -55,9 +55,6 @@ DESCRIPTIONS = {
 }  # fmt: skip
 
 
-weak = pytest.mark.xfail(reason="the reader's weights are too weak", strict=False)
-
-
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     folder: Path = tmp_path_factory.mktemp("edition")
@@ -78,10 +75,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
         ("Where was the physicist born who discovered polonium?", "Warsaw"),
         ("When was the physicist born who married Pierre Curie?", "7 November 1867"),
         ("On which river does the city lie where Marie Curie was born?", "Vistula"),
-        pytest.param(
-            "On which river lies the city where Marie Curie, who discovered polonium, was born?",
-            "Vistula", marks=weak,
-        ),
+        ("On which river lies the city where Marie Curie, who discovered polonium, was born?",
+         "Vistula"),
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
     ],
