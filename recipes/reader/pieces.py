@@ -51,12 +51,12 @@ def main() -> None:
     parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
     options = parser.parse_args()
     rows = [row for row in all_questions(DATA, options.more) if part_of(row.title) != "report"]
-    asked = counts(text for row in rows for text in (row.question, row.context))
+    of_questions = counts(text for row in rows for text in (row.question, row.context))
     found = counts(parts_of(options.files))
     whole = json.loads((e5_folder() / "tokenizer.json").read_bytes())["model"]["vocab"]
     known = np.zeros(len(whole), bool)
     known[:SPECIAL] = True
-    known[list(asked)] = True
+    known[list(of_questions)] = True
     known[[piece for piece, times in found.items() if times >= LEAST]] = True
     known[[row for row, (piece, _) in enumerate(whole) if len(piece.lstrip(WORD)) <= 1]] = True
     np.save(KNOWN, np.packbits(known), allow_pickle=False)

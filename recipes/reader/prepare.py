@@ -107,8 +107,8 @@ def shortened(rows: list[Question], drawn: random.Random) -> list[Question]:
             around = drawn.choice(((0, 0), (0, 0), (1, 0), (0, 1), (1, 1)))
             short.append(_part_of(row, parts, chosen - around[0], chosen + around[1]))
         if rest and drawn.random() < (UNANSWERED if holding else 1.0):
-            asked = _bigrams(row.question)
-            like = max(rest, key=lambda n: len(asked & _bigrams(row.context[slice(*parts[n])])))
+            wanted = _bigrams(row.question)
+            like = max(rest, key=lambda n: len(wanted & _bigrams(row.context[slice(*parts[n])])))
             short.append(_part_of(row, parts, like, like))
     read = [row for row in short if without_markup(row.context).strip()]
     return [row if drawn.random() < 0.5 else titled(row) for row in read]

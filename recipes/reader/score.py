@@ -2,7 +2,8 @@
 
     python -m recipes.reader.score WEIGHTS [WEIGHTS] [--more FOLDER ...] [--each 100]
 
-scores a file of weights, or two together, on the test documents ("report").
+scores a file of weights, or two together, the multilingual one first, on the test documents
+("report").
 """
 
 import json

@@ -84,8 +84,8 @@ PACKAGED = {
             licence="MIT",
             origin="intfloat/multilingual-e5-small",
             what="reader and encoder of texts in a hundred languages (252 MB)",
-            use="With engine.encoder set to e5-small, the next refresh makes vectors with it, and "
-            "`almanac ask` reads with it.",
+            use="`almanac ask` reads with it. If engine.encoder is e5-small, the next refresh "
+            "makes vectors with it, too.",
         ),
         PackagedModel(
             name="smollm2",

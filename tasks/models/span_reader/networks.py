@@ -24,12 +24,7 @@ E5_FIRST, E5_PADDING, E5_SEPARATOR = 0, 1, 2  # tokens
 
 
 class Network(Protocol):
-    """A network that reads a question with a window of a text.
-
-    `shares` are its weights beside others, by the language of the question.
-    """
-
-    shares: dict[str, float]
+    """A network that reads a question with a window of a text."""
 
     @property
     def pieces(self) -> Pieces:
@@ -43,8 +38,6 @@ class Network(Protocol):
 
 class MiniLMNetwork:
     """MiniLM with tuned layers and vectors of Chinese characters."""
-
-    shares = {"en": 0.5, "zh": 0.3}
 
     def __init__(self, file: Path) -> None:
         """Load tuned weights and the graph, which takes a second the first time ever."""
@@ -74,8 +67,6 @@ class MiniLMNetwork:
 
 class MultilingualNetwork:
     """multilingual-e5-small, whose upper layers are tuned."""
-
-    shares = {"en": 0.5, "zh": 0.7}
 
     def __init__(self, file: Path) -> None:
         """Load tuned weights and the graph; AlmanacError without the encoder."""

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ ON_MINILM = SHIPPED / "minilm.safetensors"
 MULTILINGUAL = SHIPPED / "multilingual.safetensors"
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
+SHARES = {"en": (0.5, 0.5), "zh": (0.7, 0.3)}  # of `both_readers`, by the question's language
 UNSEEN = 4.0  # below its sentence's margin is that of a span which a network does not keep
 
 
@@ -57,15 +59,14 @@ class TrainedReader:
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first.
 
-        Margins are the means of those of all networks (Lakshminarayanan et al. 2017), by their
-        shares.
+        Margins are the means of those of all networks (Lakshminarayanan et al. 2017), by SHARES.
         """
         question, *texts = _in_one_script(question, texts)
         begins = [[start for start, _ in sentences_and_lines(text)] for text in texts]
         with ThreadPoolExecutor(self._threads) as pool:
             found = [_found(network, question, texts, begins, pool) for network in self._networks]
         language = "zh" if is_chinese(question) else "en"
-        shares = [network.shares[language] for network in self._networks]
+        shares = SHARES[language] if len(self._networks) > 1 else (1.0,)
         spans = [
             Span(number, start, end, *margins)
             for number in range(len(texts))
@@ -95,7 +96,7 @@ class TrainedReader:
 def _in_one_script(question: str, texts: list[str]) -> list[str]:
     """Return a question and texts, all simplified unless all that are Chinese are traditional.
 
-    The network reads either script, but not a question in one and a text in the other.
+    The networks read either script, but not a question in one and a text in the other.
     """
     written = [question, *texts]
     converted = [simplified(text) for text in written]
@@ -160,22 +161,21 @@ def _note(
 
 
 def _together(
-    found: list[_Found], shares: list[float]
+    found: list[_Found], shares: Sequence[float]
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """Return the spans of a text with their margins and those of their sentences, by all networks.
 
     A span's margin is that of its sentence and what it has less: `UNSEEN` for a network that does
     not have it among its likeliest. It is also below nothing for a sentence that one does not see.
     """
-    total = sum(shares)
     together = {}
     for span, place in {span: at for one in found for span, (_, at) in one.spans.items()}.items():
         sentence = margin = 0.0
         for one, share in zip(found, shares, strict=True):
             whole = one.sentences.get(place, -UNSEEN)
             less = one.spans[span][0] - whole if span in one.spans else -UNSEEN
-            sentence += share / total * whole
-            margin += share / total * (whole + less)
+            sentence += share * whole
+            margin += share * (whole + less)
         together[span] = margin, sentence
     return together
 
