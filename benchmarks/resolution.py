@@ -10,14 +10,12 @@
   sentence of Wikipedia's article) or of two namesakes, each in a document of its own.
 """
 
-import gzip
 import json
 import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import combinations
-from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import unquote
@@ -25,12 +23,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.openie_scorer import read_text
 from schemas.observations import EntityAnchor, Override
 from tasks.models.encoders.load import load_encoder
 from tasks.publish.resolve.entities import resolve
 from tasks.text.names import is_pronoun, normalise_name
-
-ROOT = Path(__file__).resolve().parent.parent
 
 Mention = tuple[str, str]
 LINKING = (
@@ -57,11 +54,6 @@ def main() -> None:
         },
     }
     report("resolution", results)
-
-
-def _read(path: Path) -> str:
-    content = path.read_bytes()
-    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
 
 
 def _row(document: str, name: str, **more: Any) -> dict[str, Any]:
@@ -125,7 +117,7 @@ def _kind_as_seen(kind: str, kinds: str, seed: str) -> str:
 def _linked_mentions() -> Iterator[tuple[str, str, str, str, str]]:
     for name in LINKING.split():
         path = DATA / "linking" / f"{name}.benchmark.jsonl"
-        for line in _read(path).splitlines():
+        for line in read_text(path).splitlines():
             article = json.loads(line)
             text = article["text"]
             for label in article["labels"]:
@@ -144,7 +136,7 @@ def _documents(encode: Callable) -> dict[str, Any]:
     gold: dict[Mention, Hashable] = {}
     rows: dict[tuple[Mention, str], dict[str, Any]] = {}
     path = DATA / "relations" / "redocred" / "dev_revised.json.gz"
-    for number, document in enumerate(json.loads(_read(path))):
+    for number, document in enumerate(json.loads(read_text(path))):
         for at, vertex in enumerate(document["vertexSet"]):
             for mention in vertex:
                 if mention["type"] in TYPES:
@@ -169,7 +161,7 @@ def _documents(encode: Callable) -> dict[str, Any]:
 
 def _descriptions(encode: Callable | None) -> dict[str, Any]:
     """Return the share of pairs of one thing joined, and of pairs of namesakes kept apart."""
-    known = json.loads(_read(DATA / "fb15k237" / "entity2wikidata.json.gz")).values()
+    known = json.loads(read_text(DATA / "fb15k237" / "entity2wikidata.json.gz")).values()
     same = sorted(set(_same_thing(known)))
     namesakes = sorted(set(_namesakes(known)))
     rows = []
@@ -203,8 +195,9 @@ def _same_thing(known: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, 
 
 def _first_sentences() -> Iterator[tuple[str, str]]:
     folder = DATA / "multihop"
-    texts = [(d["title"], d["text"]) for d in json.loads(_read(folder / "2wiki_corpus.json.gz"))]
-    hotpot = json.loads(_read(folder / "hotpotqa_corpus.json.gz"))
+    wiki = json.loads(read_text(folder / "2wiki_corpus.json.gz"))
+    texts = [(document["title"], document["text"]) for document in wiki]
+    hotpot = json.loads(read_text(folder / "hotpotqa_corpus.json.gz"))
     texts += [(title, "".join(sentences)) for title, sentences in hotpot.items()]
     for title, text in texts:
         found = re.match(r"(.{30,400}?[.!?])\s+[A-Z]", f"{' '.join(text.split())} X")

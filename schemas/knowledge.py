@@ -10,7 +10,6 @@ from schemas.row import Row
 from schemas.statements import MODALITY, POLARITY
 
 FactKind = Literal["triple", "description", "aspect", "alias"]
-ValueType = Literal["entity", "text", "number", "quantity", "date", "year"]
 
 CORPUS = "corpus"  # the graph of the user's own texts
 

@@ -17,7 +17,6 @@ PREPOSITIONS = word_set(
     "through because since until around near"
 )
 WH_WORDS = word_set("who whom what which when where why how whose")
-_DROPPED = frozenset({"do"})
 LONGEST = 30  # words of a question
 
 
