@@ -9,11 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from recipes.passage_facts.finder import LONGEST
-from recipes.passage_facts.windows import PassageTokens, passage_windows
+from recipes.passage_facts.windows import LONGEST, PassageTokens, Span, passage_windows
 from recipes.reader.examples import part_of
 
-Span = tuple[int, int]  # tokens, the last one included
 WRITTEN, LABELLED = (Path(__file__).resolve().parents[1] / name for name in ("written", "labelled"))
 
 OCCURRENCES = 6  # of the same words, among which the nearest to each other are taken

@@ -1,37 +1,42 @@
 """The network in training: multilingual-e5-small, spans of heads and tails, pairs, and cues."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
+from safetensors.numpy import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from recipes.reader.multilingual import LOWER, TunedNetwork
+from recipes.passage_facts.relations import relation_names
+from recipes.passage_facts.windows import LONGEST, PassageTokens, Span
+from recipes.reader.multilingual import TunedNetwork
 from recipes.reader.network import CLOSED, WIDTH
-from tasks.models.span_reader.networks import E5_PADDING
+from tasks.models.encoders.e5 import e5_folder
+from tasks.models.encoders.stored_weights import load_weights
 
 SHARED = 64  # numbers by which the first and the last token of a span are compared
 PAIR = 256  # numbers for a pair of a head and a tail
-LONGEST = 48  # tokens of a span
 DISTANCES = 20  # sorts of distance between a head and a tail
+PARTS = (
+    "spans", "lengths", "edges", "head", "tail", "distance", "inner", "bound", "pair_norm", "link",
+    "relation", "cue_of_pair", "cue_of_token",
+)  # fmt: skip
 
 
 class FactNetwork(TunedNetwork):
     """Finds heads and tails, which of them belong together, how, and the words that say so."""
 
     def __init__(self, weights: dict[str, np.ndarray], relations: int) -> None:
-        """Start from the weights of an encoder or a reader, for a number of relations."""
-        super().__init__({k: v for k, v in weights.items() if not k.startswith("ends.")})
-        self.add_heads(relations)
+        """Start from the weights of an encoder, a reader or a trained network of this sort."""
+        super().__init__(weights)
+        self.ends.requires_grad_(False)
+        self.add_parts(relations)
+        for name, rows in self.named_parameters():
+            if f"facts.{name}" in weights:
+                rows.data = torch.from_numpy(weights[f"facts.{name}"])
 
-    @classmethod
-    def heads_alone(cls, relations: int) -> "FactNetwork":
-        """Return the layers for facts without those below them."""
-        network = cls.__new__(cls)
-        nn.Module.__init__(network)
-        network.add_heads(relations)
-        return network
-
-    def add_heads(self, relations: int) -> None:
+    def add_parts(self, relations: int) -> None:
         """Add the layers that score spans, pairs, relations and cues, untrained."""
         self.spans = nn.Linear(WIDTH, 4 * SHARED)
         self.lengths = nn.Parameter(torch.zeros(2, LONGEST))
@@ -45,22 +50,6 @@ class FactNetwork(TunedNetwork):
             nn.Linear(PAIR, 2 * SHARED),
             nn.Linear(WIDTH, 2 * SHARED),
         )
-
-    def lower(self, ids: Tensor) -> Tensor:
-        """Return the states (texts, tokens, width) after the layers that stay as they are."""
-        open_ = (ids != E5_PADDING)[:, None, None, :]
-        states = functional.embedding(ids, self.rows).float()
-        states = self.first_norm(states + self.first_rows[:, : ids.shape[1]]).to(torch.bfloat16)
-        for layer in self.layers[:LOWER]:
-            states = layer(states, open_)
-        return states
-
-    def upper(self, states: Tensor, ids: Tensor) -> Tensor:
-        """Return float32 states (texts, tokens, width) after the layers that learn."""
-        open_ = (ids != E5_PADDING)[:, None, None, :]
-        for layer in self.layers[LOWER:]:
-            states = layer(states, open_)
-        return states.float()
 
     def span_scores(self, states: Tensor, allowed: Tensor) -> Tensor:
         """Return scores (texts, 2, tokens, tokens) of spans as heads and as tails.
@@ -85,9 +74,9 @@ class FactNetwork(TunedNetwork):
 
     def cue_scores(self, states: Tensor, pairs: Tensor) -> Tensor:
         """Return scores (2, pairs, tokens) of where the cue of each pair starts and ends."""
-        asked = self.cue_of_pair(pairs).view(-1, 2, SHARED)
-        given = self.cue_of_token(states).view(-1, 2, SHARED)
-        return torch.einsum("pks,tks->kpt", asked, given) / SHARED**0.5
+        of_pairs = self.cue_of_pair(pairs).view(-1, 2, SHARED)
+        of_tokens = self.cue_of_token(states).view(-1, 2, SHARED)
+        return torch.einsum("pks,tks->kpt", of_pairs, of_tokens) / SHARED**0.5
 
     def tuned(self) -> dict[str, np.ndarray]:
         """Return the tuned weights by their names in the encoder, and those of facts."""
@@ -98,14 +87,32 @@ class FactNetwork(TunedNetwork):
         return kept
 
 
-PARTS = (
-    "spans", "lengths", "edges", "head", "tail", "distance", "inner", "bound", "pair_norm", "link",
-    "relation", "cue_of_pair", "cue_of_token",
-)  # fmt: skip
-
-
 def distances(heads: Tensor, tails: Tensor) -> Tensor:
     """Return the sort of distance, 0 to DISTANCES - 1, from first tokens of heads to of tails."""
     apart = tails - heads
     sort = torch.log2(apart.abs().float() + 1).round().long().clamp(max=DISTANCES // 2 - 1)
     return torch.where(apart >= 0, sort, DISTANCES // 2 + sort)
+
+
+def allowed_spans(rows: list[PassageTokens], tokens: int) -> Tensor:
+    """Return where a span may be (texts, tokens, tokens): within the title or the passage."""
+    part = torch.full((len(rows), tokens), -1)
+    for number, row in enumerate(rows):
+        part[number, 1 : row.begin - 1] = 0
+        part[number, row.begin : len(row.ids) - 1] = 1
+    apart = torch.arange(tokens)[None] - torch.arange(tokens)[:, None]
+    near = (apart >= 0) & (apart < LONGEST)
+    return (part[:, :, None] == part[:, None]) & (part >= 0)[:, :, None] & near
+
+
+def best_spans(scores: Tensor, most: int, least: float = CLOSED / 10) -> list[Span]:
+    """Return the spans with the best scores (tokens, tokens), from `least` on, the best first."""
+    values, places = scores.flatten().topk(min(most, scores.numel()))
+    spans = (divmod(place, scores.shape[1]) for place in places.tolist())
+    return [span for span, value in zip(spans, values.tolist(), strict=True) if value >= least]
+
+
+def fact_network(weights: Path) -> FactNetwork:
+    """Return the encoder with the tuned weights in a file, which may be a reader's."""
+    encoder = load_file(str(e5_folder() / "model.safetensors"))
+    return FactNetwork(encoder | load_weights(weights), len(relation_names()))

@@ -8,8 +8,9 @@ the reader (F1 of words, Chinese characters). The passages are of documents that
 from pathlib import Path
 
 from recipes.command import parser_of, run_command
-from recipes.passage_facts.finder import FactFinder
+from recipes.passage_facts.finder import found_facts
 from recipes.passage_facts.labels import labelled_passages
+from recipes.passage_facts.network import fact_network
 from tasks.text.stems import words_of
 
 LEAST = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -38,33 +39,25 @@ def matched(found: list[Fact], gold: list[Fact]) -> int:
 def main() -> None:
     """Run it."""
     parser = parser_of(__doc__)
-    parser.add_argument("weights", type=Path, help="OUT/facts.safetensors of a training")
+    parser.add_argument("weights", type=Path, help="OUT/model/model.safetensors")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--show", type=int, default=0, help="passages whose facts are shown")
     options = parser.parse_args()
     part = "report" if options.report else "choose"
-    finder = FactFinder(options.weights)
+    network = fact_network(options.weights).eval()
     rows = [row for row in labelled_passages() if row.part == part]
     counts: dict[tuple[str, float], list[int]] = {}
     for number, row in enumerate(rows):
         gold = [(row.tokens.words(f.head), f.relation, row.tokens.words(f.tail)) for f in row.facts]
-        tokens, facts = next(finder.read(row.tokens.title, row.tokens.text))
+        tokens, facts = row.tokens, found_facts(network, row.tokens)
         if number < options.show:
-            print("\n#", row.tokens.title, "\n", row.tokens.text[:700])
+            print(f"\n# {tokens.title}\n{tokens.text[:700]}")
             for fact in gold:
-                print("  gold", " | ".join(fact))
+                print("  label", " | ".join(fact))
             for f in facts:
-                cue = tokens.words(f.cue) if f.cue else ""
-                print(
-                    f"  {f.probability:.2f}",
-                    tokens.words(f.head),
-                    "|",
-                    f.relation,
-                    f"{f.known:.2f}",
-                    f"({cue})",
-                    "|",
-                    tokens.words(f.tail),
-                )
+                relation = f"{f.relation} ({tokens.words(f.cue) if f.cue else ''})"
+                words = tokens.words(f.head), relation, tokens.words(f.tail)
+                print(f"  {f.probability:.2f}", " | ".join(words))
         for least in LEAST:
             found = [
                 (tokens.words(f.head), "", tokens.words(f.tail))

@@ -1,4 +1,4 @@
-"""Train what finds facts: `python -m recipes.passage_facts.train OUT --minutes 52`.
+"""Train what finds facts: `python -m recipes.passage_facts.train OUT --minutes 40`.
 
 It learns from the passages in `recipes/labelled`, but for those of documents that choose or report.
 The lower six layers of multilingual-e5-small stay as they are; the upper six start from the
@@ -6,49 +6,28 @@ reader's and learn, together with what finds spans, pairs, relations and cues. O
 is written every few minutes, OUT/log.jsonl as it goes.
 """
 
-import json
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import torch
-from safetensors.numpy import load_file
 from torch import Tensor
 from torch.nn import functional
 
 from recipes.command import parser_of, run_command
-from recipes.passage_facts.finder import relation_names
 from recipes.passage_facts.labels import Labelled, labelled_passages
-from recipes.passage_facts.network import LONGEST, FactNetwork
-from recipes.reader.network import WIDTH
-from tasks.models.encoders.e5 import e5_folder
-from tasks.models.encoders.stored_weights import load_weights, save_weights
+from recipes.passage_facts.network import FactNetwork, allowed_spans, best_spans, fact_network
+from recipes.passage_facts.relations import relation_names
+from recipes.reader.multilingual import HalfTrainer
+from recipes.reader.network import CLOSED
+from recipes.reader.train import Schedule
 from tasks.models.span_reader.networks import E5_PADDING
 from tasks.models.span_reader.reader import MULTILINGUAL
 
 POOL = 32  # batches that are drawn together and sorted by length
 NOTED = 50  # steps between two lines of the log
-KEPT_EVERY = 240.0  # seconds between two files of weights
 LINKS = 2.0  # weight of the loss of pairs
 HEADS, TAILS = 6, 10  # likely spans that are paired beside those of facts
-HEAD_RATE = 5.0  # of the new layers' learning rate to the others'
-LOWER_STATES: dict[int, Tensor] = {}  # by the passage's object
-WARM = 0.06  # share of the time in which the rate rises
-
-
-def allowed_spans(rows: list[Labelled], tokens: int) -> Tensor:
-    """Return where a span may be (texts, tokens, tokens): within the title or the passage."""
-    part = torch.full((len(rows), tokens), -1)
-    for number, row in enumerate(rows):
-        begin, end = row.tokens.begin, len(row.tokens.ids)
-        part[number, 1 : begin - 1] = 0
-        part[number, begin : end - 1] = 1
-    places = torch.arange(tokens)
-    apart = places[None] - places[:, None]
-    near = (apart >= 0) & (apart < LONGEST)
-    return (part[:, :, None] == part[:, None]) & (part >= 0)[:, :, None] & near
 
 
 def span_loss(scores: Tensor, right: Tensor, open_: Tensor) -> Tensor:
@@ -56,33 +35,12 @@ def span_loss(scores: Tensor, right: Tensor, open_: Tensor) -> Tensor:
 
     All right scores shall be above zero, all others below (Su et al. 2022).
     """
-    wrong = scores.masked_fill(right | open_, -1e9).flatten(1)
-    missing = (-scores).masked_fill(~right, -1e9).flatten(1)
+    wrong = scores.masked_fill(right | open_, CLOSED).flatten(1)
+    missing = (-scores).masked_fill(~right, CLOSED).flatten(1)
     zero = scores.new_zeros(len(scores), 1)
     return torch.logsumexp(torch.cat([wrong, zero], 1), 1) + torch.logsumexp(
         torch.cat([missing, zero], 1), 1
     )
-
-
-def best_spans(scores: Tensor, most: int) -> list[tuple[int, int]]:
-    """Return the spans (tokens, tokens) with the best scores."""
-    values, places = scores.flatten().topk(min(most, scores.numel()))
-    rows = [(int(p) // scores.shape[1], int(p) % scores.shape[1]) for p in places]
-    return [row for row, value in zip(rows, values.tolist(), strict=True) if value > -1e8]
-
-
-def lower_states(network: FactNetwork, rows: list[Labelled], ids: Tensor) -> Tensor:
-    """Return the states of passages below the layers that learn, each computed once."""
-    if any(id(row) not in LOWER_STATES for row in rows):
-        with torch.no_grad():
-            states = network.lower(ids)
-        for row, own in zip(rows, states, strict=True):
-            LOWER_STATES[id(row)] = own[: len(row.tokens.ids)].clone()
-    together = torch.zeros(*ids.shape, WIDTH, dtype=torch.bfloat16)
-    for number, row in enumerate(rows):
-        own = LOWER_STATES[id(row)]
-        together[number, : len(own)] = own
-    return together
 
 
 def loss_of(
@@ -93,8 +51,8 @@ def loss_of(
     ids = torch.full((len(rows), tokens), E5_PADDING)
     for number, row in enumerate(rows):
         ids[number, : len(row.tokens.ids)] = torch.tensor(row.tokens.ids)
-    states = network.upper(lower_states(network, rows, ids), ids)
-    scores = network.span_scores(states, allowed_spans(rows, tokens))
+    states = network.states(ids, ids)
+    scores = network.span_scores(states, allowed_spans([row.tokens for row in rows], tokens))
     right = torch.zeros(len(rows), 2, tokens, tokens, dtype=torch.bool)
     open_ = torch.zeros_like(right)
     for number, row in enumerate(rows):
@@ -136,7 +94,7 @@ def loss_of(
             continue
         stated = [fact for fact in facts if fact]
         chosen = vectors[known.bool()]
-        wanted = torch.tensor([names.get(fact.relation.lower(), 0) for fact in stated])
+        wanted = torch.tensor([names.get(fact.relation, 0) for fact in stated])
         relations.append(functional.cross_entropy(network.relation(chosen), wanted))
         ends = torch.tensor([fact.cue or (0, 0) for fact in stated])
         cue = network.cue_scores(states[number, : len(row.tokens.ids)], chosen)
@@ -166,41 +124,30 @@ def batches(rows: list[Labelled], size: int, drawn: random.Random) -> Iterator[l
             yield from groups
 
 
-class HalfSteps:
-    """Steps of AdamW for weights in bfloat16, by exact copies of them."""
+class FactTrainer(HalfTrainer):
+    """Trains a network to find facts, and notes its losses."""
 
-    def __init__(self, network: FactNetwork, rate: float) -> None:
-        """Learn all weights that want a gradient but those of the reader's ends."""
-        tuned = [
-            w
-            for n, w in network.named_parameters()
-            if w.requires_grad and not n.startswith("ends.")
-        ]
-        self.copies = [(w, w.detach().float().clone()) for w in tuned]
-        new = [copy for w, copy in self.copies if w.dtype == torch.float32]
-        old = [copy for w, copy in self.copies if w.dtype != torch.float32]
-        groups = [{"params": old, "most": rate}, {"params": new, "most": HEAD_RATE * rate}]
-        self.optimizer = torch.optim.AdamW(groups, rate, (0.9, 0.98), weight_decay=0.01, fused=True)
+    head_rate = 5.0
 
-    def step(self, loss: Tensor, share: float) -> None:
-        """Learn from a loss; `share` of the time is over."""
-        loss.backward()
-        for weight, copy in self.copies:
-            if weight.grad is not None:
-                copy.grad, weight.grad = weight.grad.float(), None
-        torch.nn.utils.clip_grad_norm_([copy for _, copy in self.copies], 1.0)
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["most"] * min(share / WARM, (1 - share) / (1 - WARM))
-        self.optimizer.step()
-        with torch.no_grad():
-            for weight, copy in self.copies:
-                weight.copy_(copy)
-
-
-def keep(network: FactNetwork, out: Path) -> None:
-    """Write the weights as they are."""
-    save_weights(network.tuned(), out / "facts.part")
-    (out / "facts.part").replace(out / "facts.safetensors")
+    def learn_facts(
+        self, network: FactNetwork, rows: list[Labelled], minutes: float, rate: float, size: int
+    ) -> None:
+        """Train on labelled passages, `size` in a step."""
+        optimizer = self._optimizer(network.parameters(), rate)
+        known = {name: number for number, name in enumerate(relation_names())}
+        drawn, seen = batches(rows, size, random.Random(7)), []
+        schedule = Schedule(optimizer, minutes)
+        while schedule.next():
+            losses = torch.stack(loss_of(network, next(drawn), known))
+            self._step(optimizer, losses.sum())
+            seen.append(losses.detach())
+            if schedule.step % NOTED == 0:
+                spans, pairs, relations, cues = torch.stack(seen).mean(0).tolist()
+                self.note(
+                    passages=schedule.step * size,
+                    spans=spans, pairs=pairs, relations=relations, cues=cues,
+                )  # fmt: skip
+                seen = []
 
 
 def main() -> None:
@@ -208,53 +155,20 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=40.0)
-    parser.add_argument("--rate", type=float, default=2e-4)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
+    parser.add_argument("--batch", type=int, default=8, help="passages in a step")
+    parser.add_argument("--threads", type=int, default=1, help="cores that train")
+    parser.add_argument("--start", type=Path, help="trained weights from which to go on")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "model").mkdir(parents=True, exist_ok=True)
     torch.manual_seed(7)
     torch.set_num_threads(options.threads)
     rows = [row for row in labelled_passages() if row.part == "train"]
-    names = relation_names()
-    known = {name: number for number, name in enumerate(names)}
-    weights = load_file(str(e5_folder() / "model.safetensors")) | load_weights(MULTILINGUAL)
-    network = FactNetwork(weights, len(names))
-    steps = HalfSteps(network, options.rate)
-    log = (options.out / "log.jsonl").open("a")
-    print(
-        len(rows), "passages,", sum(len(r.facts) for r in rows), "facts,", len(names), "relations"
-    )
-    started = kept = time.monotonic()
-    seen: list[list[float]] = []
-    read = 0
-    for number, batch in enumerate(batches(rows, options.batch, random.Random(7)), 1):
-        share = (time.monotonic() - started) / (60 * options.minutes)
-        if share >= 1:
-            break
-        losses = loss_of(network, batch, known)
-        steps.step(torch.stack(losses).sum(), share)
-        seen.append([float(value.detach()) for value in losses])
-        read += len(batch)
-        if number % NOTED == 0:
-            mean = np.mean(seen, 0).round(3).tolist()
-            log.write(
-                json.dumps(
-                    {
-                        "step": number,
-                        "minutes": round(share * options.minutes, 2),
-                        "epochs": round(read / len(rows), 2),
-                        "losses": mean,
-                    }
-                )
-                + "\n"
-            )
-            log.flush()
-            seen = []
-        if time.monotonic() - kept > KEPT_EVERY:
-            keep(network, options.out)
-            kept = time.monotonic()
-    keep(network, options.out)
+    network = fact_network(options.start or MULTILINGUAL)
+    trainer = FactTrainer(network, options.out)
+    trainer.note(passages=len(rows), facts=sum(len(row.facts) for row in rows))
+    trainer.learn_facts(network, rows, options.minutes, options.rate, options.batch)
+    trainer.keep()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from tasks.models.span_reader.networks import e5_pieces
 TITLE = 24  # tokens of a title that are read
 TOKENS = 320  # of a title and a passage that are read together
 NOWHERE = (0, 0)
+LONGEST = 48  # tokens of a span
+Span = tuple[int, int]  # tokens, the last one included
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +27,20 @@ class PassageTokens:
     offsets: list[tuple[int, int]]
     begin: int
 
-    def in_title(self, span: tuple[int, int]) -> bool:
+    def in_title(self, span: Span) -> bool:
         """Return whether a span of tokens is in the title."""
         return span[0] < self.begin
 
-    def characters(self, span: tuple[int, int]) -> tuple[int, int]:
+    def characters(self, span: Span) -> tuple[int, int]:
         """Return the characters of a span of tokens, in the title or in the passage."""
         return self.offsets[span[0]][0], self.offsets[span[1]][1]
 
-    def words(self, span: tuple[int, int]) -> str:
+    def words(self, span: Span) -> str:
         """Return the words of a span of tokens."""
         start, end = self.characters(span)
         return (self.title if self.in_title(span) else self.text)[start:end]
 
-    def places(self, words: str) -> list[tuple[int, int]]:
+    def places(self, words: str) -> list[Span]:
         """Return the spans of tokens that are these words, those of the passage first."""
         if not words.strip():
             return []

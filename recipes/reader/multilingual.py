@@ -44,7 +44,6 @@ from tasks.models.span_reader.networks import (
 
 KEPT_EVERY = 240.0  # seconds between two files of weights
 LOWER = 6  # layers that stay as they are
-HEAD_RATE = 3.0  # of the output layer's learning rate to the others'
 
 
 class HalfLayer(Layer):
@@ -107,6 +106,8 @@ class TunedNetwork(ReaderNetwork):
 class HalfTrainer(Trainer):
     """Trains weights in bfloat16 by exact copies of them, and keeps them every few minutes."""
 
+    head_rate = 3.0  # of the output layer's learning rate to the others'
+
     def __init__(self, network: TunedNetwork, out: Path) -> None:
         """Train on this machine's CPU; weights and log go to a folder."""
         super().__init__(network, out / "log.jsonl", torch.device("cpu"))
@@ -128,15 +129,15 @@ class HalfTrainer(Trainer):
         layers = [copy for w, copy in self._copies if w.dtype != torch.float32]
         groups: list[dict[str, Any]] = [
             {"params": layers},
-            {"params": heads, "lr": HEAD_RATE * rate},
+            {"params": heads, "lr": self.head_rate * rate},
         ]
         return torch.optim.AdamW(groups, rate, (0.9, 0.98), weight_decay=0.01, fused=True)
 
     def _step(self, optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
         loss.backward()
         for weight, copy in self._copies:
-            assert weight.grad is not None
-            copy.grad, weight.grad = weight.grad.float(), None
+            copy.grad = None if weight.grad is None else weight.grad.float()
+            weight.grad = None
         torch.nn.utils.clip_grad_norm_([copy for _, copy in self._copies], 1.0)
         optimizer.step()
         with torch.no_grad():
