@@ -13,6 +13,7 @@ from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import Stated, statements_in
 from tasks.reader.definition import describe, name_to_define
+from tasks.reader.named_subjects import name_subjects
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (
     NamedThings,
@@ -98,7 +99,7 @@ class PassageReader(NamedThings):
         """Return the passages that may answer a question, and some of their statements."""
         hits = self._searcher.union(question, READ)
         stated = self._stated(question, hits)
-        texts = list(map(_passage, hits))
+        texts = list(map(self._passage, hits))
         for hit in hits:
             text = one_text(stated.get(hit.fields["passage_id"], ()), _subject(hit))
             texts += [text] if text else []
@@ -113,7 +114,7 @@ class PassageReader(NamedThings):
             hits = self._searcher.alike(question, FOLLOWED)
             titled = self._searcher.about(name)
             hits += [titled] if titled else []
-            texts.append(list({hit.row: _passage(hit) for hit in hits}.values()))
+            texts.append(list({hit.row: self._passage(hit) for hit in hits}.values()))
         return texts
 
     def values_beside(self, part: TextPart, answer: str) -> list[str]:
@@ -130,6 +131,21 @@ class PassageReader(NamedThings):
             },
         ).fetchall()
         return [value for (value,) in rows]
+
+    def _passage(self, hit: Hit) -> Text:
+        """Return a passage to read; its evidence has the passage's own words."""
+        text, start = hit.fields["text"], hit.fields["span_start"]
+        body = front_matter_end(text) if start == 0 else 0
+        named = name_subjects(
+            text, start, hit.fields["title"], self._searcher.stated(hit.row)
+        )
+        parts = (
+            TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b))
+            for a, b in sentences_and_lines(text)
+            if a >= body
+        )
+        whole = _evidence(hit, 0, len(text))
+        return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
 
     def _stated(
         self, question: Question, hits: Sequence[Hit]
@@ -157,15 +173,6 @@ def _as_said(stated: Stated, hit: Hit) -> TextPart:
     place, first = stated.place, hit.fields["span_start"]
     words = hit.fields["text"][place.span_start - first : place.span_end - first]
     return TextPart(0, 0, evidence_from(words, "statement", place, stated.confidence))
-
-
-def _passage(hit: Hit) -> Text:
-    text = hit.fields["text"]
-    spans = sentences_and_lines(text)
-    body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
-    parts = (TextPart(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
-    whole = _evidence(hit, 0, len(text))
-    return Text(text, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
 
 
 def _subject(hit: Hit) -> str:
