@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
 from tasks.models.encoders.e5 import e5_is_installed
+from tasks.reader.answers import items_after
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
@@ -259,6 +260,22 @@ def test_two_things_are_asked_for_what_may_be_the_same(question: str, parts: lis
 )
 def test_an_enumeration_is_split_between_its_items(answer: str, items: list[str]) -> None:
     assert apart([answer]) == items
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "\n（一）甲；\n（二）乙。",
+        "\n一、甲\n二、乙\n",
+        "\n（1）甲\n（2）乙",
+        "\n① 甲\n② 乙",
+        "\n(a) 甲\n(b) 乙",
+        "\ni) 甲\nii) 乙",
+        "\n1. 甲\n2. 乙",
+    ],
+)
+def test_items_of_laws_and_letters_are_a_list(listed: str) -> None:
+    assert items_after(listed) == ["甲", "乙"]
 
 
 def test_the_same_is_said_in_whole_words() -> None:

@@ -3,7 +3,12 @@
 import pytest
 
 from schemas.answers import Evidence
-from tasks.reader.asked_names import AskedNames, asked_names, is_about_somebody_unnamed
+from tasks.reader.asked_names import (
+    AskedNames,
+    AskedYears,
+    asked_names,
+    is_about_somebody_unnamed,
+)
 from tasks.reader.texts import Text, TextPart
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.question import analyse
@@ -54,10 +59,31 @@ def test_a_text_with_the_name_may_answer(question, text):
         ("Who leads the Ministry of Lamplighting?", "The Ministry of Rails is led by Ann."),
         ("蒙古的首都是哪里？", "首都是东城。"),
         ("《山雨》的作者是谁？", "《海风》的作者是陈文。"),
+        ("谁创办了机器人公司 Korvex？", "陈文创办了机器人公司 Lumo。"),
+        ("Korvex是谁创办的？", "Lumo是陈文创办的。"),
     ],
 )
 def test_a_text_without_the_name_may_not(question, text):
     assert not borne(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "may_answer"),
+    [
+        ("Who led the club in 2019?", "In 2002 Ann Lee led the club.", False),
+        ("Who led the club in 2019?", "In 2019 Ann Lee led the club.", True),
+        ("Who led the club in 2019?", "Ann Lee led the club from 2015 to 2021.", True),
+        ("Who led the club in 2019?", "Ann Lee has led the club since 2015.", True),
+        ("Who led the club in 2019?", "Ann Lee led the club.", True),
+        ("Who led the club?", "In 2002 Ann Lee led the club.", True),
+        ("Who led the club in 2019?", "In 2002 Ann Lee from Ost led the club.", False),
+        ("Who led the club in the 2010s?", "In 2002 Ann Lee led the club.", True),  # no one year
+        ("2019年谁领导俱乐部？", "2002年陈文领导俱乐部。", False),
+        ("2019年谁领导俱乐部？", "自2002年起陈文领导俱乐部。", True),
+    ],
+)
+def test_a_sentence_about_other_years_does_not_answer(question, sentence, may_answer):
+    assert AskedYears(analyse(question)).may_be_those_of(sentence) == may_answer
 
 
 class Linked(Words):

@@ -316,7 +316,7 @@ def test_front_matter_answers_nothing() -> None:
     front = "---\ntitle: Brenholm\ndate: 2024-05-06\n---\n"
     fields: dict[str, Any] = {"text": front + HARBOUR, "span_start": 0}
     fields |= {"document_id": "d", "uri": "u", "title": "Brenholm", "headings": ""}
-    text = _passage(Hit(0, fields, 1.0))
+    text = _passage(Hit(0, fields, 1.0), [])
     assert text.parts[0].evidence.text.startswith("The harbour of Brenholm")
     assert len(text.parts) == 2
     searcher: Any = SimpleNamespace(about=lambda name: Hit(0, fields, 1.0))

@@ -6,13 +6,13 @@ probability is calibrated on held-out questions (`training/calibrate.py`).
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
-from tasks.text.chinese_words import simplified
+from tasks.text.chinese_words import simplified, tag_of
 from tasks.text.english_words import is_plural
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
 from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
@@ -26,9 +26,15 @@ FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
 LONE_GAP = 4.0  # at most, of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
+_OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
-_ITEM = re.compile(r"^([ \t]*)(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
+_ITEM = re.compile(
+    r"^([ \t]*)(?:(?:[-*+•·]|(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])[ \t]+"
+    r"|[(（](?:\d{1,3}|[a-z]|[ivx]{1,4}|[一二三四五六七八九十]{1,3})[)）][ \t]*"
+    r"|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、[ \t]*|[①-⑳][ \t]*)(.+?)[ \t]*$",
+    re.M,
+)
 _NOUN_IN_S = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)(?P<noun>[\w-]+s)\b"
 _AUXILIARY = any_of(AUXILIARIES - {"is", "was"})
 _DETERMINER = rf"(?:{any_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)})\b"
@@ -92,8 +98,10 @@ def find_answers(
     for span, worth in sorted(spans, key=lambda pair: -pair[1]):
         span = _whole_words(texts[span.text], span)
         text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
+        text = text.rstrip(_OPENING_BRACKETS)
         text = without_article(text)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
+        text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
         if not words or key in best or len(text.split()) < fewest:
@@ -136,6 +144,18 @@ def find_sentences(
 def without_article(text: str) -> str:
     """Return an answer without the article before it."""
     return _ARTICLE.sub("", text)
+
+
+def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
+    """Return a Chinese answer without the question's verb at its ends: 叫 in 叫高桥."""
+    from tasks.text.chinese_words import segmenter
+
+    words = segmenter().cut(text)
+    while len(words) > 1 and words[0] in question_words and tag_of(words[0])[:1] == "v":
+        words = words[1:]
+    while len(words) > 1 and words[-1] in question_words and tag_of(words[-1])[:1] == "v":
+        words = words[:-1]
+    return "".join(words).strip()
 
 
 def _whole_words(text: str, span: Span) -> Span:

@@ -3,7 +3,8 @@
 A passage may say of somebody else, in the same words, what is asked of a name; so a text answers
 only if it bears one of the names, and nothing answers a question about a name that no text has.
 A sentence of the second round must concern a name of the question or of the sentence that led to
-it, or else it is about a third thing, which only shares a passage with them.
+it, or else it is about a third thing, which only shares a passage with them. Nor does a sentence
+about other years answer a question about one year.
 """
 
 import re
@@ -30,18 +31,25 @@ _CHINESE_PRONOUN = re.compile("(?:请问)?(?:[他她它]们?)(?!人)")
 _CHINESE_SUBJECT = re.compile(
     r"\A[^？?，,]{2,12}?(?=的|是|有|在|多|出生|毕业|获得|创办|建于|[叫谁哪何什几])"
 )
+_LATIN_WORD = r"[A-Za-z0-9]*[A-Z](?:[\w.&+-]*[A-Za-z0-9+])?"
+_LATIN_NAME = re.compile(rf"(?a:(?<![\w.]){_LATIN_WORD}(?: {_LATIN_WORD})*)")
 _TITLES = word_set(
     "mr mrs ms dr prof professor sir ladi lord king queen saint st presid pope princ princess "
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
 )
 _FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
 _DESCRIBING = "最第这那我你他她它本该各每一二三两"
+_YEAR = r"(?<![\d.,])(?:1\d|20)\d\d(?![\ds,]|\.\d)"
+_SPAN = re.compile(
+    rf"\b(?:since|from|until|till|after|before|by)\s(?:\w+\s){{0,2}}{_YEAR}|[自从]{_YEAR}"
+    rf"|{_YEAR}年?(?:\w{{0,5}})(?:以来|起|以[前后]|至今|之[前后])"
+)
 SHORTEST_CHINESE = 2  # characters of a name
 SHORTEST_MISSPELT = 5  # letters
 
 
 class AskedNames:
-    """The names in a question: capitalised or marked; in Chinese marked, or tagged as names."""
+    """The names in a question: capitalised or marked; in Chinese tagged as names, too."""
 
     def __init__(self, question: Question, source: Source) -> None:
         self._source = source
@@ -69,6 +77,27 @@ class AskedNames:
             self._led[led] = Names(found, led, self._source)
         words = f"{text.subject} {part.evidence.text}"
         return self._asked.are_in(words) or self._led[led].are_in(words)
+
+
+class AskedYears:
+    """The years in a question."""
+
+    def __init__(self, question: Question) -> None:
+        self._years = _years_in(question.text)
+
+    def may_be_those_of(self, sentence: str) -> bool:
+        """Tell whether a sentence may be about one of the years, or there is none.
+
+        It may if it has no year, one of these, or a span of years that holds one.
+        """
+        told = _years_in(sentence) if self._years else set()
+        if not told or told & self._years or _SPAN.search(sentence):
+            return True
+        return any(min(told) <= year <= max(told) for year in self._years)
+
+
+def _years_in(text: str) -> set[int]:
+    return set(map(int, re.findall(_YEAR, text)))
 
 
 @dataclass
@@ -162,7 +191,8 @@ def asked_names(question: Question) -> Sequence[str]:
         tagged = [text[start:end] for start, end in spans if end - start >= SHORTEST_CHINESE]
         subject = _subject(text)
         tagged = [word for word in tagged if tag_of(word) in NAME_TAGS and word not in subject]
-        return [*names, *tagged, *filter(None, [subject])]
+        latin = (name for name in _LATIN_NAME.findall(text) if name not in names)
+        return [*names, *tagged, *latin, *filter(None, [subject])]
     first, *_ = text.split(maxsplit=1) or [""]
     kept = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Put names where sentences have pronouns as subjects, so that each says by itself whom it is about.
+"""Put names where sentences have pronouns as subjects, so that each says whom it is about.
 
 A passage is read in pieces, and "the elder daughter of Marie Curie, she was born in Paris" is taken
 for an answer about the one name that it has. Extraction has found what each pronoun means.

@@ -1,6 +1,7 @@
 """Answer questions from the passages of an edition and from their statements, with the sources."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import duckdb
 
@@ -133,19 +134,7 @@ class PassageReader(NamedThings):
         return [value for (value,) in rows]
 
     def _passage(self, hit: Hit) -> Text:
-        """Return a passage to read; its evidence has the passage's own words."""
-        text, start = hit.fields["text"], hit.fields["span_start"]
-        body = front_matter_end(text) if start == 0 else 0
-        named = name_subjects(
-            text, start, hit.fields["title"], self._searcher.stated(hit.row)
-        )
-        parts = (
-            TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b))
-            for a, b in sentences_and_lines(text)
-            if a >= body
-        )
-        whole = _evidence(hit, 0, len(text))
-        return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
+        return _passage(hit, self._searcher.stated(hit.row))
 
     def _stated(
         self, question: Question, hits: Sequence[Hit]
@@ -173,6 +162,20 @@ def _as_said(stated: Stated, hit: Hit) -> TextPart:
     place, first = stated.place, hit.fields["span_start"]
     words = hit.fields["text"][place.span_start - first : place.span_end - first]
     return TextPart(0, 0, evidence_from(words, "statement", place, stated.confidence))
+
+
+def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
+    """Return a passage to read, with names for pronouns; its evidence has its own words."""
+    text, start = hit.fields["text"], hit.fields["span_start"]
+    body = front_matter_end(text) if start == 0 else 0
+    named = name_subjects(text, start, hit.fields["title"], clauses)
+    parts = (
+        TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b))
+        for a, b in sentences_and_lines(text)
+        if a >= body
+    )
+    whole = _evidence(hit, 0, len(text))
+    return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
 
 
 def _subject(hit: Hit) -> str:

@@ -27,7 +27,7 @@ from tasks.reader.answers import (
     with_probabilities,
     without_article,
 )
-from tasks.reader.asked_names import AskedNames
+from tasks.reader.asked_names import AskedNames, AskedYears
 from tasks.reader.asserted import Asserted
 from tasks.reader.comparison import (
     Comparison,
@@ -55,7 +55,8 @@ NEARLY = 0.9  # unless they are nearly as probable: at least this part of its pr
 LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
-OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
+OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else,
+OTHER_YEAR = 3.0  # or whose sentence is about other years
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,15 +278,21 @@ def readings(
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
     described = cache(source.description_of)
+    years = AskedYears(question)
+
+    def of_other_year(row: CandidateAnswer) -> float:
+        return 0.0 if years.may_be_those_of(row.part.evidence.text) else OTHER_YEAR
 
     def words_worth(row: CandidateAnswer) -> float:
         answer = words[row.span.text][row.span.start : row.span.end]
         kind = described(answer.strip()) if noun else ""
         other_kind = OTHER_KIND if kind and noun not in words_of(kind) else 0.0
-        return reader.worth(row.span.margin, row.covered, language, "words") - other_kind
+        worth = reader.worth(row.span.margin, row.covered, language, "words")
+        return worth - other_kind - of_other_year(row)
 
     def sentence_worth(row: CandidateAnswer) -> float:
-        return reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
+        worth = reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
+        return worth - of_other_year(row)
 
     earlier = before or Read([], [], [])
     for rows in candidates(question, texts, source, reader, most):
@@ -353,8 +360,10 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     """
     best = read.answers[0]
     part = read.part(best)
-    others = (answer for answer in read.answers if answer.probability >= least)
-    sure = [best, *(answer for answer in others if not alike(answer, best))]
+    sure = [best]
+    for answer in read.answers:
+        if answer.probability >= least and not any(alike(answer, other) for other in sure):
+            sure.append(answer)
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
     if asks_for_steps(question.text) and (steps := _items(read, best)):

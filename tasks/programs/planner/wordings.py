@@ -52,6 +52,7 @@ _ONLY_ASKS = re.compile(
     r"|(?:请?列出|有|都|所有|哪|些|几|多少|什么|[座个位部首种条名])*\W*",
     re.I,
 )
+_NUMBER = re.compile(r"\d+")
 _UNIT = re.compile(r"(?: in)? (\S+)\Z")
 
 
@@ -125,12 +126,16 @@ class Wordings:
         """Tell whether a question says no more than a path.
 
         It says more if other words of it say a further relation at either end of the path, if most
-        of its words say none, or if it asks for what shares something with the topic.
+        of its words say none, if it has a number, such as a year, that no relation of the path has,
+        or if it asks for what shares something with the topic.
         """
         topic, names = planned.topic, self.graph.relations
         words: set[str] = set()
         for relation, inverse in planned.path:
             words |= _said(topic.masked, spelt_out(names[relation]), inverse=inverse).words
+        said = " ".join(names[relation] for relation, _ in planned.path)
+        if not set(_NUMBER.findall(said)).issuperset(_NUMBER.findall(topic.masked)):
+            return False
         content = _content(topic.masked)
         if _SHARED.search(topic.masked) or (words and 2 * len(words & content) < len(content)):
             return False
