@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.ingest.formats import Reason, Refusal
+from tasks.ingest.formats import ReadText, Reason, Refusal
 from tests.documents import read_all, read_one, texts
 
 
@@ -47,6 +47,61 @@ def test_a_mail_in_html_is_what_its_reader_sees_and_its_attachments_are_named(
     assert read.text == "똠 has a port." and read.metadata["attachments"] == "plan.pdf"
 
 
+def parts_of(kind: str, *parts: str) -> bytes:
+    body = "".join(f"--b\r\n{part}\r\n" for part in parts)
+    return mail(f"{body}--b--", f"Content-Type: multipart/{kind}; boundary=b")
+
+
+def test_mails_and_texts_that_are_attached_are_documents_of_their_own(tmp_path: Path) -> None:
+    inner = "From: Bo Vask <bo@tarn.example>\nSubject: Quay\n\nThe quay is old."
+    encoded = base64.encodebytes(inner.encode()).decode()
+    named = "Content-Disposition: attachment; filename="
+    whole = parts_of(
+        "mixed",
+        "Content-Type: text/plain\n\nSee below.",
+        f"Content-Type: message/rfc822\n\n{inner}",
+        f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{encoded}",
+        f"Content-Type: image/png\n{named}a.png\n\nsecret",
+        f"Content-Type: text/csv\n{named}depths.csv\n\nPort,Depth\nLenz,9 m\nTarn,7 m",
+        f"Content-Type: text/plain\n{named}run.py\n\nx = 1",
+    )
+    (tmp_path / "a.eml").write_bytes(whole)
+    *read, refusal = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
+    assert [(one.uri, one.title) for one in read if isinstance(one, ReadText)] == [
+        ("a.eml", "Port of Lénz"), ("a.eml#1", "Quay"), ("a.eml#2", "Quay"), ("a.eml#4", "Depths"),
+    ]  # fmt: skip
+    assert texts(tmp_path)["a.eml#2"] == "The quay is old."
+    assert "| Lenz | 9 m |" in texts(tmp_path)["a.eml#4"]
+
+
+def test_a_digest_is_its_mails(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(parts_of("digest", "\nSubject: One\n\nIt is old."))
+    assert texts(tmp_path) == {"a.eml#1": "It is old."}
+
+
+def test_of_alternatives_the_one_with_the_most_words_is_read(tmp_path: Path) -> None:
+    rows = "<tr><th>Port</th><th>Depth</th></tr><tr><td>Lenz</td><td>9 m</td></tr>"
+    plain = "Content-Type: text/plain\n\nYour program shows no HTML: https://lenz.example/a/b/c/d"
+    html = f"Content-Type: text/html\n\n<p>These are the ports:</p><table>{rows}</table>"
+    (tmp_path / "a.eml").write_bytes(parts_of("alternative", plain, html))
+    assert read_one(tmp_path).text.endswith("| Port | Depth |\n| --- | --- |\n| Lenz | 9 m |")
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        parts_of("encrypted", "Content-Type: application/octet-stream\n\nabcd"),
+        mail("-----BEGIN PGP MESSAGE-----\n\nabcd\n-----END PGP MESSAGE-----\n"),
+        mail("abcd", "Content-Type: application/pkcs7-mime; name=smime.p7m"),
+    ],
+)
+def test_a_mail_that_is_encrypted_is_refused_as_such(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "a.eml").write_bytes(whole)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.ENCRYPTED
+
+
 def test_an_archived_page_is_read_as_a_page(tmp_path: Path) -> None:
     parts = ("--b", "Content-Type: text/html", "", "<h1>Lenz</h1><p>It is old.</p>", "--b--")
     kind = 'Content-Type: multipart/related; type="text/html"; boundary=b'
@@ -58,6 +113,8 @@ def test_lines_of_a_mail_that_go_on_are_one_line(tmp_path: Path) -> None:
     kind = "Content-Type: text/plain; format=flowed"
     (tmp_path / "a.eml").write_bytes(mail("Lenz has \r\na port.\r\n> It \r\n> is old.", kind))
     assert read_one(tmp_path).text == "Lenz has a port.\n> It \n> is old."
+    (tmp_path / "a.eml").write_bytes(mail("It is o \r\nld  \r\nnow.", f"{kind}; delsp=yes"))
+    assert read_one(tmp_path).text == "It is old now."
 
 
 def test_a_box_of_mails_is_one_text_for_each(tmp_path: Path) -> None:
