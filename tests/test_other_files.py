@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import ReadText, Reason, Refusal
 from tests.documents import read_all, read_one, texts
 
@@ -115,6 +116,26 @@ def test_lines_of_a_mail_that_go_on_are_one_line(tmp_path: Path) -> None:
     assert read_one(tmp_path).text == "Lenz has a port.\n> It \n> is old."
     (tmp_path / "a.eml").write_bytes(mail("It is o \r\nld  \r\nnow.", f"{kind}; delsp=yes"))
     assert read_one(tmp_path).text == "It is old now."
+
+
+@pytest.mark.parametrize(
+    ("form", "header"),
+    [
+        ("plain", "From: Bo\nSent: May 3\nTo: Ida;\nJon\nSubject: Quay\n"),
+        ("html", "<p>Subject: Quay<p>Date: May 3<p>From: Bo"),
+        ("html", "<p>发件人：Bo<br>发送时间：May 3<br>主题：Quay</p>"),
+    ],
+)
+def test_headers_of_a_mail_that_is_quoted_describe_that_one(
+    tmp_path: Path, form: str, header: str
+) -> None:
+    body = f"Yes.\n\n____\n{header}\nThe quay is old.\n\nFrom: Lenz\nTo: Tarn\nDate: May 4\n"
+    (tmp_path / "a.eml").write_bytes(mail(body, f"Content-Type: text/{form}; charset=utf-8"))
+    text = read_one(tmp_path).text
+    kinds = {text[b.start : b.end]: b.kind for b in blocks_of(text)}
+    labelled = [words for words, kind in kinds.items() if kind is BlockKind.PAIR]
+    assert labelled == (["Lenz", "Tarn", "May 4"] if form == "plain" else [])
+    assert any("Quay" in words and kind is BlockKind.QUOTATION for words, kind in kinds.items())
 
 
 def test_a_box_of_mails_is_one_text_for_each(tmp_path: Path) -> None:

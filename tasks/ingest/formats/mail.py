@@ -22,12 +22,19 @@ from tasks.ingest.formats.unpacking import read_whole
 from tasks.ingest.formats.webpage import parse_webpage, read_chapter
 
 _FROM = re.compile(rb"(?:\A|\n\r?\n)From [^\n]*\n")  # begins each mail of a box
-_SIGNATURE = re.compile(r"^-- ?\r?$", re.MULTILINE)  # not an underline
-_SOFT = re.compile(r"(?<=\S)( *) \r?\n(?!>)")  # RFC 3676: a space before the end of a line goes on
+_SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)  # not an underline
+_SOFT = re.compile(r"(?<=\S)( *) \n(?!>)")  # RFC 3676: a space before the end of a line goes on
 _SEALED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 _PGP = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
 _WRITTEN = ("text/plain", "text/html")
 _TEXTS = (*_WRITTEN, "text/markdown", "text/csv", "text/tab-separated-values")
+_FIELD = (
+    r"(?:- )?\*?(?:From|Sent|Date|To|Cc|Subject|Von|Gesendet|Datum|An|Betreff|De|Envoyé|À|Objet"
+    r"|发件人|寄件者|发送时间|日期|收件人|抄送|主题|主旨)\*? ?[:：]"
+)
+_FIELDS = re.compile(rf"^{_FIELD}.*(?:(?:\n.+){{0,2}}?\n\s*{_FIELD}.*){{2,}}", re.MULTILINE)
+_OF_MAIL = re.compile("Subject|Sent|Betreff|Gesendet|Objet|Envoyé|主题|主旨|发送时间")
+_LINE = re.compile("^(?=.)", re.MULTILINE)
 _ADDRESS = re.compile(r"\w+://\S+")
 _LONGEST_HEADER = 5_000
 _HEADERS = ("from", "to", "cc", "date", "reply-to", "organization", "keywords")
@@ -102,10 +109,15 @@ def _text(part: Any, charset: str | None, attached: list[Any]) -> str:
         return ""
     text = _SIGNATURE.sub("", _words(part, charset))
     if kind == "text/html":
-        return read_chapter(text)
-    if part.get_param("format") == "flowed":
-        return _SOFT.sub(r"\1" if part.get_param("delsp") == "yes" else r"\1 ", text)
-    return text
+        text = read_chapter(text)
+    elif part.get_param("format") == "flowed":
+        text = _SOFT.sub(r"\1" if part.get_param("delsp") == "yes" else r"\1 ", text)
+    return _FIELDS.sub(_quoted, text)
+
+
+def _quoted(fields: re.Match[str]) -> str:
+    """Return the headers of another mail as a quotation, so that they do not describe this one."""
+    return _LINE.sub("> ", fields[0]) + "\n" if _OF_MAIL.search(fields[0]) else fields[0]
 
 
 def _attached(part: Any, name: str, limits: ParserLimits) -> Parsed:
@@ -142,9 +154,10 @@ _PARSERS = {Kind.TEXT: _parse_text, Kind.WEB: parse_webpage, Kind.CSV: parse_csv
 def _words(part: Any, charset: str | None) -> str:
     data = part.get_payload(decode=True)
     try:
-        return decode_as_declared(data, part.get_content_charset("utf-8"))
+        text = decode_as_declared(data, part.get_content_charset("utf-8"))
     except (LookupError, UnicodeError):
-        return decode(data, charset)
+        text = decode(data, charset)
+    return text.replace("\r\n", "\n")
 
 
 def _decoded(header: Any) -> str:
