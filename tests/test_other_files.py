@@ -206,11 +206,17 @@ ARTICLE = """<?xml version="1.0"?>
 <title-group><article-title>Tides of <italic>Lenz</italic></article-title></title-group>
 <contrib-group><contrib contrib-type="author"><name><surname>Rook</surname>
 <given-names>Ida</given-names></name></contrib></contrib-group>
-<pub-date><day>3</day><month>5</month><year>2021</year></pub-date>
+<pub-date><month>June</month><year>2021</year></pub-date>
+<pub-date iso-8601-date="2021-05-03"><day>3</day><month>5</month><year>2021</year></pub-date>
 <abstract><p>Tides rise.<sup><xref ref-type="bibr">1</xref></sup></p></abstract></article-meta>
 </front><body><sec><label>1</label><title>Gauges</title><p>It is 5 × 10<sup>6</sup>.</p>
 <sec><title>Places</title><list><list-item><p>Lenz</p></list-item></list></sec></sec></body>
-<back><ref-list><ref>secret</ref></ref-list></back></article>"""
+<back><ref-list><ref>secret</ref></ref-list></back>
+<floats-group><table-wrap><caption><p>Ports.</p></caption><table>
+<tr><th>Port</th><th>Tide</th></tr><tr><td>Lenz</td><td>4 m</td></tr></table></table-wrap>
+</floats-group><sub-article><front-stub><title-group><article-title>Letter</article-title>
+</title-group><contrib-group><contrib contrib-type="author"><collab>secret</collab></contrib>
+</contrib-group></front-stub><body><p>It is sound.</p></body></sub-article></article>"""
 
 
 @pytest.mark.parametrize("name", ["a.nxml", "a.xml"])
@@ -223,7 +229,21 @@ def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -
     }  # fmt: skip
     assert read.text == (
         "# Tides of Lenz\n\nTides rise.\n\n## Gauges\n\nIt is 5 × 10^6.\n\n### Places\n- Lenz"
+        "\n\nPorts.\n\n| Port | Tide |\n| --- | --- |\n| Lenz | 4 m |\n\n## Letter\n\nIt is sound."
     )
+
+
+@pytest.mark.parametrize(
+    ("month", "date"), [("<month>June</month>", "2021-06"), ("<season>Spring</season>", "2021")]
+)
+def test_an_article_without_a_day_has_the_date_that_it_states(
+    tmp_path: Path, month: str, date: str
+) -> None:
+    front = f"<article-meta><pub-date>{month}<year>2021</year></pub-date></article-meta>"
+    (tmp_path / "a.jats").write_text(
+        f"<article><front>{front}</front><body><p>It is old.</p></body></article>"
+    )
+    assert read_one(tmp_path).metadata == {"date": date}
 
 
 @pytest.mark.parametrize(
