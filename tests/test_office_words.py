@@ -252,6 +252,23 @@ def test_white_words_on_a_white_slide_are_not_read(tmp_path: Path, shapes: str, 
     assert read_one(show).text == "\n\n".join(filter(None, ["A mill.", text]))
 
 
+def test_date_footer_and_number_of_slides_are_not_read(tmp_path: Path) -> None:
+    box = '<p:sp><p:nvSpPr><p:cNvPr/><p:nvPr><p:ph type="{}"/></p:nvPr></p:nvSpPr>'
+    shapes = "".join(
+        shape(kind).replace("<p:sp><p:nvSpPr><p:cNvPr/></p:nvSpPr>", box.format(kind))
+        for kind in ("body", "dt", "ftr", "sldNum")
+    )
+    assert read_one(write_slide(tmp_path / "a.pptx", shapes)).text == "body"
+    frames = "".join(
+        f'<draw:frame show:class="{kind}"><draw:text-box><text:p>{kind}</text:p></draw:text-box>'
+        "</draw:frame>"
+        for kind in ("outline", "date-time", "footer", "page-number")
+    )
+    body = f"<office:presentation><draw:page>{frames}</draw:page></office:presentation>"
+    (tmp_path / "a.fodp").write_text(flat_opendocument(body))
+    assert read_one(tmp_path / "a.fodp").text == "outline"
+
+
 def test_cells_of_slides_count_in_each_column_and_row_that_they_span(tmp_path: Path) -> None:
     def cells(*cells: str) -> str:
         return f"<a:tr>{''.join(cells)}</a:tr>"
