@@ -183,7 +183,7 @@ NOTE secret
 of two lines
 
 00:02.000 --> 00:03.000
-of <00:02.500>1931.
+of <00:02.500>Rook &amp; Sons,&nbsp;&lt; 9 m.
 """
 
 
@@ -191,7 +191,7 @@ of <00:02.500>1931.
     ("name", "written", "read"),
     [
         ("a.srt", SUBRIP, "Lenz has a port of 1931.\nIs it old? It was built in 1931"),
-        ("a.vtt", WEBVTT, "Lenz has a port of 1931."),
+        ("a.vtt", WEBVTT, "Lenz has a port of Rook & Sons, < 9 m."),
     ],
 )
 def test_subtitles_are_what_is_said(tmp_path: Path, name: str, written: str, read: str) -> None:
