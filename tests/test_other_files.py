@@ -263,6 +263,23 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xml", "<feed><entry/></feed>", "of another kind"),
+        ("a.xml", "<!DOCTYPE patent [ ]><patent/>", "of another kind"),
+        ("a.xml", "<!DOCTYPE mediawiki [ ]><mediawiki/>", "has a DOCTYPE"),
+        ("a.msg", "\xd0\xcf\x11\xe0", "end in .msg"),
+    ],
+)
+def test_a_refusal_says_what_kind_of_file_is_not_read(
+    tmp_path: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="latin-1")
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and words in refusal.text
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
