@@ -202,6 +202,23 @@ def test_strict_open_xml_is_read_as_transitional_is(tmp_path: Path) -> None:
     assert read_one(show).text == CHART_AS_TABLE
 
 
+def test_files_that_are_inserted_into_a_document_are_read(tmp_path: Path) -> None:
+    inner = write_word(tmp_path / "b.docx", "<w:p><w:r><w:t>A weir.</w:t></w:r></w:p>")
+    files = {
+        "a.htm": b"<p>A mill.</p>",
+        "b.docx": inner.read_bytes(),
+        "c.mht": b"Content-Type: text/html\n\n<p>A dam.</p>",
+        "d.rtf": b"{\\rtf1 unread}",
+    }
+    body = 2 * "".join(f'<w:altChunk r:id="{name}"/>' for name in files)
+    row = f"<w:tr>{2 * '<w:tc><w:p/></w:tc>'}</w:tr>"
+    cell = '<w:tr><w:tc><w:altChunk r:id="e.htm"/><w:p/></w:tc><w:tc><w:p/></w:tc></w:tr>'
+    whole, files["e.htm"] = f"{body}<w:tbl>{row}{cell}</w:tbl>", b"A lock."
+    assert read_one(write_word(tmp_path / "a.docx", whole, files)).text == (
+        "A mill.\n\nA weir.\n\nA dam.\n\n| A lock. |"
+    )
+
+
 def shape(words: str, settings: str = "", about: str = "", place: str = "") -> str:
     """Return a text shape of a slide, with the settings of its run."""
     return (
