@@ -64,6 +64,7 @@ def test_mails_and_texts_that_are_attached_are_documents_of_their_own(tmp_path: 
         f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{encoded}",
         f"Content-Type: image/png\n{named}a.png\n\nsecret",
         f"Content-Type: text/csv\n{named}depths.csv\n\nPort,Depth\nLenz,9 m\nTarn,7 m",
+        "Content-Type: text/plain\nContent-Disposition: attachment\n\nThe dam is new.",
         f"Content-Type: text/plain\n{named}run.py\n\nx = 1",
     )
     (tmp_path / "a.eml").write_bytes(whole)
@@ -71,6 +72,7 @@ def test_mails_and_texts_that_are_attached_are_documents_of_their_own(tmp_path: 
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
     assert [(one.uri, one.title) for one in read if isinstance(one, ReadText)] == [
         ("a.eml", "Port of Lénz"), ("a.eml#1", "Quay"), ("a.eml#2", "Quay"), ("a.eml#4", "Depths"),
+        ("a.eml#5", "A 5"),
     ]  # fmt: skip
     assert texts(tmp_path)["a.eml#2"] == "The quay is old."
     assert "| Lenz | 9 m |" in texts(tmp_path)["a.eml#4"]

@@ -33,7 +33,9 @@ _FIELD = (
     r"|发件人|寄件者|发送时间|日期|收件人|抄送|主题|主旨)\*? ?[:：]"
 )
 _FIELDS = re.compile(rf"^{_FIELD}.*(?:(?:\n.+){{0,2}}?\n\s*{_FIELD}.*){{2,}}", re.MULTILINE)
-_OF_MAIL = re.compile("Subject|Sent|Betreff|Gesendet|Objet|Envoyé|主题|主旨|发送时间")
+_OF_MAIL = re.compile(
+    r"^(?:- )?\*?(?:Subject|Sent|Betreff|Gesendet|Objet|Envoyé|主题|主旨|发送时间)", re.MULTILINE
+)
 _LINE = re.compile("^(?=.)", re.MULTILINE)
 _ADDRESS = re.compile(r"\w+://\S+")
 _LONGEST_HEADER = 5_000
@@ -122,7 +124,7 @@ def _quoted(fields: re.Match[str]) -> str:
 
 def _attached(part: Any, name: str, limits: ParserLimits) -> Parsed:
     """Yield the mails or texts in a part that is attached; of any other kind of file nothing."""
-    file_name = part.get_filename()
+    file_name = part.get_filename("")
     if part.get_content_type() == "message/rfc822":
         for mail in part.iter_parts():
             encoding = part["content-transfer-encoding"]
@@ -130,14 +132,15 @@ def _attached(part: Any, name: str, limits: ParserLimits) -> Parsed:
                 mail["content-transfer-encoding"] = encoding
                 mail = _parsed(mail.get_payload(decode=True))
             yield from _read(mail, name, limits)
-    elif file_name and part.get_content_type() in _TEXTS:
+    elif part.get_content_type() in _TEXTS and (file_name or part.is_attachment()):
         try:
             data = _words(part, limits.charset).encode()
             parse = _PARSERS.get(format_of(file_name, data[:START])[0])
             plain = replace(limits, name=file_name, compression="", charset="utf-8")
             for text in parse(io.BytesIO(data), plain) if parse else ():
                 if text is not None:
-                    title = text.title or title_of_text(text.text) or title_of_name(file_name)
+                    named = file_name and title_of_name(file_name)
+                    title = text.title or title_of_text(text.text) or named
                     own = f"{name}.{text.name}".rstrip(".")
                     yield replace(text, name=own, title=title)
         except RefusalError as error:
