@@ -27,13 +27,16 @@ _KINDS = {
 }  # fmt: skip
 
 
-def write_word(path: Path, body: str, **parts: str) -> Path:
+def write_word(
+    path: Path, body: str, inserted: dict[str, bytes] | None = None, **parts: str
+) -> Path:
     """Write a Word document; `parts` are the insides of roots by the names of the parts.
 
     A part is related to the document by its name; a part without insides is not in the file.
+    Files that are inserted are related by their names, too.
     """
     main = f"<w:document {_NAMESPACES}><w:body>{body}</w:body></w:document>"
-    _write_package(path, "word/document.xml", main, parts)
+    _write_package(path, "word/document.xml", main, parts, inserted or {})
     return path
 
 
@@ -44,24 +47,31 @@ def write_slide(path: Path, shapes: str, **parts: str) -> Path:
         '<p:sldSz cx="9000" cy="6000"/></p:presentation>'
     )
     slide = f"<p:sld {_NAMESPACES}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
-    _write_package(path, "ppt/presentation.xml", show, {"slide1": slide})
+    _write_package(path, "ppt/presentation.xml", show, {"slide1": slide}, {})
     with zipfile.ZipFile(path, "a") as package:
-        _write_parts(package, "ppt/slide1.xml", parts)
+        _write_parts(package, "ppt/slide1.xml", parts, {})
     return path
 
 
-def _write_package(path: Path, main: str, root: str, parts: dict[str, str]) -> None:
+def _write_package(
+    path: Path, main: str, root: str, parts: dict[str, str], files: dict[str, bytes]
+) -> None:
     with zipfile.ZipFile(path, "w") as package:
         package.writestr("_rels/.rels", _relations({"main": ("officeDocument", main)}))
         package.writestr(main, root)
-        _write_parts(package, main, parts)
+        _write_parts(package, main, parts, files)
 
 
-def _write_parts(package: zipfile.ZipFile, source: str, parts: dict[str, str]) -> None:
-    folder, _, name = source.partition("/")
+def _write_parts(
+    package: zipfile.ZipFile, source: str, parts: dict[str, str], files: dict[str, bytes]
+) -> None:
+    folder, _, main = source.partition("/")
     kinds = {part: _KINDS[part.rstrip("0123456789")] for part in parts}
     stated = {part: (kind, f"{part}.xml") for part, kind in kinds.items()}
-    package.writestr(f"{folder}/_rels/{name}.rels", _relations(stated))
+    stated |= {name: ("aFChunk", name) for name in files}
+    package.writestr(f"{folder}/_rels/{main}.rels", _relations(stated))
+    for name, data in files.items():
+        package.writestr(f"{folder}/{name}", data)
     for part, inside in parts.items():
         if inside:
             whole = inside if inside.startswith("<p:sld ") else f"<w:x {_NAMESPACES}>{inside}</w:x>"

@@ -224,6 +224,20 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("words", "date"),
+    [
+        ("2021-02-30", ""), ("2021-13", ""), ("UNKNOWN-DATE", ""), ("Mon, 30 Feb 2021", ""),
+        ("2021-02-28T25:00:00", "2021-02-28"), ("2021-02", "2021-02"),
+        ("2021年2月3日", "2021-02-03"),
+        ("Summer 2021", "2021"), ("Posted on 3 May 2021", "2021-05-03"),
+    ],
+)  # fmt: skip
+def test_only_what_can_be_a_date_is_one(words: str, date: str) -> None:
+    fields = [("date", words), ("created", "1999-01-01")]
+    assert described(fields) == {"date": date or "1999-01-01"}
+
+
 @given(st.dictionaries(st.sampled_from(["author", "tags", "date", "x"]) | st.text(), ANY))
 def test_metadata_of_anything_is_small_and_plain(fields: dict[str, object]) -> None:
     metadata = described(fields.items())

@@ -202,6 +202,23 @@ def test_strict_open_xml_is_read_as_transitional_is(tmp_path: Path) -> None:
     assert read_one(show).text == CHART_AS_TABLE
 
 
+def test_files_that_are_inserted_into_a_document_are_read(tmp_path: Path) -> None:
+    inner = write_word(tmp_path / "b.docx", "<w:p><w:r><w:t>A weir.</w:t></w:r></w:p>")
+    files = {
+        "a.htm": b"<p>A mill.</p>",
+        "b.docx": inner.read_bytes(),
+        "c.mht": b"Content-Type: text/html\n\n<p>A dam.</p>",
+        "d.rtf": b"{\\rtf1 unread}",
+    }
+    body = 2 * "".join(f'<w:altChunk r:id="{name}"/>' for name in files)
+    row = f"<w:tr>{2 * '<w:tc><w:p/></w:tc>'}</w:tr>"
+    cell = '<w:tr><w:tc><w:altChunk r:id="e.htm"/><w:p/></w:tc><w:tc><w:p/></w:tc></w:tr>'
+    whole, files["e.htm"] = f"{body}<w:tbl>{row}{cell}</w:tbl>", b"A lock."
+    assert read_one(write_word(tmp_path / "a.docx", whole, files)).text == (
+        "A mill.\n\nA weir.\n\nA dam.\n\n| A lock. |"
+    )
+
+
 def shape(words: str, settings: str = "", about: str = "", place: str = "") -> str:
     """Return a text shape of a slide, with the settings of its run."""
     return (
@@ -250,6 +267,23 @@ def placed(left: int, fill: str = "") -> str:
 def test_white_words_on_a_white_slide_are_not_read(tmp_path: Path, shapes: str, text: str) -> None:
     show = write_slide(tmp_path / "a.pptx", shape("A mill.") + shapes)
     assert read_one(show).text == "\n\n".join(filter(None, ["A mill.", text]))
+
+
+def test_date_footer_and_number_of_slides_are_not_read(tmp_path: Path) -> None:
+    box = '<p:sp><p:nvSpPr><p:cNvPr/><p:nvPr><p:ph type="{}"/></p:nvPr></p:nvSpPr>'
+    shapes = "".join(
+        shape(kind).replace("<p:sp><p:nvSpPr><p:cNvPr/></p:nvSpPr>", box.format(kind))
+        for kind in ("body", "dt", "ftr", "sldNum")
+    )
+    assert read_one(write_slide(tmp_path / "a.pptx", shapes)).text == "body"
+    frames = "".join(
+        f'<draw:frame show:class="{kind}"><draw:text-box><text:p>{kind}</text:p></draw:text-box>'
+        "</draw:frame>"
+        for kind in ("outline", "date-time", "footer", "page-number")
+    )
+    body = f"<office:presentation><draw:page>{frames}</draw:page></office:presentation>"
+    (tmp_path / "a.fodp").write_text(flat_opendocument(body))
+    assert read_one(tmp_path / "a.fodp").text == "outline"
 
 
 def test_cells_of_slides_count_in_each_column_and_row_that_they_span(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.ingest.formats import Reason, Refusal
+from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.formats import ReadText, Reason, Refusal
 from tests.documents import read_all, read_one, texts
 
 
@@ -47,6 +48,63 @@ def test_a_mail_in_html_is_what_its_reader_sees_and_its_attachments_are_named(
     assert read.text == "똠 has a port." and read.metadata["attachments"] == "plan.pdf"
 
 
+def parts_of(kind: str, *parts: str) -> bytes:
+    body = "".join(f"--b\r\n{part}\r\n" for part in parts)
+    return mail(f"{body}--b--", f"Content-Type: multipart/{kind}; boundary=b")
+
+
+def test_mails_and_texts_that_are_attached_are_documents_of_their_own(tmp_path: Path) -> None:
+    inner = "From: Bo Vask <bo@tarn.example>\nSubject: Quay\n\nThe quay is old."
+    encoded = base64.encodebytes(inner.encode()).decode()
+    named = "Content-Disposition: attachment; filename="
+    whole = parts_of(
+        "mixed",
+        "Content-Type: text/plain\n\nSee below.",
+        f"Content-Type: message/rfc822\n\n{inner}",
+        f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{encoded}",
+        f"Content-Type: image/png\n{named}a.png\n\nsecret",
+        f"Content-Type: text/csv\n{named}depths.csv\n\nPort,Depth\nLenz,9 m\nTarn,7 m",
+        "Content-Type: text/plain\nContent-Disposition: attachment\n\nThe dam is new.",
+        f"Content-Type: text/plain\n{named}run.py\n\nx = 1",
+    )
+    (tmp_path / "a.eml").write_bytes(whole)
+    *read, refusal = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
+    assert [(one.uri, one.title) for one in read if isinstance(one, ReadText)] == [
+        ("a.eml", "Port of Lénz"), ("a.eml#1", "Quay"), ("a.eml#2", "Quay"), ("a.eml#4", "Depths"),
+        ("a.eml#5", "A 5"),
+    ]  # fmt: skip
+    assert texts(tmp_path)["a.eml#2"] == "The quay is old."
+    assert "| Lenz | 9 m |" in texts(tmp_path)["a.eml#4"]
+
+
+def test_a_digest_is_its_mails(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(parts_of("digest", "\nSubject: One\n\nIt is old."))
+    assert texts(tmp_path) == {"a.eml#1": "It is old."}
+
+
+def test_of_alternatives_the_one_with_the_most_words_is_read(tmp_path: Path) -> None:
+    rows = "<tr><th>Port</th><th>Depth</th></tr><tr><td>Lenz</td><td>9 m</td></tr>"
+    plain = "Content-Type: text/plain\n\nYour program shows no HTML: https://lenz.example/a/b/c/d"
+    html = f"Content-Type: text/html\n\n<p>These are the ports:</p><table>{rows}</table>"
+    (tmp_path / "a.eml").write_bytes(parts_of("alternative", plain, html))
+    assert read_one(tmp_path).text.endswith("| Port | Depth |\n| --- | --- |\n| Lenz | 9 m |")
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        parts_of("encrypted", "Content-Type: application/octet-stream\n\nabcd"),
+        mail("-----BEGIN PGP MESSAGE-----\n\nabcd\n-----END PGP MESSAGE-----\n"),
+        mail("abcd", "Content-Type: application/pkcs7-mime; name=smime.p7m"),
+    ],
+)
+def test_a_mail_that_is_encrypted_is_refused_as_such(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "a.eml").write_bytes(whole)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.ENCRYPTED
+
+
 def test_an_archived_page_is_read_as_a_page(tmp_path: Path) -> None:
     parts = ("--b", "Content-Type: text/html", "", "<h1>Lenz</h1><p>It is old.</p>", "--b--")
     kind = 'Content-Type: multipart/related; type="text/html"; boundary=b'
@@ -58,6 +116,28 @@ def test_lines_of_a_mail_that_go_on_are_one_line(tmp_path: Path) -> None:
     kind = "Content-Type: text/plain; format=flowed"
     (tmp_path / "a.eml").write_bytes(mail("Lenz has \r\na port.\r\n> It \r\n> is old.", kind))
     assert read_one(tmp_path).text == "Lenz has a port.\n> It \n> is old."
+    (tmp_path / "a.eml").write_bytes(mail("It is o \r\nld  \r\nnow.", f"{kind}; delsp=yes"))
+    assert read_one(tmp_path).text == "It is old now."
+
+
+@pytest.mark.parametrize(
+    ("form", "header"),
+    [
+        ("plain", "From: Bo\nSent: May 3\nTo: Ida;\nJon\nSubject: Quay\n"),
+        ("html", "<p>Subject: Quay<p>Date: May 3<p>From: Bo"),
+        ("html", "<p>发件人：Bo<br>发送时间：May 3<br>主题：Quay</p>"),
+    ],
+)
+def test_headers_of_a_mail_that_is_quoted_describe_that_one(
+    tmp_path: Path, form: str, header: str
+) -> None:
+    body = f"Yes.\n\n____\n{header}\nThe quay is old.\n\nFrom: Lenz\nTo: Tarn\nDate: May 4\n"
+    (tmp_path / "a.eml").write_bytes(mail(body, f"Content-Type: text/{form}; charset=utf-8"))
+    text = read_one(tmp_path).text
+    kinds = {text[b.start : b.end]: b.kind for b in blocks_of(text)}
+    labelled = [words for words, kind in kinds.items() if kind is BlockKind.PAIR]
+    assert labelled == (["Lenz", "Tarn", "May 4"] if form == "plain" else [])
+    assert any("Quay" in words and kind is BlockKind.QUOTATION for words, kind in kinds.items())
 
 
 def test_a_box_of_mails_is_one_text_for_each(tmp_path: Path) -> None:
@@ -105,7 +185,7 @@ NOTE secret
 of two lines
 
 00:02.000 --> 00:03.000
-of <00:02.500>1931.
+of <00:02.500>Rook &amp; Sons,&nbsp;&lt; 9 m.
 """
 
 
@@ -113,7 +193,7 @@ of <00:02.500>1931.
     ("name", "written", "read"),
     [
         ("a.srt", SUBRIP, "Lenz has a port of 1931.\nIs it old? It was built in 1931"),
-        ("a.vtt", WEBVTT, "Lenz has a port of 1931."),
+        ("a.vtt", WEBVTT, "Lenz has a port of Rook & Sons, < 9 m."),
     ],
 )
 def test_subtitles_are_what_is_said(tmp_path: Path, name: str, written: str, read: str) -> None:
@@ -128,11 +208,17 @@ ARTICLE = """<?xml version="1.0"?>
 <title-group><article-title>Tides of <italic>Lenz</italic></article-title></title-group>
 <contrib-group><contrib contrib-type="author"><name><surname>Rook</surname>
 <given-names>Ida</given-names></name></contrib></contrib-group>
-<pub-date><day>3</day><month>5</month><year>2021</year></pub-date>
+<pub-date><month>June</month><year>2021</year></pub-date>
+<pub-date iso-8601-date="2021-05-03"><day>3</day><month>5</month><year>2021</year></pub-date>
 <abstract><p>Tides rise.<sup><xref ref-type="bibr">1</xref></sup></p></abstract></article-meta>
 </front><body><sec><label>1</label><title>Gauges</title><p>It is 5 × 10<sup>6</sup>.</p>
 <sec><title>Places</title><list><list-item><p>Lenz</p></list-item></list></sec></sec></body>
-<back><ref-list><ref>secret</ref></ref-list></back></article>"""
+<back><ref-list><ref>secret</ref></ref-list></back>
+<floats-group><table-wrap><caption><p>Ports.</p></caption><table>
+<tr><th>Port</th><th>Tide</th></tr><tr><td>Lenz</td><td>4 m</td></tr></table></table-wrap>
+</floats-group><sub-article><front-stub><title-group><article-title>Letter</article-title>
+</title-group><contrib-group><contrib contrib-type="author"><collab>secret</collab></contrib>
+</contrib-group></front-stub><body><p>It is sound.</p></body></sub-article></article>"""
 
 
 @pytest.mark.parametrize("name", ["a.nxml", "a.xml"])
@@ -145,7 +231,21 @@ def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -
     }  # fmt: skip
     assert read.text == (
         "# Tides of Lenz\n\nTides rise.\n\n## Gauges\n\nIt is 5 × 10^6.\n\n### Places\n- Lenz"
+        "\n\nPorts.\n\n| Port | Tide |\n| --- | --- |\n| Lenz | 4 m |\n\n## Letter\n\nIt is sound."
     )
+
+
+@pytest.mark.parametrize(
+    ("month", "date"), [("<month>June</month>", "2021-06"), ("<season>Spring</season>", "2021")]
+)
+def test_an_article_without_a_day_has_the_date_that_it_states(
+    tmp_path: Path, month: str, date: str
+) -> None:
+    front = f"<article-meta><pub-date>{month}<year>2021</year></pub-date></article-meta>"
+    (tmp_path / "a.jats").write_text(
+        f"<article><front>{front}</front><body><p>It is old.</p></body></article>"
+    )
+    assert read_one(tmp_path).metadata == {"date": date}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +262,23 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
     (tmp_path / name).write_text(content)
     (refusal,) = read_all(tmp_path)
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xml", "<feed><entry/></feed>", "of another kind"),
+        ("a.xml", "<!DOCTYPE patent [ ]><patent/>", "of another kind"),
+        ("a.xml", "<!DOCTYPE mediawiki [ ]><mediawiki/>", "has a DOCTYPE"),
+        ("a.msg", "\xd0\xcf\x11\xe0", "end in .msg"),
+    ],
+)
+def test_a_refusal_says_what_kind_of_file_is_not_read(
+    tmp_path: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="latin-1")
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and words in refusal.text
 
 
 @pytest.mark.parametrize(

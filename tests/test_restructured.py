@@ -7,7 +7,7 @@ from docutils.parsers.rst import roles
 
 from tasks.ingest.blocks import blocks_of
 from tasks.ingest.formats.inputs import Reason, Refusal
-from tasks.ingest.formats.restructured import markdown_of
+from tasks.ingest.formats.restructured import read_restructured
 from tests.documents import read_all, read_one
 
 
@@ -33,6 +33,12 @@ from tests.documents import read_all, read_one
         (".. versionadded:: 2.1", "Added in version 2.1"),
         (".. toctree::\n   :maxdepth: 2\n\n   kites\n   lines", ""),
         (".. image:: kite.png\n   :alt: A kite", ""),
+        (
+            ".. figure:: kite.png\n   :width: 9\n\n   *Gale* in May.\n\n   It flies.",
+            "*Gale* in May.\n\nIt flies.",
+        ),
+        (".. math:: a = b", "$$ a = b $$"),
+        (".. math::\n   :label: lift\n\n   a\n   - b", "$$ a - b $$"),
         (".. A remark\n   for authors.\n\nFly.", "Fly."),
         (":orphan:\n\nFly.", "Fly."),
         # code, also behind "::"
@@ -76,7 +82,7 @@ from tests.documents import read_all, read_one
     ],
 )
 def test_markup_becomes_markdown(source, markdown):
-    assert markdown_of(source).strip() == markdown
+    assert read_restructured(source).text.strip() == markdown
 
 
 def test_a_file_is_read_with_its_title_and_blocks(tmp_path):
@@ -88,6 +94,14 @@ def test_a_file_is_read_with_its_title_and_blocks(tmp_path):
     assert [block.kind for block in blocks_of(text.text)] == ["heading", "prose", "prose"]
 
 
+def test_fields_below_the_title_are_metadata(tmp_path):
+    fields = ":Author: Ida Gale\n:Date: 3 May 2021\n:Material: It is silk.\n"
+    (tmp_path / "a.rst").write_text(f".. A remark\n\nKites\n=====\n\n{fields}\n:Version: 2\n")
+    text = read_one(tmp_path)
+    assert text.metadata == {"author": "Ida Gale", "date": "2021-05-03", "version": "2"}
+    assert text.text == "# Kites\n\nMaterial\n:   It is silk."
+
+
 def test_no_file_is_included(tmp_path):
     (tmp_path / "words").write_text("hidden words")
     named = ".. include:: words\n\n.. raw:: html\n   :file: words\n"
@@ -96,7 +110,7 @@ def test_no_file_is_included(tmp_path):
 
 
 def test_a_role_that_a_file_defines_stays_in_that_file():
-    markdown_of(".. role:: gust(code)\n\n.. default-role:: gust\n\nA `kite`.")
+    read_restructured(".. role:: gust(code)\n\n.. default-role:: gust\n\nA `kite`.")
     assert "gust" not in roles._roles and "" not in roles._roles
 
 
@@ -109,7 +123,7 @@ def test_a_role_that_a_file_defines_stays_in_that_file():
 )  # fmt: skip
 def test_hostile_markup_takes_little_time(source):
     start = time.process_time()
-    assert len(markdown_of(source)) < 10_000_000
+    assert len(read_restructured(source).text) < 10_000_000
     assert time.process_time() - start < 2
 
 

@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
-from tasks.ingest.formats.metadata import described
+from tasks.ingest.formats.metadata import described, iso_date
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import parse_xml, read_whole
 from tasks.ingest.formats.webpage import read_chapter
@@ -14,13 +14,17 @@ _AS_HTML = {
     "list": "ul", "list-item": "li", "def-list": "dl", "term": "dt", "def": "dd", "xref": "a",
     "disp-quote": "blockquote", "fig": "figure", "table-wrap": "div", "preformat": "pre",
     "break": "br", "strike": "s", "disp-formula": "div", "abstract": "section", "sec": "section",
-    "body": "div", "ack": "section", "app": "section", "fn": "div",
+    "body": "div", "ack": "section", "app": "section", "fn": "div", "floats-group": "div",
+    "sub-article": "section", "response": "section",
 }  # fmt: skip
-_SECTIONS = frozenset({"sec", "abstract", "ack", "app"})
+_WITHIN = ("sub-article", "response")  # articles in the article, such as letters of its reviewers
+_SECTIONS = frozenset({"sec", "abstract", "ack", "app", *_WITHIN})
+_PARTS = ("abstract", "body", "floats-group", "ack", "app", *_WITHIN)
 _UNREAD = ("ref-list", "object-id", "tex-math", "graphic", "media", "supplementary-material")
 _NAMES = ("given-names", "surname", "collab", "string-name")
 _FIELDS = (
-    ("publisher", "journal-title"), ("tags", "kwd"), ("license", "license"), ("doi", "article-id")
+    ("publisher", "journal-title"), ("tags", "kwd"), ("license", "license"),
+    ("doi", "article-id[@pub-id-type='doi']"),
 )  # fmt: skip
 
 
@@ -36,28 +40,51 @@ def parse_article(file: BinaryIO, limits: ParserLimits) -> Parsed:
         raise RefusalError(Reason.BAD_FORMAT, "It is XML, but no article in JATS.")
     etree.strip_elements(article, *_UNREAD, with_tail=False)
     fields = list(_fields(article))
+    name = one_line(" ".join(map(_words, article.iterfind("front//title-group/article-title"))))
+    for inner in reversed(list(article.iter(*_WITHIN))):
+        titles = list(inner.iterfind(".//title-group/article-title"))
+        for title in titles:
+            title.tag = "title"
+        inner[:] = [*titles, *_parts(inner)]
     for title in list(article.iter("title")):
         outer = sum(around.tag in _SECTIONS for around in title.iterancestors())
         title.tag = f"h{min(outer + 1, 6)}" if title.getparent().tag in _SECTIONS else "p"
-    parts = [part for name in ("abstract", "body", "ack", "app") for part in article.iter(name)]
+    parts = _parts(article)
     etree.strip_elements(article, "label", with_tail=False)
     for element in article.iter(*_AS_HTML):
         element.tag = _AS_HTML[element.tag]
     page = "".join(etree.tostring(part, encoding="unicode", with_tail=False) for part in parts)
-    name = one_line(" ".join(map(_words, article.findall(".//title-group/article-title"))))
     text = "\n\n".join((f"# {name}", read_chapter(page)))
     yield ParsedText(title=name, text=text, metadata=described(fields))
 
 
+def _parts(article: Any) -> list[Any]:
+    """Return the parts of an article that are read, without those of articles within it."""
+    return [
+        part
+        for name in _PARTS
+        for part in article.iter(name)
+        if next(part.iterancestors("article", *_WITHIN), None) is article
+    ]
+
+
 def _fields(article: Any) -> Iterator[tuple[str, Any]]:
-    for contributor in article.iterfind(".//contrib[@contrib-type='author']"):
+    for contributor in article.iterfind("front//contrib[@contrib-type='author']"):
         names = [_words(part) for name in _NAMES for part in contributor.iter(name)]
         yield "author", " ".join(names)
-    for date in article.iterfind(".//article-meta/pub-date"):
-        parts = filter(None, (date.findtext(name) for name in ("year", "month", "day")))
-        yield "date", "-".join(f"{part:0>2}" for part in parts)
+    dates = filter(None, map(_date, article.iterfind("front//pub-date")))
+    yield "date", min(dates, key=lambda date: (-len(date), date), default="")  # the first exact one
     for field, name in _FIELDS:
         yield field, [_words(part) for part in article.iterfind(f"front//{name}")]
+
+
+def _date(element: Any) -> str:
+    year, month, day = (element.findtext(name) or "" for name in ("year", "month", "day"))
+    if month.isdigit():
+        words = "-".join(f"{part:0>2}" for part in (year, month, day) if part)
+    else:
+        words = f"{day} {month} {year}".strip()
+    return iso_date(element.get("iso-8601-date") or "") or iso_date(words)
 
 
 def _words(element: Any) -> str:

@@ -56,7 +56,7 @@ SUFFIXES = {
 }  # fmt: skip
 _UNREAD = frozenset(
     {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "rtf", "svg", "svgz"}
-    | {"xlsb", "pps", "odg"}
+    | {"xlsb", "pps", "odg", "msg", "pst"}
 )
 _CODE = re.compile(
     r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|diff|el|erl|exs?"

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from typing import Any
 
 from tasks.ingest.formats.cleaning import clean_line
 from tasks.ingest.formats.url_secrets import is_secret, without_secret_urls
-from tasks.text.values import parse_value
+from tasks.text.values import find_values
 
 Metadata = dict[str, Any]
 
@@ -36,6 +37,7 @@ _DUBLIN_CORE = re.compile(r"^(dc|dcterms)\.")
 _LISTED = re.compile(r"[,;，、；\n]")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}")
 _ISO = re.compile(r"\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?)?)?")
+_LENGTH_OF_DAY = 10  # "2020-01-05"
 _MOST_READ = 1_000  # fields
 _MOST_FIELDS = 40
 _MOST_PARTS = 50  # authors, or tags
@@ -49,9 +51,9 @@ def described(fields: Iterable[tuple[str, Any]], *, only_known: bool = False) ->
     """Return fields as the metadata of a document: strings, and a list under `tags`.
 
     Author, date, modified, tags, language, description, publisher and license have these names
-    whatever the file calls them; authors are joined by "; ", dates are ISO 8601 if they can be
-    read. Other fields keep their names, unless only known ones are wanted. Titles, secrets and
-    whatever is neither a word nor a list of words are left out.
+    whatever the file calls them; authors are joined by "; ", dates are ISO 8601. Other
+    fields keep their names, unless only known ones are wanted. Titles, secrets, dates that are none
+    and whatever is neither a word nor a list of words are left out.
     """
     metadata: Metadata = {}
     authors: list[str] = []
@@ -67,8 +69,8 @@ def described(fields: Iterable[tuple[str, Any]], *, only_known: bool = False) ->
         elif common == "tags":
             split = words if isinstance(value, list) else _LISTED.split(" ".join(words))
             tags += filter(None, map(str.strip, split))
-        elif words and len(metadata) < _MOST_FIELDS:
-            metadata.setdefault(common or name, _value(common, words))
+        elif words and len(metadata) < _MOST_FIELDS and (value := _value(common, words)):
+            metadata.setdefault(common or name, value)
     if authors:
         metadata["author"] = "; ".join(dict.fromkeys(authors[:_MOST_PARTS]))[:_LONGEST_VALUE]
     if tags:
@@ -118,7 +120,7 @@ def _words(value: Any) -> Iterator[str]:
 
 def _value(common: str | None, words: list[str]) -> str:
     if common in ("date", "modified"):
-        return _date(words[0])
+        return iso_date(words[0])
     if common == "language":
         return words[0] if _LANGUAGE.fullmatch(words[0]) else ""
     return "; ".join(words)[:_LONGEST_VALUE]
@@ -132,11 +134,13 @@ def _person(words: str) -> str:
     return name or address
 
 
-def _date(words: str) -> str:
-    """Return a date in ISO 8601 if it can be read, else as it is written."""
-    if _ISO.fullmatch(words):
-        return words
+def iso_date(words: str) -> str:
+    """Return the date that words state in ISO 8601, as exactly as they do; "" if there is none."""
     try:
-        return parsedate_to_datetime(words).isoformat()
+        if not _ISO.fullmatch(words):
+            return parsedate_to_datetime(words).isoformat()
+        datetime.fromisoformat(f"{words}-01-01"[: max(len(words), _LENGTH_OF_DAY)])
+        return words
     except (ValueError, TypeError, IndexError):
-        return parse_value(words, "en").date or words
+        values = [value for tongue in ("en", "zh") for *_, value in find_values(words, tongue)]
+        return max((value.date or "" for value in values if value.is_date), key=len, default="")

@@ -8,7 +8,9 @@ from tasks.ingest.formats.cleaning import clean, clean_line
 from tasks.ingest.front_matter import read_front_matter
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
-_RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml|mbox)(\.(gz|bz2))?#", re.IGNORECASE)
+_RECORDS = re.compile(
+    r"\.(jsonl?|ndjson|[ct]sv|parquet|xml|mbox|eml|mht(?:ml)?)(\.(gz|bz2))?#", re.IGNORECASE
+)
 _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")

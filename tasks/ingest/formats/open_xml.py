@@ -6,6 +6,7 @@ share. What a part names that is not there is an empty part.
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -33,6 +34,7 @@ class OpenXml:
 
     def __init__(self, file: BinaryIO, limits: ParserLimits, kind: str, format_name: str) -> None:
         """Open a package whose main part has the root `kind`; any other raises `RefusalError`."""
+        self.limits = replace(limits, compression="")  # of files within it
         self._package = open_package(file, limits, format_name)
         self._entries = {_path("", path).lower(): path for path in self._package.namelist()}
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
@@ -43,6 +45,11 @@ class OpenXml:
     def part(self, path: str) -> Any:
         """Return the root of a part; an empty element if there is no such part."""
         return parse_entry(self._package, self._entries.get(path.lower(), path))
+
+    def taken(self, path: str) -> bytes:
+        """Return a part as it stands, once, however many elements name it; then it is empty."""
+        entry = self._entries.pop(path.lower(), "")
+        return self._package.read(entry) if entry else b""
 
     def elements(self, path: str, *names: str) -> Iterator[Any]:
         """Yield the elements of some names of a part, each until the next is wanted."""

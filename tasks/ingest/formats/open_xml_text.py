@@ -26,6 +26,7 @@ from tasks.ingest.formats.xml_elements import (
 )
 
 _PLAIN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_APART = ("tbl", "altChunk")  # blocks that are no paragraphs
 _NOTES = {"footnoteReference": "", "endnoteReference": "e"}
 _NO_SHADE = (None, "auto", "none", "white", "FFFFFF")
 WHITE = "FFFFFF"
@@ -51,8 +52,8 @@ class TextReader:
     def blocks(self, container: Any) -> Iterator[str]:
         """Yield the paragraphs and tables; after a paragraph, what is drawn at it."""
         for part, settings, runs in self._paragraphs(container):
-            if local_name(part) == "tbl":
-                yield from self._table(part)
+            if local_name(part) in _APART:
+                yield from self._apart(part)
             else:
                 yield self.block(settings, runs)
                 yield from self._drawn()
@@ -65,11 +66,15 @@ class TextReader:
         """Return the paragraphs and what is drawn at them, with spaces between them."""
         parts: list[str] = []
         for part, _, runs in self._paragraphs(container):
-            if local_name(part) == "tbl":
-                parts += self._table(part)
+            if local_name(part) in _APART:
+                parts += self._apart(part)
             else:
                 parts += [joined(runs).strip(), *self._drawn()]
         return " ".join(filter(None, parts))
+
+    def inserted(self, element: Any) -> Iterator[str]:
+        """Yield the blocks of a file that an element inserts."""
+        yield from ()
 
     def draw(self, element: Any) -> Iterator[str]:
         """Yield the text boxes, tables, charts and diagrams that an element is or holds."""
@@ -93,6 +98,9 @@ class TextReader:
             for _, child in children(element):
                 yield from self.draw(child)
 
+    def _apart(self, part: Any) -> Iterator[str]:
+        return self._table(part) if local_name(part) == "tbl" else self.inserted(part)
+
     def _part_of(self, element: Any, kind: str) -> Any:
         return self.package.part(self.package.named_by(element, self.path, kind))
 
@@ -101,13 +109,13 @@ class TextReader:
         return drawn
 
     def _paragraphs(self, container: Any) -> Iterator[tuple[Any, Settings, list[Run]]]:
-        """Yield each table, and each paragraph with its settings and runs.
+        """Yield each table and file, and each paragraph with its settings and runs.
 
         A drop capital, and a paragraph whose end is hidden or deleted, go on in the next one.
         """
         before: list[Run] = []
-        for part in within(container, "p", "tbl"):
-            if local_name(part) == "tbl":
+        for part in within(container, "p", *_APART):
+            if local_name(part) in _APART:
                 yield part, {}, []
                 continue
             own = settings_of(part, "pPr")

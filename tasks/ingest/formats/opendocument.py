@@ -50,6 +50,7 @@ _UNSEEN = {
     f"{_TEXT}hidden-paragraph", f"{_TEXT}ruby-text", f"{_TEXT}page-number", f"{_TEXT}page-count",
     f"{_OFFICE}annotation", f"{_OFFICE}forms", f"{_SHOW}notes",
 }  # fmt: skip
+_FURNITURE = ("date-time", "footer", "page-number")  # of slides
 _NOT_DISPLAYED = {"display": ("none", "false"), "visibility": ("hidden", "collapse", "filter")}
 _STRUCK = ("text-line-through-style", "text-line-through-type")
 _HEIGHTS = {"super": 9, "sub": -9}
@@ -358,7 +359,8 @@ class _Reader:
         return Cell(words, columns=_span(cell, "columns"), rows=_span(cell, "rows"))
 
     def _is_unseen(self, element: Any) -> bool:
-        if element.tag in _UNSEEN or _is_off(element):
+        is_furniture = element.get(f"{_SHOW}class") in _FURNITURE
+        if element.tag in _UNSEEN or is_furniture or _is_off(element):
             return True
         names = (element.get(f"{space}style-name") for space in (_TEXT, _DRAW, _TABLE))
         return any(_is_hidden(self._styles.get(name, {})) for name in names)

@@ -17,7 +17,8 @@ from docutils.parsers.rst.directives.admonitions import Note
 from docutils.transforms.references import Footnotes
 
 from tasks.ingest.formats.cleaning import clean, decode
-from tasks.ingest.formats.markdown import Cell, table
+from tasks.ingest.formats.markdown import Cell, one_line, table
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import word_set
@@ -32,6 +33,10 @@ _CHANGES = {
     "versionremoved": "Removed in version",
     "deprecated": "Deprecated since version",
 }
+_BIBLIOGRAPHIC = word_set(
+    "author authors organization contact address version revision status date copyright"
+)
+_ABOVE_FIELDS = (nodes.title, nodes.Invisible, nodes.system_message)
 _LONGEST_REPLACED = 1_000  # characters that a substitution may stand for
 _SETTINGS = {
     "_disable_config": True,
@@ -46,11 +51,11 @@ _SETTINGS = {
 
 def parse_restructured(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the text of a file in reStructuredText as Markdown."""
-    yield ParsedText(text=markdown_of(clean(decode(read_whole(file, limits), limits.charset))))
+    yield read_restructured(clean(decode(read_whole(file, limits), limits.charset)))
 
 
-def markdown_of(text: str) -> str:
-    """Return a document in reStructuredText as Markdown."""
+def read_restructured(text: str) -> ParsedText:
+    """Return a document in reStructuredText as Markdown, with its bibliographic fields apart."""
     settings = frontend.get_default_settings(Parser)
     for name, value in _SETTINGS.items():
         setattr(settings, name, value)
@@ -62,7 +67,21 @@ def markdown_of(text: str) -> str:
     parser.state_classes = _STATES
     parser.parse(text, document)
     Footnotes(document).apply()
-    return "\n".join(_lines(document, 0)).strip() + "\n"
+    metadata = described(list(_bibliographic(document)))
+    return ParsedText(text="\n".join(_lines(document, 0)).strip() + "\n", metadata=metadata)
+
+
+def _bibliographic(node: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields below the title that describe the document, and take them out of it."""
+    match [child for child in node.children if not isinstance(child, _ABOVE_FIELDS)]:
+        case [nodes.section() as section, *_]:
+            yield from _bibliographic(section)
+        case [nodes.field_list() as fields, *_]:
+            for field in list(fields):
+                name, value = (part.astext() for part in field.children)
+                if name.lower() in _BIBLIOGRAPHIC:
+                    yield name, value.split("\n\n")
+                    fields.remove(field)
 
 
 def _interpreted(rawsource: str, text: str, role: str, lineno: int) -> tuple[list[Any], list[Any]]:
@@ -105,7 +124,7 @@ class _Silent(Directive):
 
 
 class _Body(_Silent):
-    """A directive whose argument is a condition or a layout."""
+    """A directive whose argument is a condition, a layout or a picture."""
 
     def run(self) -> list[Any]:
         return self.body()
@@ -114,6 +133,12 @@ class _Body(_Silent):
 class _Code(_Silent):
     def run(self) -> list[Any]:
         return [nodes.literal_block("", "\n".join(self.content))]
+
+
+class _Formula(_Silent):
+    def run(self) -> list[Any]:
+        formula = one_line(" ".join([*self.arguments, *self.content]))
+        return [nodes.paragraph("", f"$$ {formula} $$")]
 
 
 class _Change(_Silent):
@@ -139,7 +164,7 @@ class _Described(_Silent):
 
 
 _SILENT = word_set(
-    "image figure toctree contents include literalinclude raw highlight index meta math graphviz "
+    "image toctree contents include literalinclude raw highlight index meta graphviz "
     "plantuml mermaid default-role autosummary sectnum title video youtube iframe "
     "currentmodule module py:module testsetup testcleanup date role"
 )
@@ -149,6 +174,8 @@ _DIRECTIVES: dict[str, Any] = {
     **dict.fromkeys(_CODE, _Code),
     **dict.fromkeys(_CHANGES, _Change),
     "class": _Described,  # Sphinx's, for docutils a style
+    "math": _Formula,
+    "figure": _Body,
     "only": _Body,
     "ifconfig": _Body,
     "seealso": Note,
@@ -231,7 +258,7 @@ def _lines(node: Any, level: int) -> Iterator[str]:
                 yield from _fenced(textwrap.dedent(unread))
         case nodes.line_block():
             yield from (*(_words(line) for line in node.findall(nodes.line)), "")
-        case nodes.Invisible() | nodes.image() | nodes.figure() | nodes.math_block():
+        case nodes.Invisible() | nodes.image():
             return
         case nodes.raw() | nodes.label() | nodes.meta() | nodes.decoration() | nodes.transition():
             return

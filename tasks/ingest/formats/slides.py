@@ -13,6 +13,7 @@ from tasks.ingest.formats.slide_ground import Box, Ground
 from tasks.ingest.formats.xml_elements import OFF, local_name, number
 
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
+_FURNITURE = ("dt", "ftr", "sldNum")  # the date, the footer and the number of each slide
 _PLAIN = "1001"  # the number of the background that is one colour
 
 
@@ -84,14 +85,14 @@ class _Behind:
 def _shapes(reader: TextReader, shapes: Any, ground: Ground) -> Iterator[str]:
     """Yield the text of the shapes that lie on the slide, but for words in its own colour."""
     for name, shape in children(shapes):
-        box = _box(shape)
-        if ground.lies_beside(box):
+        box, kind = _box(shape), _kind(shape)
+        if kind in _FURNITURE or ground.lies_beside(box):
             continue
         if name == "grpSp":  # the places within are the group's own
             yield from _shapes(reader, shape, Ground(ground.colour_behind(box)))
             continue
         reader.box_ground = ground.colour_behind(box)
-        if _kind(shape) in ("title", "ctrTitle"):
+        if kind in ("title", "ctrTitle"):
             title = one_line(" ".join(reader.draw(shape)))
             yield f"## {title}" if title else ""
         else:

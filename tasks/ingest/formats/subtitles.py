@@ -1,6 +1,7 @@
 """Subtitles (SubRip, WebVTT): what is said, without numbers and times."""
 
 import re
+from html import unescape
 from typing import BinaryIO
 
 from tasks.ingest.formats.cleaning import clean, decode
@@ -29,7 +30,7 @@ def parse_subtitles(file: BinaryIO, limits: ParserLimits) -> Parsed:
         if number < len(cues):
             others = [part for part in others if "\n" in part]  # a line alone names the next cue
         seen = [first, *(part for part in others if not _NO_CUE.match(part))]
-        words = one_line(_MARK.sub("", "\n".join(seen)))
+        words = one_line(unescape(_MARK.sub("", "\n".join(seen))))
         if _ENDS.search(lines[-1]):
             lines.append(words)
         elif not lines[-1].endswith(words):  # words on a screen may be shown twice

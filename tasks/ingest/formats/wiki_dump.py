@@ -14,6 +14,7 @@ from tasks.ingest.formats.wikitext import categories, plain_text
 
 _CHUNK = 1 << 16
 _KEPT = frozenset({"title", "ns", "id", "timestamp", "text"})
+_OTHER = "It is XML of another kind than articles in JATS and MediaWiki dumps, which are read."
 _SHORT = 1_000  # the most characters of a title, a number or an id
 
 
@@ -31,7 +32,7 @@ class _Pages:
     def start(self, tag: str, _: dict[str, str]) -> None:
         name = tag.rpartition("}")[2]
         if not self._path and name != "mediawiki":
-            raise RefusalError(Reason.BAD_FORMAT, "It is XML, but not a MediaWiki dump.")
+            raise RefusalError(Reason.BAD_FORMAT, _OTHER)
         self._path.append(name)
         if len(self._path) > 50:
             raise RefusalError(Reason.TOO_DEEP, "Its XML is nested too deeply.")
@@ -79,7 +80,7 @@ def parse_wikitext(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
 
 def _articles(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    from defusedxml.common import DefusedXmlException
+    from defusedxml.common import DTDForbidden
     from defusedxml.ElementTree import XMLParser
 
     stream = decompress(file, limits.compression, limits.max_expansion)
@@ -94,8 +95,9 @@ def _articles(file: BinaryIO, limits: ParserLimits) -> Parsed:
                 yield _article(page)
             pages.ready.clear()
         parser.close()
-    except DefusedXmlException as error:
-        sentence = "Its XML declares entities, which can be a bomb; dumps have none."
+    except DTDForbidden as error:
+        bomb = "Its XML has a DOCTYPE, which may declare a bomb of entities; dumps have none."
+        sentence = bomb if error.name == "mediawiki" else _OTHER
         raise RefusalError(Reason.BAD_FORMAT, sentence) from error
     except (ParseError, ValueError) as error:
         raise RefusalError(Reason.BAD_FORMAT, f"Its XML is broken: {error}.") from error

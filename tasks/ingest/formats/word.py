@@ -1,15 +1,19 @@
 """Word documents (docx and its templates, with macros or without) as Markdown."""
 
+import io
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO, Self
 
+from tasks.ingest.formats.formats import SUFFIXES, Kind
+from tasks.ingest.formats.mail import parse_mail
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
 from tasks.ingest.formats.open_xml import OpenXml, within
 from tasks.ingest.formats.open_xml_text import WHITE, TextReader
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
 from tasks.ingest.formats.raised import Run, joined
+from tasks.ingest.formats.webpage import decode_page, read_chapter
 from tasks.ingest.formats.xml_elements import (
     Settings,
     attribute,
@@ -18,6 +22,7 @@ from tasks.ingest.formats.xml_elements import (
     with_bases,
 )
 
+_FORMAT = ("document", "a Word document (docx)")
 _BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
 _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = ("toc ", "table of figures")
@@ -28,16 +33,12 @@ _DEEPEST_LIST = 8
 
 def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """Yield the document's paragraphs, headings, lists, tables and notes."""
-    package = OpenXml(file, limits, "document", "a Word document (docx)")
-    root = package.part(package.main)
-    reader = _WordReader(package, package.main, _styles(package))
-    reader.ground = WHITE if root.find("{*}background") is None else ""
+    package = OpenXml(file, limits, *_FORMAT)
     blocks: list[str] = []
-    for body in root.iterchildren("{*}body"):
-        for block in reader.blocks(body):
-            blocks.append(block)
-            yield None
-    text = join_blocks([*blocks, *reader.notes()])
+    for block in _WordReader.of(package).whole():
+        blocks.append(block)
+        yield None
+    text = join_blocks(blocks)
     title, metadata = package.properties()
     yield ParsedText(title=title or opening_heading(text), text=text, metadata=metadata)
 
@@ -64,6 +65,19 @@ class _WordReader(TextReader):
 
     least_size = 4  # half points
 
+    @classmethod
+    def of(cls, package: OpenXml) -> Self:
+        """Return what reads the main part of a package."""
+        return cls(package, package.main, _styles(package))
+
+    def whole(self) -> Iterator[str]:
+        """Yield the blocks of the document, and then its notes."""
+        root = self.package.part(self.path)
+        self.ground = WHITE if root.find("{*}background") is None else ""
+        for body in root.iterchildren("{*}body"):
+            yield from self.blocks(body)
+        yield from self.notes()
+
     def block(self, settings: Settings, runs: list[Run]) -> str:
         """Return a paragraph as Markdown: a heading, an item of a list, a quotation, or plain."""
         text, style = joined(runs).strip(), settings.get("name", "").lower()
@@ -81,14 +95,32 @@ class _WordReader(TextReader):
         heads = is_bold and style != "caption" and HEADS.fullmatch(text)
         return f"### {text}" if heads else _BULLET.sub("- ", text)
 
+    def inserted(self, element: Any) -> Iterator[str]:
+        """Yield the words of a page, alone or archived, or of another document."""
+        path = self.package.named_by(element, self.path, "aFChunk")
+        kind, limits = SUFFIXES.get(path.rpartition(".")[2].lower()), self.package.limits
+        data = self.package.taken(path)
+        if kind is Kind.WEB:
+            yield read_chapter(decode_page(data, limits.charset))
+        elif kind is Kind.MAIL:
+            yield from (parsed.text for parsed in parse_mail(io.BytesIO(data), limits) if parsed)
+        elif kind is Kind.WORD and data:
+            yield from _InnerReader.of(OpenXml(io.BytesIO(data), limits, *_FORMAT)).whole()
+
     def notes(self) -> Iterator[str]:
         """Yield the notes, without the separators that Word stores among them."""
         for kind, mark in (("footnotes", ""), ("endnotes", "e")):
-            reader = _WordReader(self.package, self.package.related(self.path, kind), self.styles)
+            reader = type(self)(self.package, self.package.related(self.path, kind), self.styles)
             for note in within(self.package.part(reader.path), "footnote", "endnote"):
                 words = one_line(reader.words(note))
                 if words and attribute(note, "type") in ("", "normal"):
                     yield f"[^{mark}{attribute(note, 'id')}]: {words}"
+
+
+class _InnerReader(_WordReader):
+    """Reads a document within another; what is inserted into that could be a bomb."""
+
+    inserted = TextReader.inserted
 
 
 def _heading_level(settings: Settings, style: str, text: str) -> int:
