@@ -170,6 +170,33 @@ def test_no_word_of_an_answer_is_cut(text: str, span: str, answer: str) -> None:
     assert given.text == answer
 
 
+@pytest.mark.parametrize(
+    ("text", "span", "answers"),
+    [
+        ("| Quake | Size | Depth |\n| Jarl | 6.1 | 191 |", "6.1 | 191", []),
+        ("| Quake | Size | Depth |\n| Jarl | 6.1 | 191 |", "| 191 |", ["191"]),
+        ("Type ls | sort.", "ls | sort", ["ls | sort"]),
+    ],
+)
+def test_an_answer_is_one_cell_of_a_table_at_most(text: str, span: str, answers: list[str]) -> None:
+    found = Span(0, text.index(span), text.index(span) + len(span), 5.0, 5.0)
+    given = find_answers(analyse("Which is it?"), [text], [(found, 5.0)], lambda name: ())
+    assert [answer.text for answer in given] == answers
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [("李云原名叫什么？", "原名叫高桥", "高桥"), ("Otto 被谁收购？", "Lumo 收购", "Lumo")],
+)
+def test_a_chinese_answer_is_without_the_verb_of_its_question(
+    question: str, text: str, answer: str
+) -> None:
+    span = text.removeprefix("原名")
+    found = Span(0, text.index(span), len(text), 5.0, 5.0)
+    [given] = find_answers(analyse(question), [text], [(found, 5.0)], lambda name: ())
+    assert given.text == answer
+
+
 def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
     answers = answers_of(reader, "Which island do ferries from Brenholm go to?", [HARBOUR])
     assert answers and all(a.text.lower() not in ("brenholm", "island") for a in answers)

@@ -87,7 +87,8 @@ def find_answers(
     """Return the answers that spans of texts give, by decreasing worth.
 
     `kinds_of` returns the possible kinds of a name; each span comes with its worth. An answer says
-    more than the question, or is one of the `options` that the question names.
+    more than the question, or is one of the `options` that the question names. It is one cell of a
+    table at most.
     """
     chinese = question.is_chinese
     question_words = words_of(question.text, cut_chinese=chinese)
@@ -105,6 +106,8 @@ def find_answers(
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
         if not words or key in best or len(text.split()) < fewest:
+            continue
+        if _holds_cells(texts[span.text], span):
             continue
         if option_of:
             text = next((option for bare, option in option_of.items() if words <= bare), "")
@@ -144,6 +147,12 @@ def find_sentences(
 def without_article(text: str) -> str:
     """Return an answer without the article before it."""
     return _ARTICLE.sub("", text)
+
+
+def _holds_cells(text: str, span: Span) -> bool:
+    """Return whether a span of a table's row holds parts of several cells."""
+    row = text[text.rfind("\n", 0, span.start) + 1 : span.start].lstrip()
+    return row.startswith("|") and "|" in text[span.start : span.end].strip(_EDGES)
 
 
 def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
