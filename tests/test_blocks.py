@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.extract.rules.layout import lay_out
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.prose import words_of
-from tasks.ingest.split import subject_of
+from tasks.ingest.split import split, subject_of
 
 PAGE = """---
 title: Tides
@@ -239,6 +239,17 @@ def test_a_column_that_counts_and_an_icon_say_nothing():
         ("Toulon", "> 7 m"),
         ("Toulon", "two"),
     ]
+
+
+def test_a_column_that_groups_a_table_is_no_subject_in_its_last_rows():
+    ports = ["Brest", "Lorient", "Vannes", "Falmouth", "Penzance", "Truro", "Barry"]
+    coasts = ["Brittany"] * 3 + ["Cornwall"] * 3 + ["Wales"]
+    rows = [f"| {coast} | {port} | 9 m |" for coast, port in zip(coasts, ports, strict=True)]
+    table = "\n".join(["| Coast | Port | Depth |", "| - | - | - |", *rows])
+    passages = split("c", "Ports", table, "en", 30)
+    records = [record for row in passages for record in lay_out(row).records]
+    assert len(passages) > 2
+    assert [record.subject for record in records if record.label == "Depth"] == ports
 
 
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():

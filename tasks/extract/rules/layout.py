@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from tasks.extract.rules.lexicon import GOING_ON
-from tasks.ingest.blocks import Block, BlockKind, stored_blocks
+from tasks.ingest.blocks import ROWS, Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
@@ -276,12 +276,12 @@ Cell = tuple[str, int, int]
 
 def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     """Yield the cells of table rows as records, in tables with headers."""
-    tables: dict[str, list[list[Cell]]] = {}
+    tables: dict[tuple[str, BlockKind], list[list[Cell]]] = {}
     for block in blocks:
-        if block.kind is BlockKind.ROW:
+        if block.kind in ROWS:
             cells = list(_cells(text[block.start : block.end], block.start))
-            tables.setdefault(block.lead, []).append(cells)
-    for lead, rows in tables.items():
+            tables.setdefault((block.lead, block.kind), []).append(cells)
+    for (lead, kind), rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
         says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
@@ -297,7 +297,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
                 )
             continue
         headers[0] = "" if _are_counted(rows) else headers[0]
-        key = _key_column(rows)
+        key = _key_column(rows, is_grouped=kind is BlockKind.GROUPED)
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
@@ -326,12 +326,12 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
         )
 
 
-def _key_column(rows: list[list[Cell]]) -> int | None:
+def _key_column(rows: list[list[Cell]], *, is_grouped: bool) -> int | None:
     """Return the first column with a different name in every row: the subjects of the rows.
 
     If the names in the first column recur, they group the rows and are not their subjects.
     """
-    for column in range(min(map(len, rows), default=0))[:_KEY_COLUMNS]:
+    for column in range(min(map(len, rows), default=0))[is_grouped:_KEY_COLUMNS]:
         names = [words_of(row[column][0]).text.strip() for row in rows]
         if len(set(names)) == len(names) and all(map(_is_subject, names)):
             return column
