@@ -117,10 +117,13 @@ def _grouped(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """
     for lead, run in groupby(blocks, key=lambda b: b.lead if b.kind is BlockKind.ROW else None):
         rows = list(run)
-        lines = (text[row.start : row.end].removeprefix("|") for row in rows)
-        names = {line.partition("|")[0].strip() for line in lines}
-        if lead is not None and 3 * len(names - {""}) <= 2 * len(rows):
-            rows = [row._replace(kind=BlockKind.GROUPED) for row in rows]
+        if lead is not None:
+            lines = (text[row.start : row.end].removeprefix("|").split("|") for row in rows)
+            names = [
+                cells[0].strip() for cells in lines if sum(map(bool, map(str.strip, cells))) > 1
+            ]
+            if 3 * len({*names} - {""}) < 2 * len(names):
+                rows = [row._replace(kind=BlockKind.GROUPED) for row in rows]
         yield from rows
 
 

@@ -283,7 +283,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             tables.setdefault((block.lead, block.kind), []).append(cells)
     for (lead, kind), rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
-        rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
+        rows = [row for row in rows if len(row) <= len(headers) and not _is_one_cell(row)]
         says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
         if len(headers) == _LABELLED and says_labels:
             for row in rows:
@@ -301,6 +301,11 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
+
+
+def _is_one_cell(row: list[Cell]) -> bool:
+    """Tell whether a row has words in one cell: it is part of a row, or a note or title."""
+    return sum(bool(words) for words, _, _ in row) < 2
 
 
 def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
