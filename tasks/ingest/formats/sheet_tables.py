@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from tasks.ingest.formats.markdown import Cell, one_line, table
 
-_HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*")  # a year, a date, or words
+# A year, a date, words, or a sign.
+_HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*|[#№%€$£]")
 _NOTE = re.compile(r"[.!?。！？][\"'”’)]*\Z|[:：] ?\S|\A\*")
 _ERROR = re.compile(r"#(?:N/A|REF!|DIV/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!)|Err:\d{3}")
 _LONGEST_TITLE = 4  # rows of one cell; more are a list
