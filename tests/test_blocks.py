@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.extract.rules.layout import lay_out
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.prose import words_of
-from tasks.ingest.split import subject_of
+from tasks.ingest.split import split, subject_of
 
 PAGE = """---
 title: Tides
@@ -241,6 +241,27 @@ def test_a_column_that_counts_and_an_icon_say_nothing():
     ]
 
 
+def test_a_column_that_groups_numbered_rows_is_no_subject():
+    rows = "| 1 | Cornwall | Truro |\n| 2 | Cornwall | Falmouth |\n| 3 | Wales | Barry |\n"
+    _, records = laid_out(f"| No. | Coast | Port |\n| - | - | - |\n{rows}")
+    assert records == [
+        ("Truro", "Coast", "Cornwall"),
+        ("Falmouth", "Coast", "Cornwall"),
+        ("Barry", "Coast", "Wales"),
+    ]
+
+
+def test_a_column_that_groups_a_table_is_no_subject_in_its_last_rows():
+    ports = ["Brest", "Lorient", "Vannes", "Falmouth", "Penzance", "Truro", "Barry"]
+    coasts = ["Brittany"] * 3 + ["Cornwall"] * 3 + ["Wales"]
+    rows = [f"| {coast} | {port} | 9 m |" for coast, port in zip(coasts, ports, strict=True)]
+    table = "\n".join(["| Coast | Port | Depth |", "| - | - | - |", *rows])
+    passages = split("c", "Ports", table, "en", 30)
+    records = [record for row in passages for record in lay_out(row).records]
+    assert len(passages) > 2
+    assert [record.subject for record in records if record.label == "Depth"] == ports
+
+
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():
     _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
     assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]
@@ -252,6 +273,14 @@ def test_a_table_without_headers_and_empty_cells_are_no_records():
         "| Port | Range | Note |\n| - | - | - |\n| Brest | - | n/a |\n| Oban | x | X |\n"
     )
     assert records == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["N.A.", "Not yet known", "not applicable", "No data", "null", "不详", "不适用", "暂无数据"],
+)
+def test_a_cell_that_says_that_nothing_is_known_is_no_value(words):
+    assert laid_out(f"| Port | Range |\n| - | - |\n| Brest | {words} |\n")[1] == []
 
 
 def test_spans_of_prose_lead_back_to_the_passage():

@@ -113,6 +113,8 @@ TABLES = {
     "semicolons": ("a.csv", "sep=;\nPlant;built by;City\nOrvel;Tarn Works;Lunby\n"
                    "Selka;Aas Works;#N/A\n"),
     "tabs": ("a.tsv", "Plant\tbuilt by\tCity\nOrvel\tTarn Works\tLunby\nSelka\tAas Works\n"),
+    "a mark before the names": ("a.tsv", "# from the towns, in 1931\n#Plant\tbuilt by\tCity\n"
+                                "Orvel\tTarn Works\tLunby\nSelka\tAas Works\t\n"),
     "lines of JSON": ("a.jsonl", '{"Plant": "Orvel", "built by": "Tarn Works", "City": "Lunby"}\n'
                       '{"built by": ["Aas Works"], "Plant": "Selka", "City": null}\n'),
     "a list in JSON": ("a.json", '{"all": [{"Plant": "Orvel", "built": {"by": "Tarn Works"}, "City"'
@@ -124,6 +126,16 @@ TABLES = {
 def test_records_without_texts_are_one_table(tmp_path: Path, name: str, table: str) -> None:
     (tmp_path / name).write_text(table)
     assert texts(tmp_path) == {name: PLANTS}
+
+
+def test_a_column_of_numbers_may_be_called_by_their_sign(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("# counted, not guessed\n#,Plant\n1,Orvel\n2,Selka\n")
+    (tmp_path / "b.csv").write_text("# counted, not guessed\nNumber,Plant\n1,Orvel\n2,Selka\n")
+    rows = "| --- | --- |\n| 1 | Orvel |\n| 2 | Selka |"
+    assert texts(tmp_path) == {
+        "a.csv": f"| # | Plant |\n{rows}",
+        "b.csv": f"| Number | Plant |\n{rows}",
+    }
 
 
 def test_a_parquet_file_without_texts_is_a_table(tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ TABLES = {
         "Towns of Norvia 2020\n\n| Town | Mayor | People |\n| --- | --- | --- |\n"
         "| Osel | Jon | 7 |\n| Ems | Ada | 12 |\n\nSource: the towns",
     ),
+    "a unit and a period above an empty corner": (
+        [["In tons", None, None, "2020"], [None, "Flour", "Salt", "Oil"], ["Osel", 7, 1, 4],
+         ["Ems", 12, 2, 5]],
+        "In tons 2020\n\n|  | Flour | Salt | Oil |\n| --- | --- | --- | --- |\n"
+        "| Osel | 7 | 1 | 4 |\n| Ems | 12 | 2 | 5 |",
+    ),
     "an empty corner": (
         [[None, "Mayor", "People"], ["Osel", "Jon", 7], ["Ems", "Ada", 12]],
         "|  | Mayor | People |\n| --- | --- | --- |\n| Osel | Jon | 7 |\n| Ems | Ada | 12 |",

@@ -9,6 +9,7 @@ import pytest
 
 from schemas.observations import Override, RelationName
 from schemas.ontology import Ontology
+from tasks.programs.relation_matching import SYNONYM, similarity
 from tasks.publish.relation_names import name_relations, new_names
 from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import NO_NOUNS, common_relations, meaning_of
@@ -101,6 +102,16 @@ def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> Non
 def test_opposites_and_near_spellings_stay_apart(one: str, other: str) -> None:
     made = names(stated((one, 5), (other, 5)))
     assert made[one] != made[other]
+
+
+def test_modifiers_tell_labels_apart_that_the_vocabulary_lacks() -> None:
+    made = names(stated(("last name", 5), ("first name", 5), ("name", 3)))
+    assert [made[w][0] for w in made] == [*made]
+    assert names(stated(("second wife", 2), ("wife", 1)))["second wife"][0] == "married"
+    ontology = ("last name", "price")
+    made = names(stated(("last name", 1), ("first name", 1), ("new price", 1)), ontology=ontology)
+    assert [made[w][0] for w in made] == ["last name", "first name", "price"]
+    assert similarity("last name", "first name") < SYNONYM == similarity("mayor", "first mayor")
 
 
 def test_the_vocabulary_knows_common_relations_by_many_wordings() -> None:

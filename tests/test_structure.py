@@ -110,8 +110,8 @@ def test_the_structure_of_an_article(tmp_path):
         ("pair", "1807", "built"),
         ("prose", "Brest is a port.", ""),
         ("prose", "Ports", ""),
-        ("row", "| Brest | 7.3 m | 1807 |", "| Port | Range | Built |"),
-        ("row", "| Brest | 6.9 m | 1850 |", "| Port | Range | Built |"),
+        ("grouped row", "| Brest | 7.3 m | 1807 |", "| Port | Range | Built |"),
+        ("grouped row", "| Brest | 6.9 m | 1850 |", "| Port | Range | Built |"),
         ("markup", "| layout | cell |\n| a | b |", ""),
         ("pair", "a tide of small range", "Neap tide"),
         ("prose", "The harbour offers:", ""),
@@ -182,6 +182,35 @@ def test_cells_that_span_stand_in_each_place():
         "| Brest | 7 | m |",
         "| Brest | 6 | m |",
     ]
+
+
+HALVES = [Cell("Port", rows=2), Cell("Berths", columns=2)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "header"),
+    [
+        ([HALVES, [Cell("long"), Cell("short")]], "| Port | Berths long | Berths short |"),
+        (
+            [[Cell(""), Cell("Berths", columns=2)], map(Cell, ("Port", "long", "short"))],
+            "| Port | Berths long | Berths short |",
+        ),
+        ([[Cell("Port"), HALVES[1]]], "| Port | Berths | Berths |"),
+        ([[Cell("Port", columns=2), Cell("Note")]], "| Port | Port | Note |"),
+    ],
+)
+def test_headers_below_others_that_span_are_joined_with_them(rows, header):
+    body = [[Cell("Brest"), Cell("30"), Cell("")], [Cell("Oban"), Cell("4"), Cell("9")]]
+    lines = table([*rows, *body], is_headed=True).split("\n")
+    assert (lines[0], lines[2:]) == (header, ["| Brest | 30 |  |", "| Oban | 4 | 9 |"])
+
+
+def test_words_that_span_columns_beside_none_stand_once_and_name_no_row():
+    head = map(Cell, ("Port", "Berths", "Cranes"))
+    body = [Cell("Brest"), Cell("30"), Cell("4")]
+    text = table([head, [Cell(""), Cell("Counted by hand", columns=2)], body], is_headed=True)
+    assert "|  | Counted by hand |  |" in text
+    assert records(text) == [("Brest", "Berths", "30"), ("Brest", "Cranes", "4")]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ class BlockKind(StrEnum):
     PROSE = "prose"
     ITEM = "item"  # of a list
     ROW = "row"  # of a table with headers
+    GROUPED = "grouped row"  # of one whose first column groups the rows
     PAIR = "pair"  # a labelled value
     QUOTATION = "quotation"
     FOOTNOTE = "footnote"
@@ -93,6 +94,7 @@ _SETS_APART = frozenset(
 _LONGEST_LABEL = 6  # words
 _FEWEST_LINES = 3  # paragraphs that are labelled lines
 _LONGEST_HEADING = 200
+ROWS = frozenset({BlockKind.ROW, BlockKind.GROUPED})
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
 _OVERLINE = re.compile(r"\A={3,}[ \t]*\n")  # above a heading that is also underlined
 _SENTENCE_MARK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -105,7 +107,24 @@ def blocks_of(text: str) -> list[Block]:
     The text is Markdown (CommonMark with tables, footnotes, definitions and front matter); plain
     text is Markdown without marks.
     """
-    return list(_paired(text, _Reader(text).blocks()))
+    return list(_grouped(text, _paired(text, _Reader(text).blocks())))
+
+
+def _grouped(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks; where a third of a table's first cells repeat one above, rows are grouped.
+
+    A passage may have too few rows of a table to tell.
+    """
+    for lead, run in groupby(blocks, key=lambda b: b.lead if b.kind is BlockKind.ROW else None):
+        rows = list(run)
+        if lead is not None:
+            lines = (text[row.start : row.end].removeprefix("|").split("|") for row in rows)
+            names = [
+                cells[0].strip() for cells in lines if sum(map(bool, map(str.strip, cells))) > 1
+            ]
+            if 3 * len({*names} - {""}) < 2 * len(names):
+                rows = [row._replace(kind=BlockKind.GROUPED) for row in rows]
+        yield from rows
 
 
 def _paired(text: str, blocks: Iterable[Block]) -> Iterator[Block]:

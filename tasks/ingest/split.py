@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tasks.ingest.blocks import Block, BlockKind, Blocks
+from tasks.ingest.blocks import ROWS, Block, BlockKind, Blocks
 from tasks.text.english_words import is_word
 from tasks.text.languages import HAN_OR_KANA_CLASS
 from tasks.text.sentences import sentences
@@ -25,7 +25,7 @@ _LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
 _NOTE_OF_TITLE = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _LONGEST_SUBJECT = 8  # words of a name
-_NAMING = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.ROW, BlockKind.QUOTATION}
+_NAMING = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.QUOTATION, *ROWS}
 
 
 class _Section(NamedTuple):
@@ -86,8 +86,9 @@ def split(
 
 def _passage_id(title: str, headings: str, passage: str, blocks: list[Block]) -> str:
     """Return the passage's id; leads that lie outside of the passage are part of it."""
-    leads = [block.lead for block in blocks if block.lead and block.lead not in passage]
-    words = "\x1f".join((title, headings, passage, *leads))
+    led = [block for block in blocks if block.lead and block.lead not in passage]
+    grouped = [block.kind for block in led if block.kind is BlockKind.GROUPED][:1]
+    words = "\x1f".join((title, headings, passage, *(block.lead for block in led), *grouped))
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 
@@ -230,6 +231,6 @@ def subject_of(title: str, text: str, blocks: list[Block]) -> str:
 
 def _are_mostly_labels(blocks: list[Block]) -> bool:
     """Return whether most blocks are labelled values, but for headings and rows of tables."""
-    others = {BlockKind.HEADING, BlockKind.ROW}
+    others = {BlockKind.HEADING, *ROWS}
     kinds = [block.kind for block in blocks if block.kind not in others]
     return 2 * kinds.count(BlockKind.PAIR) > len(kinds)

@@ -149,7 +149,8 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
     """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
-    if this.kind != "phrase" and this.undirected == that.undirected:
+    are_told_apart = this.told and that.told and this.told != that.told
+    if this.kind != "phrase" and this.undirected == that.undirected and not are_told_apart:
         directions.add(this.turned != that.turned)
     for end in ENDS:
         one, other = meaning_of(left, end), meaning_of(right, end)

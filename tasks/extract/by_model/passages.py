@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from tasks.extract.extracted import Extracted
-from tasks.ingest.blocks import BlockKind, stored_blocks
+from tasks.ingest.blocks import ROWS, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.models.tokens import estimate_tokens
 from tasks.text.chinese_words import NAME_TAGS, segmenter, tag_of
@@ -190,7 +190,7 @@ def _stems_of_facts(extracted: Extracted) -> set[str]:
     return {stem for text in texts for _, _, stem in stems_of(text)}
 
 
-_LISTED = {BlockKind.ITEM, BlockKind.ROW, BlockKind.PAIR}
+_LISTED = {BlockKind.ITEM, BlockKind.PAIR, *ROWS}
 _GIVEN = {BlockKind.PROSE, BlockKind.QUOTATION, BlockKind.FOOTNOTE, *_LISTED}
 
 
@@ -229,7 +229,7 @@ def _opening(text: str, block: Any, before: str) -> str:
     if block.kind is BlockKind.PAIR:
         return f"{lead}: "
     shown = _is_new(block.lead, before)
-    if block.kind is BlockKind.ROW:
+    if block.kind in ROWS:
         return f"{lead}\n|{' --- |' * max(lead.count('|') - 1, 1)}\n" if shown else ""
     if block.kind is BlockKind.ITEM:
         return f"{lead}\n- " if shown and block.lead not in text else "- "

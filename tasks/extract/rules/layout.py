@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from tasks.extract.rules.lexicon import GOING_ON
-from tasks.ingest.blocks import Block, BlockKind, stored_blocks
+from tasks.ingest.blocks import ROWS, Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
@@ -62,7 +62,7 @@ _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LABELLED = 2  # columns of a table of labels and their values
-_KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
+_KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
 _SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
 _SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
 _SAYS_WHAT = re.compile(r"descriptions?|meaning|notes?|remarks?|说明|描述|含义|备注", re.IGNORECASE)
@@ -72,8 +72,11 @@ _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
 _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
-    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:"
-    r"|unknown|to be \w+|待(?:补充|完善|更新|填写|确认|[定续])|未(?:知|定|详|调查|公布|填写)"
+    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n(?:/|\.\s?)?a\.?|none|null|tb[acd]|no|yes|x|无|暂无|.*:"
+    r"|(?:data |information )?(?:not (?:yet )?(?:available|applicable|known|given|specified|stated"
+    r"|provided|reported|recorded|disclosed)|unavailable|unknown)|no (?:data|information|record)"
+    r"|to be \w+|待(?:补充|完善|更新|填写|确认|[定续])|未(?:知|定|详|调查|公布|填写|提供|披露)"
+    r"|不(?:详|明|适用)|(?:暂?无|没有)(?:数据|资料|信息|记录)"
     # What only points to another place holds no value.
     r"|(?:please )?(?:see|refer to|learn more|read more)\b.*|(?:same )?as (?:above|below)"
     r"|请?(?:参[见阅考看照]|详见|见[上下表图附]|(?:查看)?详情).*",
@@ -276,14 +279,14 @@ Cell = tuple[str, int, int]
 
 def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     """Yield the cells of table rows as records, in tables with headers."""
-    tables: dict[str, list[list[Cell]]] = {}
+    tables: dict[tuple[str, BlockKind], list[list[Cell]]] = {}
     for block in blocks:
-        if block.kind is BlockKind.ROW:
+        if block.kind in ROWS:
             cells = list(_cells(text[block.start : block.end], block.start))
-            tables.setdefault(block.lead, []).append(cells)
-    for lead, rows in tables.items():
+            tables.setdefault((block.lead, block.kind), []).append(cells)
+    for (lead, kind), rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
-        rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
+        rows = [row for row in rows if len(row) <= len(headers) and not _is_one_cell(row)]
         says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
         if len(headers) == _LABELLED and says_labels:
             for row in rows:
@@ -296,11 +299,18 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
                     record for name, cell in named for record in _of_cell(name, label[0], cell)
                 )
             continue
-        headers[0] = "" if _are_counted(rows) else headers[0]
-        key = _key_column(rows)
+        numbered = _are_counted(rows)
+        headers[0] = "" if numbered else headers[0]
+        first = 1 if numbered or kind is BlockKind.GROUPED else 0
+        key = _key_column(rows, slice(first, _KEY_COLUMNS + numbered))
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
+
+
+def _is_one_cell(row: list[Cell]) -> bool:
+    """Tell whether a row has words in one cell: it is part of a row, or a note or title."""
+    return sum(bool(words) for words, _, _ in row) < 2
 
 
 def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
@@ -326,12 +336,12 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
         )
 
 
-def _key_column(rows: list[list[Cell]]) -> int | None:
+def _key_column(rows: list[list[Cell]], among: slice) -> int | None:
     """Return the first column with a different name in every row: the subjects of the rows.
 
     If the names in the first column recur, they group the rows and are not their subjects.
     """
-    for column in range(min(map(len, rows), default=0))[:_KEY_COLUMNS]:
+    for column in range(min(map(len, rows), default=0))[among]:
         names = [words_of(row[column][0]).text.strip() for row in rows]
         if len(set(names)) == len(names) and all(map(_is_subject, names)):
             return column

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import BinaryIO, NamedTuple, TextIO
 
 from tasks.ingest.formats.cleaning import encoding_of, not_decodable
@@ -24,6 +24,7 @@ from tasks.ingest.formats.unpacking import decompress
 _SEPARATORS = "\t,;|"
 _NO_SEPARATOR = "\x1f"  # of a table with one column
 _LINES_ABOVE = 50  # among which the header is looked for
+_LONGEST_LINE = 100_000  # characters of the line below that tell a header from a comment
 _STATED = re.compile(r"\ufeff?\"?sep=(.)\"?[,;\t]*\s*", re.IGNORECASE)
 _OPEN = re.compile(r"(?:^|[\t,;|])\s*\"(?:[^\"\\]|\\[^\"])*\\\"(?![\t,;|\"\r\n]|$)")
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\\"")
@@ -57,7 +58,7 @@ class _Lines:
     """The lines of a table with quotes doubled rather than escaped; `last` is the latest."""
 
     def __init__(self, text: TextIO) -> None:
-        self._text = text
+        self._text: Iterator[str] = text
         self._are_escaped = False
         self.number = 0
         self.last = ""
@@ -71,6 +72,12 @@ class _Lines:
         self.number += 1
         self.last = _ESCAPED.sub(r'\1""', line) if self._are_escaped else line
         return self.last
+
+    def following(self) -> str:
+        """Return the next line, which stays the next; an empty string at the end."""
+        line = next(self._text, "")
+        self._text = chain([line] if line else [], self._text)
+        return line
 
 
 @contextmanager
@@ -130,15 +137,34 @@ def _header(lines: _Lines, text_column: str) -> _Header:
             continue
         found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
         for separator in sorted(found, key=line.count):
-            names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-            names = [name.strip().lstrip("\ufeff") for name in names]
+            names = _names(line, separator)
             if any(_is(name, text_column) for name in names):
                 return _Header(separator, names, titles)
-        if line.strip() and not line.lstrip("\ufeff").startswith("#"):
+        if line.lstrip("\ufeff").startswith("#"):
+            if _heads(names, separator, lines.following()):
+                return _Header(separator, [names[0].lstrip("# ") or "#", *names[1:]], titles)
+        elif line.strip():
             if any(names[1:]):
                 return _Header(separator, names, titles)
             titles.append(names[0])
     return _Header(_NO_SEPARATOR, titles[:1], [])
+
+
+def _names(line: str, separator: str) -> list[str]:
+    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    return [cell.strip().lstrip("\ufeff") for cell in cells]
+
+
+def _heads(names: list[str], separator: str, following: str) -> bool:
+    """Tell whether a line that begins with "#" has headers: the row below has as many cells.
+
+    Commas may be those of two sentences; then a cell of this line is "#", or one below a number.
+    """
+    cells = _names(following[:_LONGEST_LINE], separator)
+    if len(names) < 2 or len(cells) != len(names) or following.startswith("#"):
+        return False
+    has_number = any(cell and not any(map(str.isalpha, cell)) for cell in cells)
+    return has_number or separator == "\t" or names[0] == "#"
 
 
 def _is(name: str, text_column: str) -> bool:

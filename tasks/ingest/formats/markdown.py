@@ -7,6 +7,7 @@ dashes, so that no Markdown parser takes its first row for headers.
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 _MOST_COLUMNS = 200
@@ -17,6 +18,8 @@ _BOLD = re.compile(r"\s*<(b|strong)>[^<>]{1,200}</\1>\s*(?:</t[dh]>\s*)?", re.IG
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+_NAMED = re.compile(r"\D*[^\W\d_]\D*")
+_NUMBER = re.compile(r"\d")
 _CLOSES = re.compile(r"</table\s*>[ \t]*(?=\n|\Z)", re.IGNORECASE)
 
 
@@ -34,18 +37,20 @@ def table(rows: Iterable[Iterable[Cell]], caption: str = "", *, is_headed: bool 
 
     A first row of one cell is part of the caption; a later one has its words once. A column in
     which no cell with words begins is left out. The first row of a table that is headed holds
-    headers, whatever its cells are.
+    headers, whatever its cells are. Headers below others that span columns are joined with them.
     """
     grid = [row for row in _grid(rows) if any(cell.words for cell in row)]
     width = max(map(len, grid), default=0)
     columns = [place for place in range(width) if any(_begins(row, place) for row in grid)]
     grid = [[row[place] for place in columns if place < len(row)] for row in grid]
-    while len(grid) > 1 and _is_one_cell(grid[0]):
+    while len(grid) > 1 and len(grid[0]) > 1 and all(cell is grid[0][0] for cell in grid[0]):
         caption = f"{caption} {grid.pop(0)[0].words}"
-    for row in filter(_is_one_cell, grid):
-        row[1:] = [Cell("")] * (len(row) - 1)
-    if is_headed and grid:
-        grid[0] = [cell._replace(is_header=True) for cell in grid[0]]
+    if grid and (is_headed or all(cell.is_header for cell in grid[0])):
+        grid = _with_one_header(grid)
+    for row in grid[1:] or grid:
+        first = next(place for place, cell in enumerate(row) if cell.words)
+        if all(cell is row[first] for cell in row[first:] if cell.words):
+            row[first + 1 :] = [Cell("")] * (len(row) - first - 1)
     lines = ["| " + " | ".join(cell.words for cell in row) + " |" for row in grid]
     if grid and all(len(row) == 2 and row[0].is_header > row[1].is_header for row in grid):
         lines = [f"- {label.words.rstrip(':：')}: {cell.words}" for label, cell in grid]
@@ -61,8 +66,37 @@ def _begins(row: list[Cell], place: int) -> bool:
     return not place or row[place] is not row[place - 1]
 
 
-def _is_one_cell(row: list[Cell]) -> bool:
-    return len(row) > 1 and all(cell is row[0] for cell in row)
+def _with_one_header(grid: list[list[Cell]]) -> list[list[Cell]]:
+    """Return the rows with the words of all lines of headers in the first."""
+    lines = 1
+    while lines + 1 < len(grid) and _divides(grid[lines - 1], grid[lines], grid[lines + 1 :]):
+        lines += 1
+    columns = zip_longest(*grid[:lines], fillvalue=Cell(""))
+    words = ([cell.words for cell in column if cell.words] for column in columns)
+    return [[Cell(" ".join(dict.fromkeys(some)), is_header=True) for some in words], *grid[lines:]]
+
+
+def _divides(upper: list[Cell], lower: list[Cell], rest: list[list[Cell]]) -> bool:
+    """Tell whether a row has headers below those of another row that span columns.
+
+    Its cells are marked as headers, or beside the spanned columns it says nothing that the row
+    above does not, and it has no subject, or words above numbers.
+    """
+    twice = [n for n, (one, next_) in enumerate(pairwise(upper)) if one.words and one is next_]
+    spanned = {*twice, *(place + 1 for place in twice)}
+    if not spanned or len({*map(id, lower)}) == 1:
+        return False
+    pairs = [(above.words, cell.words) for above, cell in zip(upper, lower, strict=False)]
+    goes_on = all(
+        not above or words in ("", above)
+        for place, (above, words) in enumerate(pairs)
+        if place not in spanned
+    )
+    below = [row[place].words for row in rest for place in spanned if place < len(row)]
+    has_names = all(_NAMED.fullmatch(words) for n, (_, words) in enumerate(pairs) if n in spanned)
+    has_names &= any(map(_NUMBER.search, below))
+    has_subject = 0 in spanned or not upper[0].words
+    return all(cell.is_header for cell in lower) or (goes_on and (has_names or not has_subject))
 
 
 def one_line(text: str) -> str:

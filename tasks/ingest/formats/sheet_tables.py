@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.ingest.formats.markdown import Cell, table
+from tasks.ingest.formats.markdown import Cell, one_line, table
 
-_HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*")  # a year, a date, or words
+# A year, a date, words, or a sign.
+_HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*|[#№%€$£]")
 _NOTE = re.compile(r"[.!?。！？][\"'”’)]*\Z|[:：] ?\S|\A\*")
 _ERROR = re.compile(r"#(?:N/A|REF!|DIV/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!)|Err:\d{3}")
 _LONGEST_TITLE = 4  # rows of one cell; more are a list
@@ -138,7 +139,7 @@ def _parted(rows: list[Row]) -> tuple[list[str], list[Row], list[str]]:
 
 def _is_above(row: Row, header: Row, rest: list[Row]) -> bool:
     """Tell whether a row is a title of several cells, above a header that has more of them."""
-    shorter = min(row) == min(header) and len({*map(id, row.values())}) == len(row) < len(header)
+    shorter = min(row) <= min(header) and len({*map(id, row.values())}) == len(row) < len(header)
     return shorter and all(cell.is_text for cell in header.values()) and _stands_apart(header, rest)
 
 
@@ -176,42 +177,24 @@ def _stands_apart(first: Row, rest: list[Row]) -> bool:
 def _markdown(rows: list[Row], has_header: bool) -> str:
     """Return rows as a table; labels in bold, or that end in a colon, make a list of values."""
     columns = _columns(rows)
-    labelled = len(columns) == 2 and all(map(_is_labelled, rows))
-    if has_header and not labelled:
-        rows = _with_one_header(rows)
-    return table(
-        (
-            [
-                Cell(row[column].words if column in row else "", labelled and not place)
-                for place, column in enumerate(columns[:1] if _is_spanned(row) else columns)
-            ]
-            for row in rows
-        ),
-        is_headed=has_header and not labelled,
-    )
+    if len(columns) == 2 and all(map(_is_labelled, rows)):
+        return table([Cell(row[n].words, n == columns[0]) for n in columns] for row in rows)
+    two = has_header and len(rows) > _LEAST_ROWS and _stands_apart(rows[1], rows[2:])
+    lines = (_cells(row, columns, two and row is rows[1]) for row in rows)
+    return table(lines, is_headed=has_header)
+
+
+def _cells(row: Row, columns: list[int], are_headers: bool) -> list[Cell]:
+    """Return the cells of a row; a merged one is the same object in each column."""
+    cells = {id(cell): Cell(one_line(cell.words), are_headers) for cell in row.values()}
+    places = columns[:1] if _is_spanned(row) else columns
+    return [cells.get(id(row.get(column)), Cell("", are_headers)) for column in places]
 
 
 def _is_labelled(row: Row) -> bool:
     label, *values = (row[column] for column in sorted(row))
     bold = label.is_bold and not any(value.is_bold for value in values)
     return bool(values) and (bold or label.words.endswith((":", "：")))
-
-
-def _with_one_header(rows: list[Row]) -> list[Row]:
-    """Return the rows with the words of two lines of headers in one, where cells above span."""
-    if len(rows) <= _LEAST_ROWS:
-        return rows
-    upper, lower, *rest = rows
-    spans = any(upper[left] is upper.get(right) for left, right in pairwise(sorted(upper)))
-    if not spans or not _stands_apart(lower, rest):
-        return rows
-    joined = {
-        column: lower[column]
-        if upper.get(column) in (None, lower.get(column))
-        else upper[column]._replace(words=f"{upper[column].words} {lower[column].words}")
-        for column in lower
-    }
-    return [upper | joined, *rest]
 
 
 def _is_single(row: Row) -> bool:

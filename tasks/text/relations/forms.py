@@ -6,7 +6,7 @@ by" that the tail does. Negations, modals and words such as "former" are part of
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tasks.text.english_words import noun_lemma, verb_forms, verb_lemma
@@ -33,11 +33,14 @@ _ADVERBS = word_set("also currently later subsequently soon then eventually fina
 # Whoever became, or served as, something was it.
 _ROLE_VERBS = word_set("become appoint elect name crown")
 _ROLE_VERBS_WITH_AS = _ROLE_VERBS | {"serve", "work"}
-# Words before a noun that do not change the relation.
-_MODIFIERS = word_set(
-    "first second third fourth fifth sixth seventh eighth ninth tenth last only sole eldest elder "
-    "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
-    "current present incumbent new longtime final late fellow own posthumous twin young known and"
+# Words before a noun that do not change the relation, though some tell labels apart: "last name".
+_TELLING = word_set(
+    "first second third fourth fifth sixth seventh eighth ninth tenth last eldest elder oldest "
+    "older younger youngest middle illegitimate legitimate legitimated natural new final late "
+    "posthumous twin young"
+)
+_MODIFIERS = _TELLING | word_set(
+    "only sole surviving current present incumbent longtime fellow own known and"
 )
 _NUMBERED = re.compile(
     r"(?:\d+(?:st|nd|rd|th)|1\d{3}|20\d\d)$"
@@ -53,13 +56,15 @@ _CHINESE_PASSIVE = re.compile(r"^(?:(?:被|由)…?所?|为…?所)(?=.)")
 class Form:
     """The form of a wording, which is the same for wordings that express the same relation.
 
-    `kind` is verb, noun or phrase. A `turned` wording leads from the tail to the head.
+    `kind` is verb, noun or phrase. A `turned` wording leads from the tail to the head. `told` are
+    the modifiers of a label that may tell it from others: "last" of "last name".
     """
 
     kind: str
     words: str
     marks: tuple[str, ...] = ()
     turned: bool = False
+    told: tuple[str, ...] = ()
 
     @property
     def undirected(self) -> tuple[str, str, tuple[str, ...]]:
@@ -73,7 +78,11 @@ def form_of(wording: str) -> Form:
     text = _SPACES.sub(" ", wording.strip())[:_LONGEST]
     if is_chinese(text):
         return _chinese(text)
-    return _english(text.split(" "))
+    form = _english(text.split(" "))
+    if form.kind != "noun" or not form.turned or form.words.split()[-1] in PREPOSITIONS:
+        return form
+    left_out = [word for word in text.lower().split() if word not in form.words.split()]
+    return replace(form, told=tuple(word for word in left_out if word in _TELLING))
 
 
 def bare_words(form: Form) -> str:
