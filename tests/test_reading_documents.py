@@ -76,6 +76,8 @@ def test_a_pdf_that_only_forbids_printing_is_read(tmp_path: Path, password: str)
         ("", ["The radium book", "By somebody", "# install it", "so on"], 24, "The radium book"),
         ("Microsoft Word - draft3.docx", ["Radium", "Words of it", "# a"], 18, "Radium"),
         ("C:\\\\draft.tex", ["page 7 of many", "# not a title", "====", "words"], 12, "My Paper"),
+        ("20417.exe", ["Radium", "Words of it"], 18, "Radium"),
+        ("\\(anonymous\\)", ["Radium", "Words of it"], 18, "Radium"),
         ("12-3", ["all in one size", "======", "words that follow"], 12, "My Paper"),
     ],
 )

@@ -17,7 +17,7 @@ from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.names import given, sensible_title
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused
 from tasks.ingest.formats.pdf_page import read_page
 from tasks.ingest.formats.picture import recognised
@@ -137,9 +137,9 @@ def _draw_missing_letters() -> Any:
 
 
 def _described(properties: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """Yield the file's properties under their common names, without invalid dates."""
+    """Yield the file's properties under their common names, without defaults and invalid dates."""
     for name, common in _PROPERTIES.items():
-        value = properties[name]
+        value = given(properties[name])
         yield common, _date(value) if name.endswith("Date") else value
 
 
