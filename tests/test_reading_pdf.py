@@ -144,6 +144,18 @@ def test_a_scanned_page_is_named_as_a_picture(monkeypatch: pytest.MonkeyPatch) -
         list(parse_picture(file, limits))
 
 
+def test_a_page_of_nothing_but_a_small_picture_is_a_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    limits = ParserLimits("a.pdf", "", 10**6, 10**6, 10, "text")
+    photo, logo = (PICTURE.replace("612 0 0 792", f"{size} 0 0 {size}") for size in (200, 60))
+    file = io.BytesIO(make_pdf(MILL, f"{photo} () Tj", f"{logo} () Tj"))
+    one, read = filter(None, parse_pdf(file, limits))
+    assert (one.name, one.reason) == ("page 2", Reason.PICTURE)
+    assert read.text == "The mill at Norrby has two floors."
+
+
 def test_columns_of_a_picture_are_read_one_after_another_and_tables_by_rows() -> None:
     prose = [(left, 50 + 30 * row) for left in (0, 400) for row in range(4)]
     head = Line(100, 0, 600, 20, "head", 1.0)

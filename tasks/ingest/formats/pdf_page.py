@@ -26,7 +26,7 @@ _LARGER = 1.15  # a title's letters are at least this many times the page's usua
 _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
-_MOST_OF_IT = 0.5  # of a page: pictures that cover it are what the page shows
+_SHOWN = 0.05  # of a page without words: pictures that cover so much are what it shows
 _DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
@@ -60,7 +60,7 @@ def read_page(document: Any, number: int, *, with_title: bool) -> Page:
         raise RefusalError(Reason.BAD_FORMAT, f"{name} is broken.")
     text = text_of_page(words, unseen)
     fault = _fault(words, text)
-    if not fault and (has_words(text) or drawn.share_of_pictures() < _MOST_OF_IT):
+    if not fault and (has_words(text) or drawn.share_of_pictures() < _SHOWN):
         return Page(text, in_large_letters(words, unseen) if with_title else "")
     if not fault or can_read_pictures():
         check_reader(name)
