@@ -256,7 +256,7 @@ def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path)
         "OFFICE OF THE SEA\n\nMay 2, 1903\n\n"
         "The tide gauge at Brest was built by engineers\nof the navy, and it measures the height of"
         " the\nsea every ten minutes, as it did in 1807.\n\nPorts and ranges\n\n"
-        "| Brest 7.3 6.9 6.1 |\n| Port of Saint Malo 12.2 11.0 9.8 |\n\n"
+        "| Brest | 7.3 | 6.9 | 6.1 |\n| Port of Saint Malo | 12.2 | 11.0 | 9.8 |\n\n"
         "The gauge was rebuilt twice since it was first\nopened, and it is still in use at the"
         " castle.\n\nIt has:\n\n- a float\n\n- a clock"
     )

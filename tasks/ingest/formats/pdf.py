@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -233,7 +233,7 @@ def _in_paragraphs(page: str) -> str:
     parts: list[str] = []
     for place, line in enumerate(lines):
         numbers = _is_row(line)
-        parts.append(f"| {line.replace('|', '/')} |" if numbers else line)
+        parts.append(_row(line) if numbers else line)
         after = lines[place + 1] if place + 1 < len(lines) else ""
         if line and after:
             apart = numbers != _is_row(after) or (not numbers and _ends_here(line, after, width))
@@ -248,6 +248,15 @@ def _is_row(line: str) -> bool:
     numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
     ends = all(map(_NUMBER.fullmatch, words[-_FEWEST_NUMBERS:]))
     return numbers >= _FEWEST_NUMBERS and (ends or 2 * numbers > len(words))
+
+
+def _row(line: str) -> str:
+    """Return a row of numbers with bars around its cells: a label before numbers is one of them."""
+    words = line.replace("|", "/").split()
+    label = len(words) - sum(1 for _ in takewhile(_NUMBER.fullmatch, reversed(words)))
+    label = label if label <= len(words) - _FEWEST_NUMBERS else 0
+    cells = [" ".join(words[:label])] * (label > 0) + words[label:]
+    return f"| {' | '.join(cells)} |"
 
 
 def _ends_here(line: str, after: str, width: float) -> bool:
