@@ -21,6 +21,13 @@ def test_pdf_text_and_title(tmp_path: Path) -> None:
     assert read.text == "Marie Curie was born in Warsaw in 1867.\nShe lived in Paris."
 
 
+def test_a_word_divided_at_its_hyphen_keeps_it(tmp_path: Path) -> None:
+    page = ["A tide-driven mill has a tide-", "driven wheel and no en-", "gine."]
+    assert read_pdf(tmp_path, page, title="Mills").text == (
+        "A tide-driven mill has a tide-driven wheel and no engine."
+    )
+
+
 def test_pdf_tells_where_its_pages_begin(tmp_path: Path) -> None:
     pages = [["Marie Curie was born in War-"], ["saw. She lived in"], [], ["Paris. She", "died."]]
     read = read_pdf(tmp_path, *pages, ["# The end"], [])

@@ -27,7 +27,8 @@ from tasks.text.languages import HAN_OR_KANA_CLASS
 _SQUARES = Path(__file__).with_name("squares.ttf")  # made by recipes/square_font.py
 _EAST_ASIAN = (128, 129, 134, 136)  # pdfium's numbers of Japanese, Korean and Chinese charsets
 _LOWER = "a-z\u00df-\u00ff"
-_HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
+_HYPHENATED = re.compile(rf"([{_LOWER}]{{1,40}})-[ \t]*\n(?=([{_LOWER}]+))")
+_COMPOUND = re.compile(rf"[{_LOWER}]{{1,40}}-(?=([{_LOWER}]+))")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
 _ENDS_MID_SENTENCE = re.compile(r"[a-z,-]\Z")
 _PROPERTIES = {
@@ -273,13 +274,20 @@ def _ends_here(line: str, after: str, width: float) -> bool:
 def _joined(pages: list[str]) -> tuple[str, list[int]]:
     """Join the pages into one text; return it with the offset of each page.
 
-    A sentence that continues on the next page continues in the text.
+    A sentence that continues on the next page continues in the text. A word that is divided at the
+    end of a line keeps its hyphen if it has one elsewhere in the text.
     """
+    compounds = {match[0] + match[1] for page in pages for match in _COMPOUND.finditer(page)}
+
+    def whole(divided: re.Match[str]) -> str:
+        compound = f"{divided[1]}-"
+        return compound if compound + divided[2] in compounds else divided[1]
+
     parts: list[str] = []
     starts: list[int] = []
     length, last, empty = 0, "", 0
     for page in pages:
-        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub("", _in_paragraphs(page)))
+        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub(whole, _in_paragraphs(page)))
         if not page:
             empty += 1
             continue
