@@ -252,7 +252,9 @@ def test_an_article_without_a_day_has_the_date_that_it_states(
     ("name", "content"),
     [
         ("build.py", "x = 1"), ("a.diff", "- a"), ("a.min.js", "x"),
-        ("Makefile", "all: x"), ("a.toml", "[x]"),
+        ("Makefile", "all: x"), ("a.toml", "[x]"), ("a.yml", "x: 1"),
+        ("a.tex", "% Ghost.\nIt rises.\n"), ("a.org", "# Ghost.\nIt rises.\n"),
+        ("a.ics.gz", "BEGIN:VCALENDAR"),
         ("run", "#!/bin/sh\necho x"), ("run.txt", "#!/usr/bin/python3\n"),
         ("odd.xyz", "int x;\nint y;\nf() {\n"), ("letter.rtf", "{\\rtf1 x}"),
         ("letter.txt", "{\\rtf1 x}"), ("a.svg", "<svg/>"), ("a.xml", "<?xml?><svg><g/></svg>"),
@@ -285,7 +287,7 @@ def test_a_refusal_says_what_kind_of_file_is_not_read(
     ("name", "text"),
     [
         ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
-        ("tides.tex", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
+        ("tides.draft", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
     ],
 )
 def test_a_text_with_marks_of_programs_is_a_text(tmp_path: Path, name: str, text: str) -> None:

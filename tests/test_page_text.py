@@ -199,6 +199,24 @@ def test_a_text_is_whole_from_its_heading_on(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("<p>On <time>2 May</time> it broke.</p>", "On 2 May it broke."),
+        ("<figure><img><figcaption>The float, cast in Nantes.</figcaption></figure>",
+         "The float, cast in Nantes."),
+        ("<figure><pre>gauge stop</pre></figure>", "```\ngauge stop\n```"),
+        ("<figure><h3>The tides at Cherbourg</h3><figcaption>More</figcaption></figure>", LONG),
+    ],
+)  # fmt: skip
+def test_a_text_is_whole_to_its_end_and_a_teaser_below_is_none_of_it(
+    tmp_path: Path, end: str, words: str
+) -> None:
+    text = f"<p>{LONG.replace('Brest', 'Toulon')}</p><p>{LONG}</p>"
+    read = found(tmp_path, f"<h1>Gauges</h1>{text}{end}<footer>All rights reserved.</footer>")
+    assert read[-1][1] == words
+
+
 def test_nested_elements_are_read_or_said_to_be_too_deep(tmp_path: Path) -> None:
     assert found(tmp_path, "<div>" * 400 + "<p>Words.</p>") == [("prose", "Words.")]
     (tmp_path / "a.html").write_text("<div>" * 5_000 + "<p>Words.</p>")

@@ -72,6 +72,15 @@ def test_a_charset_in_the_settings_is_the_one_that_browsers_mean(tmp_path: Path)
     assert isinstance(read, ReadText) and read.text == "①の㈱"
 
 
+def test_a_text_in_another_charset_than_that_of_the_settings_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(
+        "潮汐表由海軍工程師於1807年製成，每十分鐘記錄一次。", encoding="big5"
+    )
+    (refusal,) = read_all(tmp_path, ReadSettings(charset="gbk"))
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING
+    assert "another charset than GB18030" in refusal.text
+
+
 def test_a_charset_in_the_settings_does_not_touch_what_is_utf_8(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Élève à l'école", encoding="utf-8")
     rows = f"1,{'plain' * 200}\n" * 160

@@ -1,5 +1,6 @@
 """Records in CSV and JSON: a text is whole, or refused with the reason; others are a table."""
 
+import json
 import re
 from datetime import date
 from pathlib import Path
@@ -145,6 +146,34 @@ def test_a_parquet_file_without_texts_is_a_table(tmp_path: Path) -> None:
     assert texts(tmp_path) == {"a.parquet": expected}
 
 
+def test_a_column_without_words_is_left_out_and_its_rows_stay(tmp_path: Path) -> None:
+    rows = [
+        {"plant": "Orvel", "city": "Lunby", "plan": b"\x89\xff", "crew": []},
+        {"plant": "Selka", "city": "Pell", "plan": None, "crew": [{"name": "Jon Vask"}]},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    table, *left_out = read_all(tmp_path)
+    assert isinstance(table, ReadText) and table.text == (
+        "| plant | city |\n| --- | --- |\n| Orvel | Lunby |\n| Selka | Pell |"
+    )
+    assert [one.uri for one in left_out] == ["a.parquet#plan", "a.parquet#crew"]
+
+
+def test_an_object_is_its_values_above_its_lists(tmp_path: Path) -> None:
+    plant = {"name": "Orvel", "built_by": "Tarn Works", "crew": [{"name": "Jon", "born": 1902}]}
+    (tmp_path / "a.json").write_text(json.dumps(plant | {"ships": [{"name": "Gorm", "built": 7}]}))
+    (tmp_path / "b.json").write_text('{"of": "Lunby", "total": 1, "rows": [{"text": "It rose."}]}')
+    plant_text, row, left_out = read_all(tmp_path)
+    assert isinstance(plant_text, ReadText) and isinstance(row, ReadText)
+    assert (plant_text.title, plant_text.text) == (
+        "Orvel",
+        "- name: Orvel\n- built by: Tarn Works\n\n"
+        "crew\n\n| name | born |\n| --- | --- |\n| Jon | 1902 |\n\n"
+        "ships\n\n| name | built |\n| --- | --- |\n| Gorm | 7 |",
+    )
+    assert (row.text, left_out.uri) == ("It rose.", "b.json#of")
+
+
 def test_two_tables_of_an_exported_sheet_are_two(tmp_path: Path) -> None:
     rows = ("Report of 1931,,", ",,", "Plant,City,", "Orvel,Lunby,", ",,", "Ship,Captain,Built")
     (tmp_path / "a.csv").write_text("\n".join([*rows, "Gorm,Jon Vask,1931"]))
@@ -166,7 +195,7 @@ UNREAD = {
     "texts under another name": ("a.csv", f'id,body\n1,"{DAM * 9}"\n', "`text` .*: id, body"),
     "a feed without texts": ("a.csv", "uri,op,name\na,upsert,Orvel\n", "`text`"),
     "one column": ("a.csv", "name\nOrvel\n", "`text` .*: name"),
-    "values within values": ("a.json", '[{"a": "b", "c": [{"d": "e"}]}]', "within values"),
+    "values within values": ("a.json", '[{"a": [["b"]], "c": [{"d": "e"}]}]', "within values"),
 }
 
 

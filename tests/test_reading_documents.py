@@ -21,6 +21,13 @@ def test_pdf_text_and_title(tmp_path: Path) -> None:
     assert read.text == "Marie Curie was born in Warsaw in 1867.\nShe lived in Paris."
 
 
+def test_a_word_divided_at_its_hyphen_keeps_it(tmp_path: Path) -> None:
+    page = ["A tide-driven mill has a tide-", "driven wheel and no en-", "gine."]
+    assert read_pdf(tmp_path, page, title="Mills").text == (
+        "A tide-driven mill has a tide-driven wheel and no engine."
+    )
+
+
 def test_pdf_tells_where_its_pages_begin(tmp_path: Path) -> None:
     pages = [["Marie Curie was born in War-"], ["saw. She lived in"], [], ["Paris. She", "died."]]
     read = read_pdf(tmp_path, *pages, ["# The end"], [])
@@ -76,6 +83,8 @@ def test_a_pdf_that_only_forbids_printing_is_read(tmp_path: Path, password: str)
         ("", ["The radium book", "By somebody", "# install it", "so on"], 24, "The radium book"),
         ("Microsoft Word - draft3.docx", ["Radium", "Words of it", "# a"], 18, "Radium"),
         ("C:\\\\draft.tex", ["page 7 of many", "# not a title", "====", "words"], 12, "My Paper"),
+        ("20417.exe", ["Radium", "Words of it"], 18, "Radium"),
+        ("\\(anonymous\\)", ["Radium", "Words of it"], 18, "Radium"),
         ("12-3", ["all in one size", "======", "words that follow"], 12, "My Paper"),
     ],
 )
@@ -254,7 +263,7 @@ def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path)
         "OFFICE OF THE SEA\n\nMay 2, 1903\n\n"
         "The tide gauge at Brest was built by engineers\nof the navy, and it measures the height of"
         " the\nsea every ten minutes, as it did in 1807.\n\nPorts and ranges\n\n"
-        "| Brest 7.3 6.9 6.1 |\n| Port of Saint Malo 12.2 11.0 9.8 |\n\n"
+        "| Brest | 7.3 | 6.9 | 6.1 |\n| Port of Saint Malo | 12.2 | 11.0 | 9.8 |\n\n"
         "The gauge was rebuilt twice since it was first\nopened, and it is still in use at the"
         " castle.\n\nIt has:\n\n- a float\n\n- a clock"
     )

@@ -414,6 +414,15 @@ def test_hidden_words_never_become_text(tmp_path: Path, name: str, hiding: str) 
     assert "Aurelia Bank was founded in 1921." in one.text
 
 
+def test_scripts_and_styles_in_markdown_are_left_out_and_shown_ones_stay(tmp_path: Path) -> None:
+    shown = "```html\n<script>\nshow()\n</script>\n```"
+    hidden = "<script>\nsecret()\n\nsecret()\n</script>\n\n<style>.secret {}</style>"
+    (tmp_path / "a.md").write_text(f"It rises.\n\n{hidden}\n\n{shown}\n\nIt falls.\n")
+    (one,) = read_all(tmp_path).values()
+    assert isinstance(one, ReadText)
+    assert one.text.split("\n\n") == ["It rises.", "", "", shown, "It falls.\n"]
+
+
 def test_white_text_on_its_own_background_is_seen(tmp_path: Path) -> None:
     page = '<div style="background:#000"><p style="color:white">Seen words.</p></div>'
     (tmp_path / "a.html").write_text(page)
@@ -436,6 +445,7 @@ REPEATED = [
     "\u202e" * 250_000 + "a",
     "e" + "\u0301" * 300_000, "\u0644\u200d" * 250_000, "<" * 800_000,
     "</p>" * 200_000, "a b " * 200_000,
+    "<script>\n</script>\n\n" * 40_000,
 ]  # fmt: skip
 
 

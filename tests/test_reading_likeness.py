@@ -52,6 +52,16 @@ def test_language_of_one_sentence(language: str) -> None:
     [
         ("Ole Dahl opened a shop in Larvik in 1920.", "en"),
         ("Ivo Kos worked in Split in 1950.", "en"),
+        (
+            "- Orr Vane, 1902: harbour master, later mayor\n- Anna Berg, 1911: first engineer\n"
+            "- Jon Vask, 1920: keeper, twice elected\n- Ida Moe, 1931: captain, retired early",
+            "en",
+        ),
+        (
+            "- Ola Moe, 1902: hamnmester, senere ordfører\n- Ida Vik, 1911: første ingeniør\n"
+            "- Jon Dahl, 1920: fyrvokter, valgt to ganger\n- Eva Lie, 1931: kaptein, pensjonert",
+            "und",
+        ),
         ("Der Turm in Berlin", "und"),
         ("Roma si trova in Lazio.", "und"),
     ],

@@ -54,6 +54,15 @@ def test_the_invisible_text_of_a_scanned_page_is_its_text(tmp_path: Path) -> Non
     assert read_pdf(tmp_path, f"{PICTURE} 3 Tr {MILL}").text == "The mill at Norrby has two floors."
 
 
+def test_neither_a_line_in_the_margin_nor_a_default_says_what_a_page_is(tmp_path: Path) -> None:
+    stamp = "/F1 30 Tf 0 1 -1 0 40 200 Tm (Archive of Norrby, 7 May) Tj 1 0 0 1 72 720 Tm"
+    page = make_pdf(f"{stamp} /F1 18 Tf (Mills) Tj 0 -40 Td /F1 12 Tf {MILL}", title="untitled")
+    page = page.replace(b"/Title", b"/Author (Ada) /Subject (unspecified) /Title")
+    (tmp_path / "a.pdf").write_bytes(page)
+    read = read_one(tmp_path)
+    assert (read.title, read.metadata) == ("Mills", {"author": "Ada"})
+
+
 @pytest.mark.parametrize("times", [2, 3, 4])
 def test_what_is_drawn_several_times_is_read_once(tmp_path: Path, times: int) -> None:
     lines = ["All mills here", "have two floors", "and a wheel", "of oak", "or iron", "or none."]
@@ -133,6 +142,18 @@ def test_a_scanned_page_is_named_as_a_picture(monkeypatch: pytest.MonkeyPatch) -
     assert refused.value.text.startswith("Page 1 is a picture; `pip install 'almanac-kb[ocr]'`")
     with pytest.raises(RefusalError, match="It is a picture"):
         list(parse_picture(file, limits))
+
+
+def test_a_page_of_nothing_but_a_small_picture_is_a_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    limits = ParserLimits("a.pdf", "", 10**6, 10**6, 10, "text")
+    photo, logo = (PICTURE.replace("612 0 0 792", f"{size} 0 0 {size}") for size in (200, 60))
+    file = io.BytesIO(make_pdf(MILL, f"{photo} () Tj", f"{logo} () Tj"))
+    one, read = filter(None, parse_pdf(file, limits))
+    assert (one.name, one.reason) == ("page 2", Reason.PICTURE)
+    assert read.text == "The mill at Norrby has two floors."
 
 
 def test_columns_of_a_picture_are_read_one_after_another_and_tables_by_rows() -> None:

@@ -64,6 +64,7 @@ _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
 _LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
+_FEWEST_ENGLISH = 12  # different words that tell English from names, where function words are few
 
 
 def detect_language(text: str) -> str:
@@ -97,13 +98,18 @@ def _latin_language(sample: str) -> str:
     *_, second, best = sorted(shares, key=shares.__getitem__)
     if shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN):
         return best
-    return "en" if shares["en"] >= _LEAST_SHARE and _has_english_words(sample) else "und"
+    fewest = 1 if shares["en"] >= _LEAST_SHARE else _FEWEST_ENGLISH
+    return "en" if _has_english_words(sample, fewest) else "und"
 
 
-def _has_english_words(sample: str) -> bool:
-    """Tell whether words beside names and function words are English, which short texts need."""
+def _has_english_words(sample: str, fewest: int) -> bool:
+    """Tell whether words beside names and function words are English, as in short texts or lists.
+
+    There must be a number of different ones.
+    """
     found = [word for word in _WORD.findall(sample) if word.islower() and word not in _SPEAKERS]
-    return bool(found) and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
+    is_enough = len(set(found)) >= fewest
+    return is_enough and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
 
 
 def _take_sample(text: str) -> str:

@@ -42,6 +42,8 @@ _LABELS = {  # that browsers know and Python does not
 _NUMBERED = re.compile(r"iso-?8859-?(\d+)(?:-[ei])?")
 _MAX_BROKEN = 0.01  # a text with a larger share of broken characters is not in its charset
 
+_PRIVATE = re.compile("[\ue000-\uf8ff]")  # as of Big5 that is read as GB18030
+
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL_BYTES = (*range(9), *range(14, 27), 28, 29, 30, 31, 127)
 _IS_BINARY = "Its content is binary, not text."
@@ -69,9 +71,16 @@ def decode(data: bytes, charset: str | None = None) -> str:
         if charset is None or encoding != "utf-8":
             raise not_decodable(error) from error
     try:
-        return data.decode(charset)
+        text = data.decode(charset)
     except UnicodeDecodeError as error:
         raise not_decodable(error) from error
+    if len(_PRIVATE.findall(text)) > _MAX_BROKEN * len(text):
+        sentence = (
+            f"It is in another charset than {charset.upper()} (charset, under [read]), in which "
+            "some of its characters would have no meaning; save it as UTF-8."
+        )
+        raise RefusalError(Reason.BAD_ENCODING, sentence)
+    return text
 
 
 def charset_meant(label: str) -> str:

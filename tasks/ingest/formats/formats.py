@@ -58,11 +58,15 @@ _UNREAD = frozenset(
     {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "rtf", "svg", "svgz"}
     | {"xlsb", "pps", "odg", "msg", "pst"}
 )
+_MARKUP = frozenset(  # whose commands and comments would be read as words
+    {"tex", "latex", "ltx", "bib", "org", "adoc", "asciidoc", "textile", "opml", "docbook", "dbk"}
+    | {"fb2", "ics", "vcf"}
+)
 _CODE = re.compile(
     r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|diff|el|erl|exs?"
     r"|f90|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk"
     r"|mli?|mm|patch|php|p[lm]|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl"
-    r"|tf|toml|[cm]?tsx?|v|vb|vhd|vim|vue|zig|(?:bash|z)(?:rc|sh)?"
+    r"|tf|toml|[cm]?tsx?|v|vb|vhd|vim|vue|ya?ml|zig|(?:bash|z)(?:rc|sh)?"
     r"|(?:docker|gem|jenkins|make|rake)file"
 )
 _FIRST_BYTES = (
@@ -84,7 +88,7 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
 
     A file without a known ending is text unless its first bytes, of which `START` are enough, say
     otherwise; `decode` later refuses binary data. Raises `RefusalError` for archives, old office
-    formats, drawings and source code.
+    formats, drawings, source code and markup of other kinds.
     """
     *rest, ending = name.rpartition("/")[2].lower().split(".")
     compression = _COMPRESSIONS.get(ending, "")
@@ -93,6 +97,9 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     start = start.lstrip()
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
+    if ending in _MARKUP:
+        sentence = f"Files that end in .{ending} are not read; convert it to Markdown or HTML."
+        raise RefusalError(Reason.UNSUPPORTED, sentence)
     if (
         _CODE.fullmatch(ending)
         or start.startswith(b"#!")

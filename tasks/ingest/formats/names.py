@@ -17,13 +17,19 @@ _HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,8}){1,2}$")
 _SEARCHED = 20_000  # characters from the start in which a title is looked for
 _LONGEST_TITLE = 200
-# Titles that programs write if none was given: placeholders, file names, numbers.
+# What programs write if nothing was given: placeholders and file names.
+_NOT_GIVEN = re.compile(
+    r"[\W_]*((anonymous|unspecified|unknown|untitled|none|null)[\W_]*)?"
+    r"|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|e?ps|indd|qxd|odt|rtf|wpd|txt|html?|exe|tmp)",
+    re.IGNORECASE,
+)
+# Titles of that kind: the names of programs, and numbers.
 _NO_TITLE = re.compile(
     r"(untitled|microsoft word|microsoft powerpoint|document\d*$|title$"
     r"|powerpoint[ -](presentation|präsentation|演示文稿|簡報|プレゼンテーション)"
     r"|(présentation|presentación de|apresentação do|presentazione standard di) powerpoint"
     r"|(slide|folie|diapositiv[aeo]|幻灯片|投影片|スライド) ?\d"
-    r"|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd|odt|rtf|txt|html?)$|\W*$|[\d\W_]+$)",
+    r"|[\d\W_]+$)",
     re.IGNORECASE,
 )
 
@@ -67,9 +73,14 @@ def title_of_text(text: str) -> str:
     return clean_line(headings[0].lead) if alone else ""
 
 
+def given(value: str) -> str:
+    """Return a file's property without white space around it; "" if a program wrote a default."""
+    return "" if _NOT_GIVEN.fullmatch(value := value.strip()) else value
+
+
 def sensible_title(title: str) -> str:
     """Return a title that a file's properties state; an empty string if no person gave it."""
-    title = clean_line(title, 2 * _LONGEST_TITLE)
+    title = given(clean_line(title, 2 * _LONGEST_TITLE))
     return "" if len(title) > _LONGEST_TITLE or _NO_TITLE.match(title) else title
 
 

@@ -36,6 +36,7 @@ _BLOCKS = frozenset(
     | {"blockquote", "pre", "figure", "figcaption", "caption", "li", "dt", "dd", "hr", "address"}
     | {"summary", "details", "center", "header", "footer", "aside", "form", "fieldset", *_HEADINGS}
 )
+_SHOWN = ("figcaption", "pre", "table")  # words of a figure
 _WORD = re.compile(r"\w")
 _SPACES = re.compile(r"\s+")
 _NO_WORD = re.compile(r"\W+|_+")
@@ -65,8 +66,20 @@ def main_text(page: Any) -> str:
 
 
 def _on_lines(page: Any) -> Any:
-    """Return a copy of a page without line breaks within its paragraphs, outside of code."""
+    """Return a copy of a page of which each paragraph, outside of code, is one line.
+
+    Times in its sentences and figures are plain text, since trafilatura leaves out all others;
+    those with a heading are teasers.
+    """
     page = copy.deepcopy(page)
+    for paragraph in page.iter("p"):
+        if _SENTENCE.search(_spaced(paragraph)):
+            for part in list(paragraph.iter("time", "label", "output")):
+                part.drop_tag()
+    for figure in page.iter("figure"):
+        holds = {part.tag for part in figure.iter()}
+        if holds.isdisjoint(_HEADINGS) and not holds.isdisjoint(_SHOWN):
+            figure.tag = "p" if holds.isdisjoint(("pre", "table")) else "div"
     code = {element for block in page.iter("pre") for element in block.iter()}
     for element in page.iter():
         if element not in code:

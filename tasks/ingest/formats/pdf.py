@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +17,7 @@ from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.names import given, sensible_title
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused
 from tasks.ingest.formats.pdf_page import read_page
 from tasks.ingest.formats.picture import recognised
@@ -27,7 +27,8 @@ from tasks.text.languages import HAN_OR_KANA_CLASS
 _SQUARES = Path(__file__).with_name("squares.ttf")  # made by recipes/square_font.py
 _EAST_ASIAN = (128, 129, 134, 136)  # pdfium's numbers of Japanese, Korean and Chinese charsets
 _LOWER = "a-z\u00df-\u00ff"
-_HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
+_HYPHENATED = re.compile(rf"([{_LOWER}]{{1,40}})-[ \t]*\n(?=([{_LOWER}]+))")
+_COMPOUND = re.compile(rf"[{_LOWER}]{{1,40}}-(?=([{_LOWER}]+))")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
 _ENDS_MID_SENTENCE = re.compile(r"[a-z,-]\Z")
 _PROPERTIES = {
@@ -137,9 +138,9 @@ def _draw_missing_letters() -> Any:
 
 
 def _described(properties: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """Yield the file's properties under their common names, without invalid dates."""
+    """Yield the file's properties under their common names, without defaults and invalid dates."""
     for name, common in _PROPERTIES.items():
-        value = properties[name]
+        value = given(properties[name])
         yield common, _date(value) if name.endswith("Date") else value
 
 
@@ -233,7 +234,7 @@ def _in_paragraphs(page: str) -> str:
     parts: list[str] = []
     for place, line in enumerate(lines):
         numbers = _is_row(line)
-        parts.append(f"| {line.replace('|', '/')} |" if numbers else line)
+        parts.append(_row(line) if numbers else line)
         after = lines[place + 1] if place + 1 < len(lines) else ""
         if line and after:
             apart = numbers != _is_row(after) or (not numbers and _ends_here(line, after, width))
@@ -250,6 +251,15 @@ def _is_row(line: str) -> bool:
     return numbers >= _FEWEST_NUMBERS and (ends or 2 * numbers > len(words))
 
 
+def _row(line: str) -> str:
+    """Return a row of numbers with bars around its cells: a label before numbers is one of them."""
+    words = line.replace("|", "/").split()
+    label = len(words) - sum(1 for _ in takewhile(_NUMBER.fullmatch, reversed(words)))
+    label = label if label <= len(words) - _FEWEST_NUMBERS else 0
+    cells = [" ".join(words[:label])] * (label > 0) + words[label:]
+    return f"| {' | '.join(cells)} |"
+
+
 def _ends_here(line: str, after: str, width: float) -> bool:
     """Tell whether a paragraph ends with a line, so that the line after it begins another."""
     if _STARTS_ITEM.match(after):
@@ -264,13 +274,20 @@ def _ends_here(line: str, after: str, width: float) -> bool:
 def _joined(pages: list[str]) -> tuple[str, list[int]]:
     """Join the pages into one text; return it with the offset of each page.
 
-    A sentence that continues on the next page continues in the text.
+    A sentence that continues on the next page continues in the text. A word that is divided at the
+    end of a line keeps its hyphen if it has one elsewhere in the text.
     """
+    compounds = {match[0] + match[1] for page in pages for match in _COMPOUND.finditer(page)}
+
+    def whole(divided: re.Match[str]) -> str:
+        compound = f"{divided[1]}-"
+        return compound if compound + divided[2] in compounds else divided[1]
+
     parts: list[str] = []
     starts: list[int] = []
     length, last, empty = 0, "", 0
     for page in pages:
-        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub("", _in_paragraphs(page)))
+        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub(whole, _in_paragraphs(page)))
         if not page:
             empty += 1
             continue

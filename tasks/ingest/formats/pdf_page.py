@@ -26,7 +26,7 @@ _LARGER = 1.15  # a title's letters are at least this many times the page's usua
 _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
-_MOST_OF_IT = 0.5  # of a page: pictures that cover it are what the page shows
+_SHOWN = 0.05  # of a page without words: pictures that cover so much are what it shows
 _DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
@@ -60,7 +60,7 @@ def read_page(document: Any, number: int, *, with_title: bool) -> Page:
         raise RefusalError(Reason.BAD_FORMAT, f"{name} is broken.")
     text = text_of_page(words, unseen)
     fault = _fault(words, text)
-    if not fault and (has_words(text) or drawn.share_of_pictures() < _MOST_OF_IT):
+    if not fault and (has_words(text) or drawn.share_of_pictures() < _SHOWN):
         return Page(text, in_large_letters(words, unseen) if with_title else "")
     if not fault or can_read_pictures():
         check_reader(name)
@@ -122,21 +122,25 @@ def in_large_letters(words: Any, unseen: Container[int] = ()) -> str:
     """Return the first lines in the largest letters of a page; empty if they do not stand out.
 
     A line has the size, in points, of most of its letters: an initial may be larger. The places
-    `unseen` in the page's text do not count.
+    `unseen` in the page's text do not count, nor do lines across the others, as in a margin.
     """
-    page: Counter[float] = Counter()
-    sizes: list[tuple[float, str]] = []
+    page: Counter[tuple[bool, float]] = Counter()
+    lines: list[tuple[tuple[bool, float], str]] = []
     text, start = words.get_text_range(), 0
     for line in text.split("\r\n"):
         seen = [n for n, c in enumerate(line, start) if c > " " and n not in unseen]
         step = max(1, len(seen) // _MEASURED)
-        letters = Counter(_size(words, text, n) for n in seen[::step])
-        sizes += [(size, line) for size, _ in letters.most_common(1)]
-        for size, number in letters.items():
-            page[size] += number * step
+        letters = Counter(_form(words, text, n) for n in seen[::step])
+        lines += [(form, line) for form, _ in letters.most_common(1)]
+        for form, number in letters.items():
+            page[form] += number * step
         start += len(line) + 2
+    if not lines:
+        return ""
+    (direction, usual), _ = page.most_common(1)[0]
+    sizes = [(size, line) for (towards, size), line in lines if towards == direction]
     largest = max((size for size, _ in sizes), default=0.0)
-    if not sizes or largest < _LARGER * page.most_common(1)[0][0]:
+    if largest < _LARGER * usual:
         return ""
     first = [size for size, _ in sizes].index(largest)
     title = takewhile(lambda line: line[0] == largest, sizes[first:])
@@ -162,11 +166,12 @@ def _between(words: Any, text: str, last: int, end: int) -> str:
     return " " if gap > _WORD_GAP * height else ""
 
 
-def _size(words: Any, text: str, place: int) -> float:
-    """Return the size of a letter in points, as scaled on the page."""
+def _form(words: Any, text: str, place: int) -> tuple[bool, float]:
+    """Return whether a letter stands upright, and its size in points, as scaled on the page."""
     matrix, character = pdfium.FS_MATRIX(), _character(words, text, place)
     pdfium.FPDFText_GetMatrix(words, character, matrix)
-    return round(abs(pdfium.FPDFText_GetFontSize(words, character) * (matrix.d or matrix.b)), 1)
+    size = pdfium.FPDFText_GetFontSize(words, character) * (matrix.d or matrix.b)
+    return abs(matrix.d) > abs(matrix.b), round(abs(size), 1)
 
 
 def _character(words: Any, text: str, place: int) -> int:

@@ -40,6 +40,7 @@ _SENTENCES = {
 }
 _MOSTLY = 0.5  # of the characters outside tags stand in HTML
 _TAG = re.compile(r"<[^<>]{1,500}>")
+_SCRIPT = re.compile(r"^ {0,3}<(?:script|style)\b", re.IGNORECASE | re.MULTILINE)
 _OPENS = re.compile(
     r"\s*<(?:p|div|h[1-6]|section|article|main|header|figure|table|ul|ol|blockquote|center)\b",
     re.IGNORECASE,
@@ -151,11 +152,24 @@ def _parsed(
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
     text = read_dialects(drop_hidden_markup(clean(decode(data, limits.charset))))
+    text = _without_scripts(text)
     body = front_matter_end(text)
     if has_html_body(text, body):
         yield from _with_page(text, body, limits, settings)
     else:
         yield ParsedText(text=html_tables_as_markdown(text))
+
+
+def _without_scripts(text: str) -> str:
+    """Return a text without the blocks of scripts and styles in it; code that shows them stays."""
+    if not _SCRIPT.search(text):
+        return text
+    kept, place = [], 0
+    for block in blocks_of(text):
+        if block.kind is BlockKind.MARKUP and _SCRIPT.match(text, block.start):
+            kept.append(text[place : block.start])
+            place = block.end
+    return "".join((*kept, text[place:]))
 
 
 def _with_page(

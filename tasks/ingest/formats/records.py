@@ -4,6 +4,7 @@ import codecs
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,8 +18,9 @@ import pyarrow.parquet as pq
 from tasks.ingest.formats.cleaning import decode, encoding_of
 from tasks.ingest.formats.hidden_markup import looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import Cell, table
 from tasks.ingest.formats.metadata import KNOWN, described
-from tasks.ingest.formats.names import safe_record
+from tasks.ingest.formats.names import safe_record, title_of_name
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, refused, settle
 from tasks.ingest.formats.record_table import SETTING, RecordTable
 from tasks.ingest.formats.unpacking import decompress, read_whole
@@ -47,14 +49,15 @@ def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
         yield from parse_lines(file, limits)
         return
     if isinstance(value, dict):
-        lists = [field for field in value.values() if isinstance(field, list) and field]
-        if _pick(value, limits.text_column) is not None or not lists:
+        lists = {name: field for name, field in value.items() if _holds_objects(field)}
+        if lists and _pick(value, limits.text_column) is None:
+            yield from settle(_object(value, lists, limits))
+        else:
             yield _whole(value, limits)
-            return
-        value = max(lists, key=len)
-    if not isinstance(value, list):
+    elif isinstance(value, list):
+        yield from find_records(lambda: iter(value), limits)
+    else:
         raise RefusalError(Reason.BAD_FORMAT, "It is neither an object nor a list of objects.")
-    yield from find_records(lambda: iter(value), limits)
 
 
 def parse_lines(file: BinaryIO, limits: ParserLimits) -> Parsed:
@@ -92,6 +95,44 @@ def find_records(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -
         yield from settle(_texts(opened(), limits))
 
 
+def _holds_objects(field: Any) -> bool:
+    return isinstance(field, list) and any(isinstance(part, dict) for part in field)
+
+
+def _object(fields: Fields, lists: dict[str, list[Any]], limits: ParserLimits) -> Parsed:
+    """Yield the texts of the longest list of an object, else its values above its lists as tables.
+
+    What is left out is refused under its name.
+    """
+    longest = max(lists, key=lambda name: len(lists[name]))
+    first = [part for part in lists[longest][:_FIRST] if isinstance(part, dict)]
+    if _has(first, limits.text_column) or _has(first, "op"):
+        yield from find_records(lambda: iter(lists[longest]), limits)
+        for name, field in fields.items():
+            if name != longest and isinstance(field, str | list | dict) and field:
+                sentence = f"It stands beside the records in `{longest}`, and is left out."
+                yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
+        return
+    values = {name: field for name, field in fields.items() if name not in lists}
+    title = next((v for key in (*_TITLES, "name") if isinstance(v := _pick(values, key), str)), "")
+    nested: Counter[str] = Counter()
+    cells = [[Cell(name, is_header=True), Cell(words)] for name, words in _cells(values, nested)]
+    parts = [table(row for row in cells if row[1].words)]
+    problems = list(_nested(nested))
+    for name, rows in lists.items():
+        for parsed in _table(rows, limits):
+            if parsed and parsed.text:
+                parts += [name.replace("_", " "), parsed.text]
+            elif parsed:
+                problems.append(parsed)
+            yield None
+    text = "\n\n".join(filter(None, parts if parts[0] or len(lists) > 1 else parts[2:]))
+    if text:
+        metadata = described(values.items(), only_known=True)
+        yield ParsedText("", title or title_of_name(limits.name), text, metadata=metadata)
+    yield from problems
+
+
 def version_order(version: str) -> tuple[int, list[tuple[int, int, str]]]:
     """Return the sort key of a version: numbers by value, text alphabetically."""
     parts = re.findall(r"\d+|\D+", version[:200])
@@ -99,35 +140,48 @@ def version_order(version: str) -> tuple[int, list[tuple[int, int, str]]]:
 
 
 def _table(records: Iterable[Record], limits: ParserLimits) -> Parsed:
-    """Yield the refusals of records that are no rows, then the table of the others."""
+    """Yield the refusals of records that are no rows, the table of the others, what it leaves out.
+
+    Raises `RefusalError` as `RecordTable` does.
+    """
     columns: dict[str, int] = {}
-    table = RecordTable(limits)
+    nested: Counter[str] = Counter()
+    filled: set[str] = set()
+    rows = RecordTable(limits)
     for place, fields in enumerate(records, 1):
-        try:
-            cells = dict(_cells(fields)) if isinstance(fields, dict) else None
-        except RefusalError as error:
-            cells, fields = None, error
-        if cells is None:
+        if not isinstance(fields, dict):
             yield _problem(str(place), fields)
             continue
+        cells = dict(_cells(fields, nested))
         if any(cells.values()):  # an empty row would end the table
-            table.add((columns.setdefault(name, len(columns)), cells[name]) for name in cells)
+            rows.add((columns.setdefault(name, len(columns)), cells[name]) for name in cells)
+            filled.update(name for name in cells if cells[name])
         yield None
-    yield from table.text(list(columns))
+    yield from rows.text([name if name in filled else "" for name in columns])
+    yield from _nested(nested)
 
 
-def _cells(fields: Fields, above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the values of an object, also of those within it, under words of their names."""
+def _cells(fields: Fields, nested: Counter[str], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the values of an object, also of those within it, under words of their names.
+
+    Counts those that are no words, by their names.
+    """
     for key, value in fields.items():
         name = " ".join((*above.split(), *str(key).replace("_", " ").split()))
+        parts = value if isinstance(value, list) else [value]
         if isinstance(value, dict) and not above:
-            yield from _cells(value, name)
+            yield from _cells(value, nested, name)
+        elif any(isinstance(part, dict | list | bytes) for part in parts):
+            nested[name] += 1
         else:
-            parts = value if isinstance(value, list) else [value]
-            if any(isinstance(part, dict | list | bytes) for part in parts):
-                sentence = f"It has no text ({SETTING}), and values within values."
-                raise RefusalError(Reason.NO_TEXT_COLUMN, sentence)
             yield name, ", ".join(str(part) for part in parts if part is not None)
+
+
+def _nested(names: Counter[str]) -> Iterator[ParsedText]:
+    """Yield the refusals of values by their names, with the number of each."""
+    for name, count in names.items():
+        sentence = f"Its bytes, or values within values, are left out: {count:,} in all."
+        yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
 
 
 def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:
