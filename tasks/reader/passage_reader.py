@@ -1,4 +1,4 @@
-"""Answer questions from the passages of an edition and from their statements, with the sources."""
+"""Answer questions from the passages of an edition, with the sources."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,6 @@ from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.programs.knowledge_bases.statements import Stated, statements_in
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.named_subjects import name_subjects
 from tasks.reader.reading import answer_from
@@ -22,18 +21,15 @@ from tasks.reader.texts import (
     Text,
     TextPart,
     evidence_from,
-    one_text,
     pieces,
 )
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.question import Question, analyse
-from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
 READ = 10  # passages that are read first
 FOLLOWED = 2  # passages about a name that the first round led to
-STATEMENTS = 12  # the passages' statements that are read, those most like the question
 _VALUES = """
 with stating as (
     select distinct t.head_id, t.head, t.relation, t.tail, t.tail_id
@@ -97,13 +93,8 @@ class PassageReader(NamedThings):
     # -- a source of texts ------------------------------------------------------------------------
 
     def near(self, question: Question) -> list[Text]:
-        """Return the passages that may answer a question, and some of their statements."""
-        hits = self._searcher.union(question, READ)
-        stated = self._stated(question, hits)
-        texts = list(map(self._passage, hits))
-        for hit in hits:
-            text = one_text(stated.get(hit.fields["passage_id"], ()), _subject(hit))
-            texts += [text] if text else []
+        """Return the passages that may answer a question, in pieces."""
+        texts = map(self._passage, self._searcher.union(question, READ))
         return [piece for text in texts for piece in pieces(text)]
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
@@ -135,33 +126,6 @@ class PassageReader(NamedThings):
 
     def _passage(self, hit: Hit) -> Text:
         return _passage(hit, self._searcher.stated(hit.row))
-
-    def _stated(
-        self, question: Question, hits: Sequence[Hit]
-    ) -> dict[str, list[tuple[str, TextPart]]]:
-        """Return the statements most like a question whose subject their sentence does not name."""
-        cut = question.is_chinese
-        question_words = words_of(question.text, cut_chinese=cut)
-
-        def shared(stated: Stated) -> int:
-            return len(question_words & words_of(stated.words, cut_chinese=cut))
-
-        nearest: dict[str, list[tuple[str, TextPart]]] = {}
-        statements = statements_in(self._searcher, hits)
-        for stated, hit in sorted(statements, key=lambda pair: -shared(pair[0])):
-            part = _as_said(stated, hit) if shared(stated) else None
-            if part and stated.subject not in part.evidence.text:
-                nearest.setdefault(stated.passage_id, []).append((stated.words, part))
-            if sum(map(len, nearest.values())) == STATEMENTS:
-                break
-        return nearest
-
-
-def _as_said(stated: Stated, hit: Hit) -> TextPart:
-    """Return a statement as a part whose evidence has the passage's own words."""
-    place, first = stated.place, hit.fields["span_start"]
-    words = hit.fields["text"][place.span_start - first : place.span_end - first]
-    return TextPart(0, 0, evidence_from(words, "statement", place, stated.confidence))
 
 
 def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
