@@ -82,6 +82,9 @@ Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.
   | died on | 22 June 1987
 Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films. | Ole Brandvik
   | born in | Omaha
+Ole Brandvik (10/11 May 1899 – 22 June 1987) danced in films. | Ole Brandvik | born on
+  | 10/11 May 1899
+Ole Brandvik died 22 June 1987 in Omaha. | Ole Brandvik | died in | Omaha
 Hella Lindmark (born Hedwig Kiesler; 9 November 1914 – 19 January 2000) was an actress.
   | Hella Lindmark | born on | 9 November 1914
 Geoffrey Chaucer (c. 1343 – 1400) was a poet. | Geoffrey Chaucer | died in | 1400
