@@ -27,6 +27,9 @@ Niels Bohr won the Nobel Prize in 1922. | Niels Bohr | won Nobel Prize in | 1922
 # chains of verbs, particles, negation, modals
 Marie Curie began to work at Paris. | Marie Curie | began to work at | Paris
 Robert Bosch set up a workshop. | Robert Bosch | set up | workshop
+Edgar Poll passed away in Omaha. | Edgar Poll | passed away in | Omaha
+Marie Curie was put forward for the Bohr Prize. | Marie Curie | put forward for | Bohr Prize
+Ole Berg died by a gunshot wound a few years before the war. | Ole Berg | died by | gunshot
 Arm does not make chips. | Arm | does not make | chips
 Aspirin may cause headaches. | Aspirin | may cause | headaches
 # copulas
