@@ -65,7 +65,6 @@ STAGES: dict[str, tuple[Any, str]] = {
     "names in texts": (Searcher, "names_in"),
     "model": (TrainedReader, "read"),
     "first texts": (PassageReader, "near"),
-    "their statements": (PassageReader, "_stated"),
     "second texts": (reading, "_beyond"),
     "sources": (Documents, "completed"),
 }

@@ -45,6 +45,7 @@ NAMED = {
     ],
     "a number belongs to the name whose first or last word it is": [
         ("QXC 48213 is a galaxy.", {"QXC 48213"}), ("In 1960 Lindtia was discovered.", {"Lindtia"}),
+        ("Lind joined Eider Lodge No. 29.", {"Lind", "Eider Lodge No. 29"}),
         ("20 Swedes were killed.", {"Swedes"}), ("On 5 May 1990 Germany won.", {"Germany"}),
     ],
     "an owner keeps its genitive apart": [

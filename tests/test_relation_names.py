@@ -237,11 +237,18 @@ def test_listed_wordings_of_a_model_get_the_name_of_the_relation(
     assert names(stated((wording, 1), end=end, by_model=True)) == {wording: name}
 
 
-def test_a_listed_wording_of_a_model_means_its_relation_only_between_fitting_kinds() -> None:
-    school = stated(("attended", 1), sorts=("person", "organisation"), by_model=True)
-    opening = stated(("attended", 1), sorts=("person", "event"), by_model=True)
+@pytest.mark.parametrize("by_model", [True, False])
+def test_a_wording_of_several_meanings_means_a_relation_only_between_fitting_kinds(
+    by_model: bool,
+) -> None:
+    school = stated(("attended", 1), sorts=("person", "organisation"), by_model=by_model)
+    opening = stated(("attended", 1), sorts=("person", "event"), by_model=by_model)
     assert names(school)["attended"] == ("educated at", False)
     assert names(opening)["attended"] == ("attended", False)
+    actor = stated(("featured in", 1), sorts=("person", "work"), by_model=by_model)
+    song = stated(("featured in", 1), sorts=("work", "work"), by_model=by_model)
+    assert names(actor)["featured in"] == ("stars", True)
+    assert names(song)["featured in"] == ("featured in", False)
 
 
 def test_a_model_and_the_rules_may_mean_different_relations_by_one_wording() -> None:

@@ -27,6 +27,9 @@ Niels Bohr won the Nobel Prize in 1922. | Niels Bohr | won Nobel Prize in | 1922
 # chains of verbs, particles, negation, modals
 Marie Curie began to work at Paris. | Marie Curie | began to work at | Paris
 Robert Bosch set up a workshop. | Robert Bosch | set up | workshop
+Edgar Poll passed away in Omaha. | Edgar Poll | passed away in | Omaha
+Marie Curie was put forward for the Bohr Prize. | Marie Curie | put forward for | Bohr Prize
+Ole Berg died by a gunshot wound a few years before the war. | Ole Berg | died by | gunshot
 Arm does not make chips. | Arm | does not make | chips
 Aspirin may cause headaches. | Aspirin | may cause | headaches
 # copulas
@@ -82,6 +85,9 @@ Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.
   | died on | 22 June 1987
 Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films. | Ole Brandvik
   | born in | Omaha
+Ole Brandvik (10/11 May 1899 – 22 June 1987) danced in films. | Ole Brandvik | born on
+  | 10/11 May 1899
+Ole Brandvik died 22 June 1987 in Omaha. | Ole Brandvik | died in | Omaha
 Hella Lindmark (born Hedwig Kiesler; 9 November 1914 – 19 January 2000) was an actress.
   | Hella Lindmark | born on | 9 November 1914
 Geoffrey Chaucer (c. 1343 – 1400) was a poet. | Geoffrey Chaucer | died in | 1400
@@ -393,7 +399,7 @@ def test_a_relation_speaks_in_the_tense_of_its_text(sentence: str, relation: str
 
 REPAIRED = """
 up to at least no later than 30 2 days after the trip - at large 3 M defaults makes CEO , Ann Lee 1
-March 2025 0800 123 456 afterwards Danube river
+March 2025 0800 123 456 afterwards Danube river No . 5
 """.split()  # noqa: SIM905
 LABELS = ("nsubj", "obj", "obl", "nmod", "flat", "compound", "conj", "ROOT", "nummod", "case")
 

@@ -34,6 +34,8 @@ def passage_texts(text: str, language: str = "en") -> list[str]:
         ['"Why not?" he asked.', "Smith Jr. died in Jan. 1900."],
         ["U.S. Steel Corp. was founded by J.P. Morgan.", "It grew."],
         ["She was born c. 1900 (cf. fig. 3).", "See www.example.org for more."],
+        ["She ran Orr Corp.", "Lind met Orr Corp. President Berg of Eider Inc. (Oslo).", "Go."],
+        ["He left Orr & Co.", "Lind came.", "Orr & Co. Ltd. paid Lind of Co. Durham."],
         ["He lives in Washington, D.C.", "He likes it."],
         ["Wait... what?", "The end …", "Or not."],
         ["The bowl (cat. 17, inv. 1234) is on fol. 12r.", "See Art. IV and Acc. No. 3.", "Go."],

@@ -237,7 +237,7 @@ def _recognise(
         if meaning:
             meaning = Meaning(meaning.name, meaning.turned != form.turned)
         meaning = meaning or meaning_of(wording, group.end)
-        row = earlier.get((wording, group.end))
+        row = None if depends_on_kinds(wording) else earlier.get((wording, group.end))
         if meaning is None and row and form_of(row["relation"]).told == form.told:
             meaning = Meaning(row["relation"], row["turned"])
         if meaning:

@@ -54,6 +54,12 @@ _MAYBE = word_set(
     "inc ltd co corp llc plc jr etc u.s u.s.a u.k u.n e.u d.c a.m p.m am pm b.c a.d b.c.e c.e "
     "ph.d m.d b.a m.a u.s.s.r n.y l.a ave blvd rd usa"
 )
+# These end a sentence before a capital, unless it goes on with a name: "Acme Corp. Chairman Lee".
+_LEGAL_FORMS = word_set("inc ltd corp llc plc")
+_AFTER_FORMS = _LEGAL_FORMS | word_set(
+    "chairman chairwoman president chief ceo vice director spokesman spokeswoman"
+)
+_TOLD = re.compile(r"\b[a-z]{2}")
 _STARTERS = word_set(
     "the a an it its he she they we i you this that these those there here his her their our my "
     "in on at by for from with to as if when while after before since although though because "
@@ -137,10 +143,11 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins:
         return False
     if marks[0] != "." or len(marks.rstrip("\"'”’»)]")) > 1:
         return True
-    return _ends_at_period(text[max(begin, match.start() - 24) : match.start()], following)
+    before = text[max(begin, match.start() - 24) : match.start()]
+    return _ends_at_period(before, following, aside="(" in text[match.end() : place])
 
 
-def _ends_at_period(before: str, following: str) -> bool:
+def _ends_at_period(before: str, following: str, *, aside: bool) -> bool:
     match = _BEFORE.search(before)
     if not match:
         return True
@@ -149,6 +156,9 @@ def _ends_at_period(before: str, following: str) -> bool:
         return word in _ALSO_WORDS and _starts_sentence(following)
     if word in _BEFORE_NUMBER:
         return not _NUMBER.match(following)
+    if (word in _LEGAL_FORMS or before.endswith("& Co")) and not _opens(following, _AFTER_FORMS):
+        told = following[:1].isupper() and bool(_TOLD.search(before))
+        return _starts_sentence(following) or (told and not aside)
     if word in _MAYBE:
         return _starts_sentence(following)
     if len(word) == 1 and word.isalpha():
@@ -162,8 +172,12 @@ def _ends_at_period(before: str, following: str) -> bool:
 
 
 def _starts_sentence(following: str) -> bool:
+    return _opens(following, _STARTERS)
+
+
+def _opens(following: str, words: frozenset[str]) -> bool:
     word = re.match(r"[^\W\d_]+", following)
-    return bool(word) and word.group().lower() in _STARTERS  # type: ignore[union-attr]
+    return bool(word) and word.group().lower() in words  # type: ignore[union-attr]
 
 
 def without_breaks(text: str) -> str:

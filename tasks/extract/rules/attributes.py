@@ -198,9 +198,9 @@ def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]
 
 
 def _dates(text: str, first: int, last: int) -> list[tuple[int, int, Value]]:
-    """Return the single dates between two offsets of a text."""
-    found = find_values(text[first:last], "en")
-    return [(first + a, first + b, value) for a, b, value in found if value.is_point]
+    """Return the single dates, and the exact "13/14 May 1885", between two offsets of a text."""
+    found = ((first + a, first + b, v) for a, b, v in find_values(text[first:last], "en"))
+    return [(a, b, v) for a, b, v in found if v.is_point or (v.date or "").count("-") > 2]
 
 
 def _year(date: Value) -> int:

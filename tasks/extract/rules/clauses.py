@@ -25,6 +25,8 @@ ROLES = {
     "obj": "object", "iobj": "indirect", "ccomp": "clause", "xcomp": "clause",
     "advcl": "adverbial", "advmod": "adverb",
 }  # fmt: skip
+# Adverbs that are particles right behind a verb: "passed away", "put forward", "moved back".
+PARTICLES = word_set("aside ahead apart away back down forward home off on out over together up")
 OBLIQUES = word_set("obl obl:agent obl:unmarked nmod:unmarked")
 
 
@@ -121,8 +123,15 @@ def _is_predicate(tree: Tree, token: int) -> bool:
 
 
 def _is_chained(tree: Tree, token: int) -> bool:
-    """Return whether a verb forms one predicate with the verb above it ("want to go")."""
-    if tree.dep[token] != "xcomp" or tree.child(token, *SUBJECTS) is not None:
+    """Return whether a verb forms one predicate with the verb above it ("want to go").
+
+    A verb in the past tense does not: parsers take the noun "wound" for one.
+    """
+    if (
+        tree.dep[token] != "xcomp"
+        or tree.tag[token] == "VBD"
+        or tree.child(token, *SUBJECTS) is not None
+    ):
         return False
     return tree.child(tree.head[token], "obj", "iobj") is None
 
@@ -206,6 +215,7 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
         for child in tree.children[token]
         if tree.dep[child] in ("aux", "aux:pass", "cop", "compound:prt")
         or (tree.dep[child] == "advmod" and tree.lower[child] in NEGATORS)
+        or _is_particle(tree, child)
     ]
     if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
         group.extend(_shared_auxiliaries(tree, token))
@@ -214,6 +224,13 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
             group.extend(c for c in tree.children[child] if tree.dep[c] == "mark")
             group.extend(_verb_group(tree, child))
     return sorted(set(group))
+
+
+def _is_particle(tree: Tree, token: int) -> bool:
+    """Return whether an adverb without words of its own changes what the verb before it says."""
+    verb = tree.head[token]
+    beside = tree.dep[token] == "advmod" and verb == token - 1 and tree.pos[verb] == "VERB"
+    return beside and tree.lower[token] in PARTICLES and not tree.children[token]
 
 
 def _is_verbal(tree: Tree, token: int) -> bool:

@@ -138,6 +138,8 @@ def _is_bare_subject(tree: Tree, token: int) -> bool:
 def _run_end(tree: Tree, token: int, end: int) -> int:
     last = token + 1
     while last < end:
+        if tree.lower[last - 1] == "no." and last - 1 > token:
+            return last + 2  # "Lodge No. 5"
         if _continues(tree, last):
             last += 1
             continue

@@ -8,7 +8,7 @@ clause, so a clause gives triples only if the clauses around it do not change wh
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause
+from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause, Complement
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING, OFFICES
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
@@ -35,6 +35,9 @@ INSTANCES = word_set("example scenario")
 PRESENT = frozenset(["VBZ", "VBP", "MD", "VB"])
 NOBODY = word_set("nobody none nothing neither no-one")
 NO = word_set("no neither nor")
+WHOLLY = word_set("means way")  # "by no means", "in no way"
+ACCOMPANYING = word_set("with at for")  # "at no cost", "for no reason"
+PAUSING = word_set("stop quit")
 # These adverbs weaken a clause.
 DOUBTS = word_set(
     "rarely seldom hardly scarcely barely nearly almost hopefully only partially partly"
@@ -299,14 +302,35 @@ def _name(passage: ParsedPassage, source: int | None) -> str:
 
 
 def _polarity(tree: Tree, clause: Clause) -> str:
-    phrases = [c.head for c in clause.complements if c.role not in ("clause", "adverbial")]
+    phrases = [c.head for c in clause.complements if _may_deny(tree, clause, c)]
+    own = (c for c in tree.children[clause.predicate] if tree.dep[c] != "discourse")
     denied = (
         any(_denies(tree, token) for token in clause.verb)
         or any(_is_none(tree, token) for token in (clause.subject, *phrases))
-        or any(tree.lower[c] in NO for c in tree.children[clause.predicate])
+        or any(tree.lower[c] in NO for c in own)
     )
-    failed = any(tree.lemma[g].lower() in NEGATING for g in _governors(tree, clause))
+    failed = any(_is_given_up(tree, governor) for governor in _governors(tree, clause))
     return "negative" if denied != failed else "positive"
+
+
+def _may_deny(tree: Tree, clause: Clause, complement: Complement) -> bool:
+    """Return whether a "no" in a complement denies the clause: "by no means", not "at no cost".
+
+    After a preposition it does in place of an object, and where the verb stands before the subject.
+    """
+    if complement.role != "oblique":
+        return complement.role not in ("clause", "adverbial")
+    inverted = complement.head < min(clause.verb, default=0) < clause.subject
+    apart = any(c.role in ("object", "predicative") for c in clause.complements)
+    apart = apart or tree.lower[complement.marks[0]] in ACCOMPANYING
+    return inverted or not apart or tree.lower[complement.head] in WHOLLY
+
+
+def _is_given_up(tree: Tree, verb: int) -> bool:
+    """Return whether a verb denies what it governs: "stopped selling", not "stopped to sell"."""
+    chained = (c for c in tree.children[verb] if tree.dep[c] == "xcomp")
+    pauses = tree.lemma[verb].lower() in PAUSING and any(_has_to(tree, c) for c in chained)
+    return tree.lemma[verb].lower() in NEGATING and not pauses
 
 
 def _denies(tree: Tree, token: int) -> bool:

@@ -334,7 +334,24 @@ def _join_titles(tree: Tree) -> None:
         tree.index()
 
 
+def _join_number_signs(tree: Tree) -> None:
+    """Make one phrase of "No. 5", attached to a noun before it, as its "No" denies nothing."""
+    for sign, figure in enumerate(tree.words[2:]):
+        before, place = tree.pos[sign - 1] if sign else "", sign + 2
+        if tree.lower[sign] != "no" or tree.words[sign + 1] != "." or not figure[:1].isdigit():
+            continue
+        tree.lower[sign], tree.pos[sign] = "no.", "X"
+        _hang(tree, sign + 1, sign, "punct")
+        tree.index()
+        _join(tree, sign, place + 1)
+        if before in ("NOUN", "PROPN"):
+            head = sign if tree.dep[place] == "flat" and tree.head[place] == sign else place
+            _hang(tree, head, sign - 1, "flat")
+            tree.index()
+
+
 MENDS = (
+    _join_number_signs,
     _join_titles,
     _raise_from_parts,
     _free_verbs,

@@ -15,7 +15,7 @@ from tasks.extract.rules.noun_phrases import (
 )
 from tasks.extract.rules.noun_triples import of_attribute
 from tasks.extract.rules.passage import ParsedPassage
-from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
+from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS, is_date
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import (
     LONGEST_HEAD,
@@ -53,7 +53,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     if mains:
         yield from _of_object(passage, clause, head, mains[0])
     between: list[int] = []
-    if mains:
+    if mains and not _is_calendar_date(passage, mains[0].head):
         between = without_determiner(passage, core_phrase(tree, mains[0].head))
         narrowed = any(tree.dep[c] in NARROWING | {"appos"} for c in tree.children[mains[0].head])
         if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] in ("PRON", "DET"):
@@ -63,6 +63,14 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
             continue
         if not _sets_the_scene(passage, clause, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
+
+
+def _is_calendar_date(passage: ParsedPassage, noun: int) -> bool:
+    """Return whether an object is a date: "died 3 May 1910 in Rome"."""
+    tree = passage.tree
+    words = [noun, *(c for c in tree.children[noun] if tree.dep[c] == "flat")]
+    dated = any(tree.lower[t].strip(".") in CALENDAR for t in words)
+    return dated and noun not in passage.entities
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:

@@ -33,14 +33,16 @@ MONTH = (
 DAY = "[0-3]?[0-9](?:st|nd|rd|th)?"
 ERA = r"(?:\s?(BCE?\b|B\.C\.E?\.?|CE\b|AD\b|A\.D\.))"
 YEAR = r"(?:[0-9]{1,2}(?=\s?(?:BC|B\.C|CE|AD|A\.D))|[0-9]{3,4})"
-DASH = r"\s?[–—-]\s?"
 
 ORDINALS = listed(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 )
 
-DAYS_APART = re.compile(rf"\b({DAY}){DASH}({DAY})\s({MONTH}),?\s({YEAR})\b")
+# "13/14 October 1885": from one day to the next, or one of the two.
+DAYS = rf"(?P<first>{DAY})\s?[–—/-]\s?(?P<last>{DAY})"
+DAYS_APART = re.compile(rf"\b{DAYS}\s(?P<month>{MONTH}),?\s(?P<year>{YEAR})\b")
+MONTH_AND_DAYS = re.compile(rf"\b(?P<month>{MONTH})\s{DAYS},?\s(?P<year>{YEAR})\b")
 DAY_FIRST = re.compile(rf"\b(?:the )?({DAY})\s(?:of\s)?({MONTH}),?\s({YEAR})\b{ERA}?")
 MONTH_FIRST = re.compile(rf"\b({MONTH})\s({DAY}),?\s({YEAR})\b(?!,[0-9]){ERA}?")
 MONTH_YEAR = re.compile(rf"\b({MONTH}),?\s(?:of\s)?({YEAR})\b(?!,[0-9]){ERA}?")
@@ -88,8 +90,8 @@ def bare_years(text: str) -> Iterator[ValueSpan]:
 
 
 def _days(match: re.Match[str]) -> Value | None:
-    year, month = int(match[4]), _month(match[3])
-    start, end = (iso_date(year, month, _day(match[group])) for group in (1, 2))
+    year, month = int(match["year"]), _month(match["month"])
+    start, end = (iso_date(year, month, _day(match[group])) for group in ("first", "last"))
     return interval(start, end) if start and end else None
 
 
@@ -118,6 +120,7 @@ def _before_christ(era: str | None) -> bool:
 # Earlier patterns win where matches overlap.
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None]], ...] = (
     (DAYS_APART, _days),
+    (MONTH_AND_DAYS, _days),
     (ISO, lambda m: date_value(int(m[1]), int(m[2]), int(m[3]) if m[3] else None)),
     (DAY_FIRST, lambda m: date_value(_year(m[3], m[4]), _month(m[2]), _day(m[1]))),
     (MONTH_FIRST, lambda m: date_value(_year(m[3], m[4]), _month(m[1]), _day(m[2]))),
