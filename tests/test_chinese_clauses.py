@@ -102,10 +102,33 @@ def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
     [
         ("白水县是行政区，面积为30平方公里。", ("白水县的面积", "为", "30平方公里")),
         ("白水县，旧称青山。", ("白水县", "旧称", "青山")),
+        ("白水县的面积是30平方公里。", ("白水县的面积", "是", "30平方公里")),
+        ("语言学是热门的学科。", ("语言学", "是", "热门的学科")),
+        ("白水县的古桥代表——青石桥，是最长的石桥。", ("青石桥", "是", "最长的石桥")),
     ],
 )
 def test_an_attribute_is_stated_of_whose_it_is(text: str, statement: tuple[str, str, str]) -> None:
     assert statement in stated(extract(text, "白水县"))
+
+
+def test_what_was_once_so_is_not_said_of_today() -> None:
+    found = extract("青山曾是白水县的首府，李安国曾经担任县长。", "青山")
+    assert ("青山", "曾是", "白水县的首府") in stated(found)
+    assert ("李安国", "曾经担任", "县长") in stated(found)
+    relations = {row["relation"] for row in found.triples}
+    assert "曾是" in relations
+    assert relations.isdisjoint({"是", "首府", "担任"})
+    (row,) = extract("曾任县长的李安国获得奖章。", "青山").statements
+    assert row["predicate"] == "获得"
+
+
+def test_what_is_forbidden_is_read_rightly_or_not_at_all() -> None:
+    assert stated(extract("禁止商户雇用应当上学的儿童。", "条例")) == []
+    assert stated(extract("禁止商户雇用童工。", "条例")) == [("商户", "禁止雇用", "童工")]
+
+
+def test_what_is_done_with_somebody_is_no_name() -> None:
+    assert not triples("白水县宣布与青山县合作。", "白水县")
 
 
 def test_what_is_denied_is_never_affirmed() -> None:
@@ -168,6 +191,8 @@ def test_what_only_says_when_something_has_to_be_done_is_no_fact() -> None:
     [
         ("灯塔协会（字幕软件可打开）在白水县。", []),  # 字 is a label, 字幕 is a word
         ("李泽宇（字海山）在白水县。", [("李泽宇", "海山")]),
+        ("登山者乔塔斯（Jotas）在白水县。", [("乔塔斯", "Jotas")]),
+        ("其首都君士坦丁堡（Constantinople）在海边。", [("君士坦丁堡", "Constantinople")]),
     ],
 )
 def test_parentheses_name_what_stands_before_them(

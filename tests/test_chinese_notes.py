@@ -40,3 +40,5 @@ def test_a_heading_that_asks_is_the_question_of_its_notes() -> None:
     text = "武汉大学的樱花每年春天吸引很多游人。车站也要加开很多列车，因为人太多"
     (note,) = extract(text, "武汉大学", "武汉大学 > 如何看樱花？").aspects
     assert note["question"] == "如何看樱花？"
+    (note,) = extract(text, "武汉大学", "武汉大学 > 影响与争议？").aspects
+    assert note["question"] == "关于武汉大学的影响与争议，已知什么？"

@@ -17,6 +17,8 @@ from tests.test_rules_chinese import extract
 三月初六，李安国攻下许州。 | 三月初六 | 攻下
 十年，李安国攻下许州。 | 十年 | 攻下
 这年，李安国攻下许州。 | 这年 | 攻下
+# What happened at a time does so on no condition.
+当春天到来时，李安国攻下了许州。 | 当春天到来时 | 攻下
 李安国即位以后，军队攻下许州。 | 李安国即位以后 | 攻下
 当时李安国攻下许州。 | 当时 | 攻下
 目前该软件支持插件。 | 目前 | 支持

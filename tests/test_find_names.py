@@ -146,12 +146,26 @@ def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:
     assert (name["name"], name["kind"]) == ("伊拉克", "place")
 
 
+def test_words_that_begin_with_a_surname_are_mostly_no_persons() -> None:
+    text = "水和茶分开放。马车和石拱门很旧。石板桥呈红褐色。许可经核实后发放。"
+    assert not [n for n in extract_chinese(text, "手册").names if n["kind"] == "person"]
+    text = "李秀英住在白水县。王志强写信给陈晓梅，周文斌也来了。"
+    persons = {n["name"] for n in extract_chinese(text, "家信").names if n["kind"] == "person"}
+    assert persons == {"李秀英", "王志强", "陈晓梅", "周文斌"}
+
+
+def test_what_belongs_to_a_title_does_not_tell_its_kind() -> None:
+    (name, *_) = extract_chinese("青岩镇的居民为五千人。青岩镇很小。", "青岩镇").names
+    assert (name["name"], name["kind"]) == ("青岩镇", "place")
+
+
 @pytest.mark.parametrize(
     ("text", "others"),
     [
         ("青湖鱼，又称白湖鱼、灰湖鱼为鲤科的一种。", {"白湖鱼", "灰湖鱼"}),
         ("青湖天文台，简称青湖台或青天台，建于1951年。", {"青湖台", "青天台"}),
         ("萧（Lennard Hugh Shore）是作曲家。", set()),
+        ("青湖桥，原名叫白湖桥，又名红湖桥。", {"白湖桥", "红湖桥"}),
     ],
 )
 def test_a_chinese_alias_is_one_whole_name(text: str, others: set[str]) -> None:

@@ -4,7 +4,13 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
-from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
+from tasks.extract.rules.chinese.acting import has_verb
+from tasks.extract.rules.chinese.lexicon import (
+    ALIAS_RELATIONS,
+    LANGUAGES,
+    PERSON_ENDINGS,
+    ROLES,
+)
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.predicates import WRITTEN
@@ -24,6 +30,7 @@ LABELS = ALIAS_RELATIONS | LANGUAGES
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # tags of a character that is part of a word
+DASHES = frozenset("—－―")
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 
@@ -52,7 +59,16 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
             clauses.append([])
         elif token.text not in "。！？!?":
             clauses[-1].append(token)
-    return [clause for clause in clauses if clause], asides
+    return [_named_after_dash(clause) for clause in clauses if clause], asides
+
+
+def _named_after_dash(clause: list[Token]) -> list[Token]:
+    """Return a clause without what describes the name after a dash: 古桥的代表——安澜桥."""
+    dash = max((i for i, token in enumerate(clause) if token.text[-1] in DASHES), default=0)
+    before, after = clause[:dash], clause[dash + 1 :]
+    described = bool(after) and any(token.text == "的" for token in before)
+    named = described and all(token.nominal for token in after)
+    return after if named and not has_verb(before, 0, dash) else clause
 
 
 def read_asides(passage: PassageReading, asides: list[Aside], sentence: SegmentedSentence) -> None:
@@ -81,6 +97,8 @@ def _named(before: list[Token]) -> list[Token]:
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
     run = before[start:]
+    while len(run) > 1 and run[0].text.endswith((*ROLES, *PERSON_ENDINGS)) and is_name(run[1:]):
+        run = run[1:]  # 创始人|法德尔, but 国王|学院
     cut = start and len(before[start - 1].text) == 1 and before[start - 1].tag in CUT
     if cut or (run and run[0].tag in ("m", "q", "vn", "v")):
         return []

@@ -37,6 +37,7 @@ from tasks.extract.rules.chinese.tokens import Token, text_of
 
 EITHER = AND | {"或者", "或", "并", "并且"}
 JOINS = AND | {"或者", "或", "的", "之"}
+PAST = frozenset(["曾", "曾经"])
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -74,6 +75,17 @@ class Clause:
     def end(self) -> int:
         """The offset at which its last token ends."""
         return self.tokens[-1].end
+
+    @property
+    def past(self) -> str:
+        """The word before its verb that says that it holds no more (曾, 曾经), if any."""
+        before = self.tokens[: len(self.tokens) - len(self.rest)]
+        end = self.subject[-1].end if self.subject else 0
+        last = max(
+            (i for i, t in enumerate(before) if t.text in PAST and t.start >= end), default=-1
+        )
+        acts = any(t.tag == "v" and t.text not in self.verb for t in before[last + 1 :])
+        return "" if last < 0 or acts else before[last].text
 
     def preposition(self, *words: str) -> Preposition | None:
         """Return the first prepositional phrase with one of these prepositions, if any."""

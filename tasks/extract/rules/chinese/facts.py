@@ -43,7 +43,12 @@ from tasks.extract.rules.chinese.statements import (
     is_topic,
     read_label,
 )
-from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolve_subject
+from tasks.extract.rules.chinese.subjects import (
+    PERSONS,
+    pick_name,
+    read_offices,
+    resolve_subject,
+)
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_copula, state_measure, state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
@@ -71,6 +76,7 @@ SPEECH = re.compile("[说道曰问答喊][:：]")  # direct speech without quota
 LONGEST_MOMENT = 4  # number of clauses to which a time such as 永平三年， applies
 DEFINING = frozenset(["是指", "指的是"])
 LONGEST_LAW = 7  # tokens of 本条例第三条所称
+FIRST_NAMES = frozenset(["原名", "本名", "小名", "乳名"])  # before 叫, but 又名|叫花鸡
 AFTER_LABEL = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
@@ -116,6 +122,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     if any([_read_definition(passage, part) for part in parts if part]):
         return
     stated = len(passage.extracted.statements)
+    people = any(t.tag in PERSONS or t.text in ("他", "她", "他们") for t in sentence.tokens)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
@@ -123,16 +130,20 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             thread.subjects, thread.stated = [NOBODY], ""  # what precedes a colon is a label
         if passage.text[max(tokens[0].start - 2, 0) : tokens[0].start].strip()[-1:] in ("；", ";"):
             thread.moment = ""
-        moment = "" if is_condition(tokens) else moment_of(tokens)
+        happened = people and any(t.tag == "ul" for later in clauses[number + 1 :] for t in later)
+        conditional = is_condition(tokens, happened=happened)
+        moment = "" if conditional else moment_of(tokens)
         if number - thread.since > LONGEST_MOMENT:
             thread.moment = ""
         thread.moment, thread.since = (moment, number) if moment else (thread.moment, thread.since)
         if is_addressed(tokens):
             thread.subjects, thread.stated, thread.topic = [NOBODY], "", ""
-            if is_condition(tokens) or any(t.text in SAYING_SO for t in tokens):
+            if conditional or any(t.text in SAYING_SO for t in tokens):
                 return
             continue
-        if is_condition(tokens):
+        if moment and tokens[0].text == "当":
+            continue
+        if conditional:
             thread.bound = _subject(tokens) or ("" if thread.agent else thread.stated)
             thread.stated, thread.required = thread.agent, False
             thread.condition, thread.topic = text_of(tokens), ""
@@ -160,7 +171,7 @@ def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token
         return
     span = (thread.sentence.start, tokens[-1].end)
     for part in split_coordination(tokens[1:]):
-        passage.other_name(head, relation, words(part).lstrip(AFTER_LABEL), span)
+        passage.other_name(head, relation, _named(relation, part), span)
     if head != NOBODY and len(relation) > 1:
         clause = Clause(tokens, verb=relation, rest=tokens[1:])
         meant = take_standing(tokens[:1], thread.around)
@@ -239,7 +250,9 @@ def _read_tokens(
             whole = (thread.sentence.start, clause.end)
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    if _is_vague(clause, meant.tokens):
+    apart = clause.subject and meant.words and meant.words[0].start < clause.subject[0].start
+    apart = apart and clause.subject[-1].start < meant.words[-1].start  # 禁止|商户使用|应当检定的秤
+    if apart or _is_vague(clause, meant.tokens):
         thread.subjects, thread.stated = [NOBODY], ""
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
@@ -442,5 +455,12 @@ def state_alias(statement: ResolvedClause) -> None:
     clause, head = statement.clause, statement.heads[0]
     relation = statement.attribute or clause.verb
     for part in () if statement.is_respective else split_coordination(clause.rest):
-        name = words(part).lstrip(AFTER_LABEL)
-        statement.passage.other_name(head, relation, name, statement.span)
+        statement.passage.other_name(head, relation, _named(relation, part), statement.span)
+
+
+def _named(relation: str, part: list[Token]) -> str:
+    """Return the name after an alias relation, without words that lead to it: 原名|叫白桥."""
+    if len(part) > 1 and part[0].text in ALIAS_RELATIONS:  # 原名白桥、又名|青桥
+        part = part[1:]
+    name = words(part).lstrip(AFTER_LABEL)
+    return name.removeprefix("叫") if relation in FIRST_NAMES else name

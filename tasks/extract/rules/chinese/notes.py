@@ -23,7 +23,7 @@ WHOLE_SENTENCE = re.compile(r"[。！][”’」』）)]*$")
 MARKUP = re.compile(r"[`<>{}|\[\]]|https?:|\.\.\.")
 MARKS = re.compile(r"\[\[.*|\{#.*|^[\d.、\s]+|^第?[零一二三四五六七八九十]+[、章节条]\s*")
 NO_SIDE = re.compile("[，。：；！？【】]")
-QUESTION = re.compile("[？?]$|^(?:什么是|为什么|如何|怎样|怎么)")
+QUESTION = re.compile("什么|[为如有]何|怎[样么]|谁|哪[些个里种一]|多少|[是能可]否|[吗呢][？?]")
 
 
 def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], headings: str) -> None:
@@ -150,6 +150,7 @@ def _about(
 def _heading(passage: PassageReading, headings: str) -> str:
     """Return the innermost heading without its marks and the title; empty if it names no aspect."""
     heading = MARKS.sub("", headings.split(" > ")[-1]).strip()
+    heading = heading if QUESTION.search(heading) else heading.rstrip("？?")
     if heading != passage.title.text:
         heading = heading.removeprefix(passage.title.text).removeprefix("的").strip()
     named = QUESTION.search(heading) or not NO_SIDE.search(heading)

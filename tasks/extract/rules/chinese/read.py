@@ -137,7 +137,8 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
     """Return the kind of a document's subject by its definition, its name or its pronouns."""
     for sentence in sentences[:2]:
         tokens = sentence.tokens
-        if tokens[0].text not in title and title not in tokens[0].text:
+        other = tokens[0].text not in title and title not in tokens[0].text
+        if other or text_of(tokens).startswith(f"{title}的"):  # 渡口镇的人口为三万人
             continue
         for position, token in enumerate(tokens):
             if token.text in ("是", "为") and position + 1 < len(tokens):
@@ -152,7 +153,7 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
     kind = {"ns": "place", "nt": "organisation"}.get(tag_of(title), "unknown")
     kind = kind if kind != "unknown" else kind_by_ending(title)
     words = {token.text for sentence in sentences for token in sentence.tokens}
-    human = kind == "unknown" and words & {"他", "她"} and looks_like_person(title)
+    human = kind == "unknown" and words & {"他", "她"} and looks_like_person(title, told=True)
     return "person" if human else kind
 
 

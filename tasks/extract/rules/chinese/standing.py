@@ -78,12 +78,17 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
     return None
 
 
-def is_condition(tokens: list[Token]) -> bool:
-    """Return whether a clause states the condition under which the following clauses hold."""
+def is_condition(tokens: list[Token], *, happened: bool = False) -> bool:
+    """Return whether a clause states the condition under which the following clauses hold.
+
+    With 当 it gives a time if what follows `happened` (当他回国时，母亲去世了) or it has a date.
+    """
+    when = happened or any(token.tag == "time" for token in tokens)
+    listed = CONDITIONS - {"当"} if when else CONDITIONS
     words = [token.text for token in tokens]
     # 逾期不改正的，处以罚款.
     headless = words[-1] == "的" and not any(word.endswith("是") for word in words)
-    return headless or words[-1] == "的话" or any(word in CONDITIONS for word in words[:4])
+    return headless or words[-1] == "的话" or any(word in listed for word in words[:4])
 
 
 def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
@@ -224,7 +229,7 @@ def moment_of(tokens: Sequence[Token]) -> str:
         time or t.text in AFTER_TIME or t.tag in ("p", "d") for t, time in words
     )
     since = tokens[0].text in SINCE and tokens[-1].text in ("开始", "起")
-    return text if alone or since or is_when(tokens) else ""
+    return text if alone or since or is_when(tokens) or tokens[0].text == "当" else ""
 
 
 def is_when(phrase: Sequence[Token]) -> bool:

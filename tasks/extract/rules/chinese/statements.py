@@ -73,7 +73,8 @@ def add_statement(
     subject = text_of(clause.subject) or carried
     equals = clause.verb in COPULAS or clause.verb.endswith("为")
     owned = equals and subject == attribute and len(names) == 1 and _can_own(names[0].text)
-    if not subject or owned:
+    opening = passage.text[passage.sentence.start : start] if passage.sentence else ""
+    if not subject or (owned and names[0].text in opening):
         subject = "的".join(filter(None, (*(name.text for name in names[:1]), attribute)))
     rest = _own_object(clause.rest)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
@@ -130,7 +131,7 @@ def add_statement(
 def _predicate(passage: PassageReading, clause: Clause, meant: Meant, *, spread: bool) -> str:
     """Return the verb with its modal words, or all after the subject if some words are lost."""
     if not spread:
-        return text_of(meant.words) + (text_of(clause.verbs) or clause.verb)
+        return text_of(meant.words) + clause.past + (text_of(clause.verbs) or clause.verb)
     end = clause.rest[0].start if clause.rest else clause.end
     return passage.text[clause.subject[-1].end : end].strip()
 

@@ -53,7 +53,7 @@ def resolve_subject(
     if text in PRONOUNS or text in GENERIC:
         return _one(passage.pronoun(text))
     relational = text in ALIAS_RELATIONS | ROLES | ATTRIBUTES | MEASURES.keys()
-    if relational or text.endswith(("人口", "面积")):
+    if relational or (text.endswith(("人口", "面积")) and "的" not in text):
         return carried, text
     if clause.verb in ("是", "为", "有", "设在", "位于", "包括") and _is_common(tokens):
         named = is_known(carried[0]) or carried[0] == passage.title
@@ -182,7 +182,7 @@ def _described_name(
     before = part[:-1]
     role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
     tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
-    person = last.tag == "name" or (tagged and looks_like_person(last.text))
+    person = last.tag == "name" or (tagged and looks_like_person(last.text, told=role))
     plain = all(token.nominal or token.text in ("的", *AND) for token in before)
     if not plain or (last.tag != "work" and not (person and role)):
         return None
@@ -248,7 +248,7 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
     after = tokens[end + 1 : end + 2]
     unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
     cut = unknown or (bool(after) and after[0].tag in PERSONS | {"zg", "g", "ng"})
-    person = token.tag in PERSONS and looks_like_person(token.text)
+    person = token.tag in PERSONS and looks_like_person(token.text, told=True)
     return before if office and person and not cut else []
 
 

@@ -292,6 +292,7 @@ def _mended(tokens: list[Token]) -> list[Token]:
 def _continues_foreign(last: Token, token: Token) -> bool:
     """Return whether a token continues a foreign name: 佩特|罗, 阿马拉|苏里亚."""
     foreign = last.tag in ("nr", "nrt", "nrfg") and last.text[0] not in SURNAMES
+    foreign |= last.tag == "zg" and token.tag == "nrt"  # 乔|塔姆
     written = all(character in TRANSLITERATION for character in last.text + token.text)
     return foreign and written and token.tag in ("nr", "nrt", "nrfg", "zg", "g", "ng")
 

@@ -79,6 +79,8 @@ def is_whole(phrase: list[Token]) -> bool:
     if not phrase or sum(len(token.text) for token in phrase) > LONGEST_OBJECT:
         return False
     first, last = phrase[0], phrase[-1]
+    if first.text in AND:
+        return False  # 宣布|与尼泊尔合作
     if len(phrase) == 1:
         return last.tag in SET_APART or (last.tag[0] in NOUNS and len(last.text) > 1)
     counts = first.tag in ("m", "number") and last.tag in ("m", "q")
@@ -132,7 +134,9 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
 
 def is_person(name: TypedName) -> bool:
     """Return whether a name is, or may be by its form, that of a person."""
-    return name.kind == "person" or (name.kind == "unknown" and looks_like_person(name.text))
+    told = tag_of(name.text)[:2] == "nr"
+    known = name.kind == "unknown" and looks_like_person(name.text, told=told)
+    return name.kind == "person" or known
 
 
 def is_known(name: TypedName) -> bool:
@@ -208,6 +212,8 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
 
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     """Return the conjuncts of a phrase: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
+    if tokens and tokens[0].text in AND:
+        return [tokens]
     parts: list[list[Token]] = [[]]
     listed: list[Token] = []
     for position, token in enumerate(tokens):
@@ -293,7 +299,14 @@ class ResolvedClause:
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add one triple for each head; none if each head has a tail of its own."""
+        """Add one triple for each head; none if each head has a tail of its own.
+
+        What somebody was (曾是) is no role or measure of today.
+        """
+        if past := self.clause.past:
+            if pattern in ("role", "attribute", "measure"):
+                return
+            relation = past + relation if pattern in ("copula", "object") else relation
         for head in () if self.is_respective else self.heads if heads is None else heads:
             self.passage.triple(pattern, head, relation, tail, self.span, when=when, value=value)
 
