@@ -160,7 +160,8 @@ def _may_be_person(unit: Unit) -> bool:
 
 def gives_full_name(unit: Unit) -> bool:
     """Tell whether a name is more than a surname with a form of address, such as "M. Martin"."""
-    return unit.kind != "person" or len(_divided(_usual_name(unit))[0]) > 1
+    parts, generation, _ = _divided(_usual_name(unit))
+    return unit.kind != "person" or len(parts) > 1 or bool(generation)
 
 
 def adds_role(full: Unit, short: Unit) -> bool:
