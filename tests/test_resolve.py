@@ -287,6 +287,12 @@ def test_a_wrong_guess_at_a_kind_makes_no_namesake() -> None:
     assert len(run(rows).entities) == 2
 
 
+def test_a_company_that_is_called_a_thing_elsewhere_is_one_entity() -> None:
+    told = mention("a", "Brandlware", "organisation", description="a maker of tide tables in Ulm")
+    rows = [told, mention("b", "Brandlware", "thing", context="staff pay into a pension")]
+    assert len(run(rows).entities) == 1
+
+
 def test_a_phrase_is_no_alias() -> None:
     rows = [mention("d", "Peter Keyser", "person"), mention("e", "in Philadelphia", "person")]
     assert len(run(rows, [alias("d", "Peter Keyser", "in Philadelphia")]).entities) == 2
