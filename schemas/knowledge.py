@@ -8,6 +8,7 @@ from pydantic import Field
 
 from schemas.row import Row
 from schemas.statements import MODALITY, POLARITY
+from schemas.verdicts import CONFIDENCE
 
 FactKind = Literal["triple", "description", "aspect", "alias"]
 
@@ -35,9 +36,9 @@ class Entity(Row):
     language: str = Field(description="Language of the name.")
     graph: str = GRAPH
     mentions: int = Field(
-        description="How often its names stand in the corpus, at least once per document."
+        description="How often it was read that a passage names it, at least once per document."
     )
-    documents: int = Field(description="How many documents mention it.")
+    documents: int = Field(description="How many documents were read to name it.")
     description: str | None = Field(None, description="Its best description.")
     sensitivity: str | None = SENSITIVITY
 
@@ -121,7 +122,7 @@ class Triple(Row):
     modality: str = MODALITY
     support: int = Field(description="Documents that state it; near duplicates count once.")
     mentions: int = Field(description="How often it is stated.")
-    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    confidence: float = CONFIDENCE
     document_id: str | None = BEST_DOCUMENT
     passage_id: str | None = BEST_PASSAGE
     span_start: int | None = BEST_START
@@ -155,7 +156,7 @@ class Mention(Row):
     span_end: int = Field(description="One past the last character.")
     engine: str = Field(description="The engine that extracted it.")
     prompt_sha: str = Field(description="Version of the prompt or of the rules.")
-    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    confidence: float = CONFIDENCE
     engine_confidence: float = Field(
         description="The same before the verdicts of this home were counted."
     )
@@ -257,7 +258,7 @@ class Description(Row):
     passage_id: str | None = BEST_PASSAGE
     span_start: int | None = BEST_START
     span_end: int | None = BEST_END
-    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    confidence: float = CONFIDENCE
     graph: str = GRAPH
     sensitivity: str | None = SENSITIVITY
 
@@ -278,6 +279,6 @@ class Aspect(Row):
     passage_id: str | None = BEST_PASSAGE
     span_start: int | None = BEST_START
     span_end: int | None = BEST_END
-    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    confidence: float = CONFIDENCE
     graph: str = GRAPH
     sensitivity: str | None = SENSITIVITY

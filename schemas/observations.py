@@ -22,19 +22,19 @@ from schemas.statements import (
     PLACE,
     POLARITY,
     PREDICATE,
+    RIGHTNESS,
     SUBJECT,
     SUBJECT_NAME,
     TIME,
     USEFULNESS,
 )
-from schemas.verdicts import Verdict
+from schemas.verdicts import CONFIDENCE, Verdict
 
 PASSAGE = Field(description="The passage from which it was extracted.")
 ENGINE = Field(description="rules, openai or transformers.")
 PROMPT = Field(description="Version of the prompt, or of the rules and their pipeline.")
 START = Field(description="First character, counted from the start of the passage.")
 END = Field(description="One past the last character.")
-CONFIDENCE = Field(description="Calibrated probability that it is right, 0 to 1.")
 RUN = Field(description="The run that wrote it.")
 
 
@@ -259,7 +259,7 @@ class StatementMention(_FoundInPassage):
     attribution: str = ATTRIBUTION
     span_start: int = START
     span_end: int = END
-    confidence: float = CONFIDENCE
+    confidence: float = RIGHTNESS
     usefulness: float | None = USEFULNESS
 
 

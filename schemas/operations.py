@@ -202,7 +202,10 @@ class Change(Row):
 
     edition: str = Field(description="The edition that differs.")
     parent: str | None = Field(None, description="The edition that it is compared with.")
-    kind: str = Field(description="added, gone, moved (to another entity) or changed (a text).")
+    kind: str = Field(
+        description="added, gone, moved (to another entity; a document to another uri) or changed "
+        "(a text)."
+    )
     fact_kind: str = Field(description="document, entity, relation, triple, description or aspect.")
     fact_id: str = Field(description="Its id.")
     text: str = Field(description="The fact in words.")

@@ -23,6 +23,7 @@ MODALITY = Field(
 )
 ATTRIBUTION = Field(description="Who says so if not the text itself, else empty.")
 
+RIGHTNESS = Field(description="Calibrated probability that it is right, 0 to 1.")
 USEFULNESS = Field(
     None,
     description="Calibrated probability that it is right and serves a reader who sees it alone, 0 "
@@ -55,7 +56,7 @@ class Statement(Row):
     polarity: str = POLARITY
     modality: str = MODALITY
     attribution: str = ATTRIBUTION
-    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    confidence: float = RIGHTNESS
     engine_confidence: float = Field(
         description="The same before the verdicts of this home were counted."
     )

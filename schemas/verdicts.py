@@ -9,6 +9,9 @@ from schemas.row import Row
 
 AuditedKind = Literal["triple", "description", "aspect", "alias", "statement"]
 Judgement = Literal["useful", "useless", "wrong"]
+CONFIDENCE = Field(
+    description="Calibrated probability that it is useful: right, and worth having, 0 to 1."
+)
 
 
 class Verdict(Row):

@@ -1,6 +1,7 @@
 """Draw facts of an edition for people to judge, and keep their verdicts."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from schemas.errors import UsageError
 from schemas.observations import Override
 from schemas.verdicts import Judgement, Verdict
 from tasks.ingest.front_matter import front_matter_end
-from tasks.publish.recalibrate import recalibrations
+from tasks.publish.recalibrate import Line, recalibrations
+from tasks.text.languages import HAN_OR_KANA_CLASS
 from warehouse.derivation import read_sql
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
@@ -33,6 +35,8 @@ AROUND = 280  # characters shown before and after the place of a fact
 OPENING = 20_000  # characters of a document in which front matter may end
 REASON = "audit"  # of the corrections that reject wrong facts
 NORMAL_95 = NormalDist().inv_cdf(0.975)  # for an interval of 95 %
+_PART_OF_WORD = rf"(?:(?![{HAN_OR_KANA_CLASS}])\w)+"
+_CUT_START, _CUT_END = re.compile(rf"\A{_PART_OF_WORD}"), re.compile(rf"{_PART_OF_WORD}\Z")
 _PLURAL = {value: name for name, value in KINDS.items()}
 
 
@@ -91,13 +95,16 @@ def draw(home: Home, edition: Edition, plan: Plan) -> list[dict[str, Any]]:
 
 
 def _in_context(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a drawn fact whose text begins at most AROUND characters before its place."""
-    before = row["before"]
-    body = front_matter_end(before) if row["span_start"] <= OPENING else 0
-    before = before[body:].lstrip()[-AROUND:] if body else before[-AROUND:]
-    return {name: value for name, value in row.items() if name != "before"} | {
-        "text": before + row["text"]
-    }
+    """Return a drawn fact with its place and whole words around it, AROUND characters at most."""
+    before, after = row["before"], row["after"]
+    if row["span_start"] <= OPENING and (body := front_matter_end(before)):
+        before = before[body:].lstrip()
+    if len(before) > AROUND:
+        before = f"…{_CUT_START.sub('', before[-AROUND:])}"
+    if len(after) > AROUND:
+        after = f"{_CUT_END.sub('', after[:AROUND])}…"
+    known = {name: value for name, value in row.items() if name not in ("before", "at", "after")}
+    return known | {"text": f"{before}«{row['at']}»{after}"}
 
 
 def verdicts_in_force(home: Home) -> dict[str, dict[str, Any]]:
@@ -195,9 +202,9 @@ drawn as (
     from placed order by turn, place limit $limit
 )
 select f.* exclude (place, turn),
-       d.text[if(f.span_start <= $opening, 1, f.span_start + 1 - $around):f.span_start] as before,
-       '«' || d.text[f.span_start + 1:f.span_end] || '»'
-           || d.text[f.span_end + 1:f.span_end + $around] as text
+       d.text[if(f.span_start <= $opening, 1, f.span_start - $around):f.span_start] as before,
+       d.text[f.span_start + 1:f.span_end] as at,
+       d.text[f.span_end + 1:f.span_end + $around + 1] as after
 from drawn f join documents d using (document_id)
 order by f.turn, f.place
 """
@@ -217,6 +224,9 @@ def report(home: Home) -> dict[str, Any]:
     rows = list(verdicts_in_force(home).values())
     judged = Counter((row["audit_id"], row["stratum"]) for row in rows)
     lines = recalibrations(Verdict.to_table(rows)).to_pylist()
+    for line in lines:
+        fitted = Line(line["intercept"], line["slope"], line["verdicts"])
+        line |= {"fact_kind": _PLURAL[line["fact_kind"]], "corrected_0.7": fitted.correct(0.7)}
     weighed = [
         row | {"stands_for": row["population"] / judged[row["audit_id"], row["stratum"]]}
         for row in rows
@@ -228,7 +238,7 @@ def report(home: Home) -> dict[str, Any]:
             *_groups(weighed, "relation", lambda row: row["relation"], "relation "),
             *_groups(weighed, "source", lambda row: row["source"], "source "),
         ],
-        "confidence": [line | {"fact_kind": _PLURAL[line["fact_kind"]]} for line in lines],
+        "confidence": lines,
     }
 
 

@@ -13,6 +13,7 @@ from schemas.settings import load_settings
 from schemas.verdicts import Verdict
 from tasks.audit import Plan, draw, keep_verdicts, report, verdicts_in_force
 from tasks.refresh import refresh
+from tasks.run import RunReport
 from tests.current_edition import current
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -22,8 +23,8 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def built_again(home: Path) -> None:
-    refresh(Home(home), [str(home / "none.md")], load_settings(home))
+def built_again(home: Path) -> RunReport:
+    return refresh(Home(home), [str(home / "none.md")], load_settings(home))
 
 
 @pytest.fixture
@@ -42,6 +43,16 @@ def test_a_fact_is_shown_without_the_front_matter_before_it(own_home, tmp_path, 
     almanac.shown(own_home, "audit", "--relation", "born in", "--write", str(form))
     [shown] = [json.loads(line) for line in form.read_text().splitlines() if "Ulm" in line]
     assert shown["text"] == "«Nora Field was born in Ulm».\n"
+
+
+def test_words_around_a_fact_are_whole_and_a_mark_says_that_there_are_more(own_home):
+    words = "lighthouse " * 60
+    (own_home / "none.md").write_text(f"{words}\n\nNora Field was born in Ulm.\n\n{words}")
+    built_again(own_home)
+    drawn = draw(Home(own_home), current(own_home), Plan(kinds=("triples",), relation="born in"))
+    [text] = [fact["text"] for fact in drawn if "Ulm" in fact["fact"]]
+    before, after = text.split("«Nora Field was born in Ulm»")
+    assert before.startswith("… lighthouse") and after.endswith("lighthouse …")
 
 
 def test_each_verdict_is_kept_at_once_and_the_place_is_marked(own_home, monkeypatch, almanac):
@@ -65,7 +76,7 @@ def test_a_wrong_fact_is_left_out_until_the_correction_is_withdrawn(refreshed, a
     fact_kinds = [fact["fact_kind"] for fact in facts]
     assert fact_kinds == ["triple", "description", "aspect", "statement", "alias"]
     assert keep_verdicts(home, [(fact, "wrong") for fact in facts]) == (5, 5)
-    built_again(refreshed)
+    assert built_again(refreshed).counts["corrections"]["triple gone"] == 1
     left = {row["fact_id"] for row in draw(home, current(refreshed), Plan(limit=1000))}
     assert left.isdisjoint(fact["fact_id"] for fact in facts)
     assert len(almanac.rows(refreshed, "from verdicts")) == 5

@@ -159,6 +159,13 @@ def test_quantities_are_one_fact_by_number_and_unit_however_written(home):
     assert (triple["number"], triple["unit"], triple["tail_id"]) == (2850.0, "km", None)
 
 
+def test_whom_a_text_calls_the_father_of_a_namesake_is_another(home):
+    names = ("Otto Brandl", "Otto Brandl of Ulm")
+    more = {"value_type": "entity", "tail_kind": "person"}
+    state(home, "a", (names[0], "father of", names[1], more))
+    assert {row["name"] for row in entities_of(built(home))} == {*names}
+
+
 def test_an_entity_related_to_itself_is_no_fact(home):
     state(home, "one", born("London", "London"), born("Ada Lovelace", "London"))
     assert [t["head"] for t in triples(built(home))] == ["Ada Lovelace"]

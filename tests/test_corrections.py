@@ -151,6 +151,14 @@ def test_an_answer_about_one_of_two_namesakes_tells_of_the_other(own_home, corpu
     assert elsewhere <= set(answer["others"])
 
 
+def test_a_diff_shows_a_renamed_document_by_its_names(own_home, corpus):
+    (corpus / "alien.md").rename(corpus / "film.md")
+    refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    documents, *_ = compare(*Home(own_home).editions.all()[-2:])
+    assert documents.changed == ["alien.md: “alien.md” -> “film.md”"]
+    assert documents.added == documents.gone == []
+
+
 def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):
     (corpus / "alien.md").write_text("# Alien\n\nAlien was directed by Walter Hill.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))

@@ -7,15 +7,32 @@ import pytest
 
 from schemas.verdicts import Verdict
 from tasks.audit import wilson
-from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line, recalibrations
+from tasks.publish.recalibrate import (
+    SPREAD_OF_MODELS,
+    SPREAD_OF_RULES,
+    fit_line,
+    recalibrations,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+VERDICT = {
+    "fact": "Ada | born in | London", "relation": "born in", "source": "s",
+    "document_id": "d", "span_start": 0, "span_end": 9, "sensitivity": "normal",
+    "engine_confidence": 0.9, "audit_id": "a", "scope": "", "stratum": "", "population": 100,
+    "edition": "1", "judged_at": NOW, "verdict": "wrong",
+}  # fmt: skip
 
 
 def test_without_verdicts_nothing_changes():
     line = fit_line([], [], SPREAD_OF_RULES)
     assert (line.intercept, line.slope) == (0.0, 1.0)
     assert line.correct(0.7) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("spread", [SPREAD_OF_RULES, SPREAD_OF_MODELS])
+def test_one_verdict_hardly_moves_any_confidence(spread):
+    line = fit_line([0.9], [False], spread)
+    assert all(0 < given - line.correct(given) < 0.015 for given in (0.5, 0.72, 0.9))
 
 
 def test_ten_verdicts_move_little_and_a_thousand_decide():
@@ -42,15 +59,9 @@ def test_a_known_line_is_found_again():
 
 
 def test_kinds_and_engines_have_lines_of_their_own():
-    row = {
-        "fact": "Ada | born in | London", "relation": "born in", "source": "s",
-        "document_id": "d", "span_start": 0, "span_end": 9, "sensitivity": "normal",
-        "engine_confidence": 0.9, "audit_id": "a", "scope": "", "stratum": "", "population": 100,
-        "edition": "1", "judged_at": NOW, "verdict": "wrong",
-    }  # fmt: skip
     groups = {("triple", "rules"), ("triple", "openai"), ("alias", "rules")}
     table = Verdict.to_table(
-        row | {"fact_id": str(n), "fact_kind": kind, "engine": engine}
+        VERDICT | {"fact_id": str(n), "fact_kind": kind, "engine": engine}
         for n, (kind, engine) in enumerate([*groups] * 4)
     )
     lines = {(row["fact_kind"], row["engine"]): row for row in recalibrations(table).to_pylist()}
@@ -58,6 +69,17 @@ def test_kinds_and_engines_have_lines_of_their_own():
     # Nothing is known beforehand of how right models are, so their verdicts weigh more.
     assert lines["triple", "openai"]["intercept"] < lines["triple", "rules"]["intercept"] < 0
     assert recalibrations(Verdict.to_table([])).num_rows == 0
+
+
+def test_what_is_useless_is_right_which_is_all_that_the_confidence_of_statements_says():
+    useless = VERDICT | {"verdict": "useless", "engine": "rules"}
+    table = Verdict.to_table(
+        useless | {"fact_id": f"{kind} {n}", "fact_kind": kind}
+        for kind in ("statement", "triple")
+        for n in range(9)
+    )
+    lines = {row["fact_kind"]: row["intercept"] for row in recalibrations(table).to_pylist()}
+    assert lines["triple"] < 0 < lines["statement"]
 
 
 def test_the_interval_is_wilsons():

@@ -173,6 +173,15 @@ def test_a_deleted_documents_facts_are_gone_and_its_entities_keep_their_ids(agai
     assert after["Marie Curie"] == before["Marie Curie"]
 
 
+def test_a_renamed_file_is_moved(again):
+    home, source = again
+    (source / "warsaw.md").rename(source / "renamed.md")
+    inputs = refresh(home, [str(source)], SETTINGS).counts["inputs"]
+    assert (inputs["moved"], inputs["removed"], inputs.get("duplicate", 0)) == (1, 0, 0)
+    changed = [row for row in rows(home, schemas.Change) if row["fact_kind"] == "document"]
+    assert [(row["kind"], row["text"]) for row in changed] == [("moved", "renamed.md")]
+
+
 def test_a_vanished_source_deletes_nothing(again):
     home, source = again
     shutil.rmtree(source)

@@ -32,6 +32,10 @@ ONE_WITHIN_A_DOCUMENT = {
     "middle name": together("Ada Byron Lovelace", "Ada Lovelace", "Lovelace", kind="person"),
     "form of address": of_kinds(Sir_Isaac_Newton="person", Isaac_Newton="unknown"),
     "address and surname": of_kinds(Nora_Field="person", President_Field="unknown"),
+    "surname of a son": together("Otto Brandl, Jr.", "Brandl", kind="person"),
+    "married name": together("Ida (Brandl) Moe", "Ida Moe", "Moe", kind="person"),
+    "of a town": together("Ida Moe of Ulm", "Ida Moe", kind="person"),
+    "the elder": together("Brandl the Elder", "Brandl", kind="person"),
     "title's surname": [
         mention("Marie Curie", name, "person") for name in ("Marie Curie", "Curie")
     ],
@@ -61,6 +65,14 @@ APART_WITHIN_A_DOCUMENT = {
         mention("Strelsau Code", "Strelsau", "organisation"),
     ],
     "two notes": together("Georgia (country)", "Georgia (state)", kind="place"),
+    "a father and a son": together("Otto Brandl", "Otto Brandl, Jr.", kind="person"),
+    "two generations of a longer name": together(
+        "Otto Max Brandl III", "Otto Brandl", "Otto Brandl Sr.", kind="person"
+    ),
+    "a mother and a son with her maiden name": together(
+        "Ida (Brandl) Moe", "Brandl Moe", kind="person"
+    ),
+    "namesakes of two towns": together("Ida Moe of Ulm", "Ida Moe of Riga", kind="person"),
     "two companions": together("Henry V", "Henry VI", kind="person"),
     "two names that differ by an s": together("Adam", "Adams"),
     "a lord and a lady": together("Lord Ashby", "Lady Ashby", kind="person"),
@@ -273,6 +285,12 @@ def test_a_wrong_guess_at_a_kind_makes_no_namesake() -> None:
         mention("e", "Europe", "person"),
     ]
     assert len(run(rows).entities) == 2
+
+
+def test_a_company_that_is_called_a_thing_elsewhere_is_one_entity() -> None:
+    told = mention("a", "Brandlware", "organisation", description="a maker of tide tables in Ulm")
+    rows = [told, mention("b", "Brandlware", "thing", context="staff pay into a pension")]
+    assert len(run(rows).entities) == 1
 
 
 def test_a_phrase_is_no_alias() -> None:

@@ -85,6 +85,17 @@ def test_a_theme_tells_titles_names_and_sentences_with_their_places(themed):
     assert bees["language"] == "en" and len(bees["entities"]) > 0
 
 
+def test_what_every_document_repeats_is_told_of_none_and_links_lose_their_targets(tmp_path):
+    footer = "\nHoney, nectar, colony, hive and combs: Olga Brand [tells](https://bees.test) all.\n"
+    wax = "# Wax\n\nThe [colony](https://bees.test/c) of Olga Brand gives wax, nectar and honey.\n"
+    texts = {name: text + footer for name, text in (BEES | {"wax.md": wax}).items()}
+    home = Home(tmp_path / "home")
+    refresh(home, [str(write_texts(tmp_path / "open", texts))], SETTINGS)
+    [theme] = rows(current(home), Theme)
+    assert theme["sentences"] and "tells" not in theme["summary"]
+    assert "https" not in theme["summary"] and "colony" in theme["summary"]
+
+
 def test_the_same_texts_have_the_same_themes(themed, tmp_path):
     again = Home(tmp_path / "home")
     refresh(again, [str(write_texts(tmp_path / "open", CHINESE | SHIPS | BEES))], SETTINGS)

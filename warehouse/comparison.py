@@ -1,8 +1,8 @@
 """Compare two editions by SQL over their Parquet files.
 
 A fact that only changed its value is one line, `old value -> new value`: a document with a new text
-under the same uri, an entity with a new kind, a head and relation with a new tail. Facts without a
-counterpart are added or gone.
+under the same uri, or the same text under a new one, an entity with a new kind, a head and relation
+with a new tail. Facts without a counterpart are added or gone.
 """
 
 import os
@@ -25,6 +25,16 @@ SAID: dict[type[Row], str] = {
 }
 # Characters shown of a long text, from a little before the first difference.
 SHOWN_CHARS = 80
+# A document with the same text under another uri: its uri is what changed.
+MOVES = """
+create table moves as
+select any_value(b.about) as old, any_value(a.about) as new
+from (from before anti join after using (about)) b
+join (from after anti join before using (about)) a using (value)
+group by value having count(*) = 1;
+update before set value = about where about in (select old from moves);
+update after set value = about, about = old from moves where about = new;
+"""
 DIFFERENCES = """
 create view added as from after anti join before using (about, value);
 create view gone as from before anti join after using (about, value);
@@ -77,6 +87,8 @@ def _compare_table(row: type[Row], before: Edition, after: Edition, examples: in
         for name, edition in (("before", before), ("after", after)):
             con.register("facts", edition.table(row))
             con.sql(SAID[row]).create(name)
+        if row is schemas.Document:
+            con.execute(MOVES)
         con.execute(DIFFERENCES)
         added, gone = con.table("added"), con.table("gone")
         changed = con.table("changed").order("about").limit(examples).fetchall()

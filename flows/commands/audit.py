@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WORDS = {key: key for key in (*KEYS, "s", "q")} | {word: key for key, word in KEYS.items()}
 ASKED = "useful (u), useless (n), wrong (w), skip (s) or stop (q)? "
 PRECISION = ("by", "group", "verdicts", "useful", "useful_low", "useful_high", "useless", "wrong")
-CONFIDENCE = ("fact_kind", "engine", "verdicts", "intercept", "slope")
+CONFIDENCE = ("fact_kind", "engine", "verdicts", "intercept", "slope", "corrected_0.7")
 
 
 class AuditFacts(Job):
@@ -121,32 +121,39 @@ class AuditFacts(Job):
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield what was done, and the report."""
+        from tasks.text.english_words import counted
+
         if "written" in result:
+            written = counted(result["written"], "fact is", "facts are")
             yield (
-                f"{result['written']} facts are in {result['file']}. Fill in the column verdict, "
+                f"{written} in {result['file']}. Fill in the column verdict, "
                 f"then run `almanac audit --read {result['file']}`."
             )
             if result["sensitive"]:
-                yield (
-                    f"{result['sensitive']} sensitive facts were left out; `almanac audit` shows "
-                    "them."
+                left_out = counted(
+                    result["sensitive"], "sensitive fact was", "sensitive facts were"
                 )
+                yield f"{left_out} left out; `almanac audit` shows them."
             return
         if "kept" in result:
-            yield f"{result['kept']} verdicts are kept."
+            yield f"{counted(result['kept'], 'verdict is', 'verdicts are')} kept."
             if result["rejected"]:
+                rejected = counted(result["rejected"], "wrong fact is", "wrong facts are")
                 yield (
-                    f"{result['rejected']} wrong facts are left out from the next refresh on; "
-                    "`almanac override list` shows them, `almanac override withdraw ID` takes one "
-                    "back."
+                    f"{rejected} left out from the next refresh on; `almanac override list` shows "
+                    "all, `almanac override withdraw ID` takes one back."
                 )
             if result["gone"]:
-                yield f"{result['gone']} facts of the file are not in the edition any more."
+                gone = counted(result["gone"], "fact", "facts")
+                yield f"Of the file, {gone} cannot be found in the edition any more."
         if not result["verdicts"]:
             yield "There are no verdicts yet."
             return
         yield rows_of(PRECISION, result["precision"])
-        yield "Confidence here: log odds = intercept + slope * the engine's log odds"
+        yield (
+            "Confidence from the next refresh on: log odds = intercept + slope * the engine's log "
+            "odds, so that .7 becomes corrected_0.7"
+        )
         lines = [
             [round(v, 3) if isinstance(v := line[name], float) else v for name in CONFIDENCE]
             for line in result["confidence"]

@@ -93,6 +93,8 @@ class Ingestion:
         self.counts: Counter[str] = Counter(files=len(self.listing.items))
         self.refusals: Counter[Reason] = Counter()
         self.examples: dict[Reason, Refusal] = {}
+        self._gone = frozenset(self.gone)
+        self._moved: set[str] = set()  # inputs whose text is under another uri now
         self._home = home
 
     @cached_property
@@ -243,13 +245,21 @@ class Ingestion:
         owner = (self.source, text.uri)
         if identity not in self._owners:
             self.observed.content(identity, text)
-        owners = {self._owners.setdefault(key, owner) for key in _identities(text.uri, state)}
-        self.counts["ingested" if owners == {owner} else "duplicate"] += 1
+        keys = _identities(text.uri, state)
+        owners = {self._owners.setdefault(key, owner) for key in keys}
+        left = {uri for source, uri in owners if source == self.source and self._has_left(uri)}
+        if left:
+            self._moved |= left
+            self._owners.update(dict.fromkeys(keys, owner))
+        self.counts["ingested" if owners == {owner} else "moved" if left else "duplicate"] += 1
+
+    def _has_left(self, uri: str) -> bool:
+        return self.known.inputs[uri]["container"] in self._gone
 
     def _remove_missing(self, container: str, seen: set[str], reason: str) -> None:
         for uri in self.known.ingested_from(container):
             if uri not in seen:
-                self.counts["removed"] += 1
+                self.counts["removed"] += uri not in self._moved
                 self.observed.removed(uri, container, reason)
 
 

@@ -1,11 +1,13 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import schemas
 from schemas.errors import HeldError
@@ -53,6 +55,8 @@ def build_edition(work: Work) -> None:
     if work.candidate:
         counts = {row.table: work.candidate.rows(row) for row in schemas.EDITION}
         work.run.counts["edition"] = counts
+        if corrected := _changed_by_corrections(work.candidate):
+            work.run.counts["corrections"] = corrected
         work.run.edition = work.candidate.id
         work.run.yields = work.candidate.table(schemas.SourceYield).to_pylist()
         if encoder is None and "encoder" not in work.settings.engine.model_fields_set:
@@ -60,6 +64,14 @@ def build_edition(work: Work) -> None:
         work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
         if not work.settings.engine.speaker:
             work.run.notes.extend(unnamed_speaker(work.run.yields))
+
+
+def _changed_by_corrections(edition: Edition) -> dict[str, int]:
+    """Return how many facts people added or took away, by kind of fact and what became of it."""
+    changes = edition.table(schemas.Change)
+    made = changes.filter(pc.equal(changes["cause"], "override"))
+    kinds = zip(made["fact_kind"].to_pylist(), made["kind"].to_pylist(), strict=True)
+    return dict(sorted(Counter(f"{fact} {what}" for fact, what in kinds).items()))
 
 
 def _reject(work: Work, self_loops: pa.Table) -> None:

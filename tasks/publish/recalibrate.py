@@ -1,11 +1,11 @@
 """Recalibrate the confidence of a home's engines by people's verdicts: Platt scaling, shrunk.
 
 Per kind of fact and engine, P(useful) = sigmoid(intercept + slope * log odds of the engine's
-confidence) (Platt 1999). Intercept and slope have normal priors around 0 and 1, so that a few
-verdicts change little. For the rules, the priors are as wide as the spread of lines fitted to
-single corpora on which the weights were not trained (`python -m benchmarks.corpus_lines`). The
-prior for language models is wide, because none of their facts have been judged and their
-confidence depends only on the form of their match.
+confidence) (Platt 1999); a statement's confidence says only that it is right, so P(not wrong).
+Intercept and slope have normal priors around 0 and 1. For the rules, the priors are as wide as the
+spread of lines fitted to single corpora on which the weights were not trained
+(`python -m benchmarks.corpus_lines`). The prior for language models is wide, because none of their
+facts have been judged and their confidence depends only on the form of their match.
 """
 
 import math
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 SPREAD_OF_RULES = (0.35, 0.1)  # standard deviations of intercept and slope
 SPREAD_OF_MODELS = (1.0, 0.5)
+FEW = 5  # so many verdicts count half: a few are of one sitting, or on facts that caught the eye
 CLOSE = 1e-9  # Newton's method ends at a step of at most this size
 MOST_STEPS = 100
 
@@ -39,10 +40,10 @@ def recalibrations(verdicts: pa.Table) -> pa.Table:
     rows = sorted(verdicts.to_pylist(), key=lambda row: (row["fact_kind"], row["engine"]))
     found = []
     for (kind, engine), group in groupby(rows, lambda row: (row["fact_kind"], row["engine"])):
-        judged = list(group)
+        judged, right = list(group), kind == "statement"
         line = fit_line(
             [row["engine_confidence"] for row in judged],
-            [row["verdict"] == "useful" for row in judged],
+            [row["verdict"] != "wrong" if right else row["verdict"] == "useful" for row in judged],
             SPREAD_OF_RULES if engine == "rules" else SPREAD_OF_MODELS,
         )
         found.append((kind, engine, line.intercept, line.slope, line.verdicts))
@@ -69,16 +70,19 @@ def _most_likely(odds: np.ndarray, y: np.ndarray, spread: tuple[float, float]) -
     """Return intercept and slope by Newton's method; the posterior is concave, so there is one."""
     x = np.column_stack([np.ones(len(odds)), odds])
     prior, precision = np.array([0.0, 1.0]), 1 / np.square(spread)
+    weight = len(y) ** 2 / (len(y) ** 2 + FEW**2)
 
     def log_posterior(line: np.ndarray) -> float:
         z = x @ line
-        return float(y @ z - np.logaddexp(0, z).sum() - precision @ (line - prior) ** 2 / 2)
+        return float(
+            weight * (y @ z - np.logaddexp(0, z).sum()) - precision @ (line - prior) ** 2 / 2
+        )
 
     line = prior
     for _ in range(MOST_STEPS):
         p = 1 / (1 + np.exp(-np.clip(x @ line, -30, 30)))
-        gradient = x.T @ (y - p) - precision * (line - prior)
-        curvature = (x.T * (p * (1 - p))) @ x + np.diag(precision)
+        gradient = weight * x.T @ (y - p) - precision * (line - prior)
+        curvature = weight * (x.T * (p * (1 - p))) @ x + np.diag(precision)
         step = np.linalg.solve(curvature, gradient)
         while log_posterior(line + step) < log_posterior(line) and np.abs(step).max() > CLOSE:
             step = step / 2

@@ -8,7 +8,7 @@ triples relate them to.
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.knowledge import Theme
+from tasks.ingest.prose import line_of_words
 from tasks.text.chinese_words import STOP_WORDS, nested_words
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN
@@ -181,7 +182,7 @@ def _summary(
     parts = [listed.format(documents, between.join(titles[:TITLES]))]
     if entities:
         parts.append(named.format(between.join(entities[:ENTITIES])))
-    return " ".join([*parts, *(on_one_line(text) for _, _, text in quoted)])
+    return " ".join([*parts, *(line_of_words(text) for _, _, text in quoted)])
 
 
 def _known(entity: dict[str, Any]) -> str:
@@ -195,15 +196,20 @@ def _central_sentences(
 ) -> list[tuple[str, int, str]]:
     """Return sentences with the most central words for their length, one of each document.
 
-    Each comes with its document and the first character there.
+    Each comes with its document and the first character there. What several documents say word for
+    word is told of none.
     """
     terms = [(words_of(row["name"]), row["weight"]) for row in telling]
+    said: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for block in texts:
+        said[block["document_id"]] += _sentences_of(block)
+    documents = Counter(words for told in said.values() for words in {words for _, words in told})
     chosen = []
-    for document, blocks in groupby(texts, key=lambda row: row["document_id"]):
+    for document, told in said.items():
         scored = [
             (_centrality(words, terms), -start, words)
-            for block in blocks
-            for start, words in _sentences_of(block)
+            for start, words in told
+            if documents[words] == 1
         ]
         score, start, words = max(scored, default=(0.0, 0, ""))
         if score > 0:

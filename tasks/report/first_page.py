@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 _COUNTS = """
 select (select count(*) from documents) as documents, (select count(*) from entities) as entities,
-       (select count(*) from asserted_triples) as facts
+       (select count(*) from triples) as facts
 """
 # Questions that notes answer, about what most documents mention; one of each document. The embedded
 # engine's general question in Chinese finds no answer, so it suggests nothing.

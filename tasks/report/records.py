@@ -15,6 +15,7 @@ from tasks.gates.crossfit import BUDGETS
 from tasks.report.charts import bars, curves
 from tasks.report.links import Links
 from tasks.report.templates import PAGES, page
+from tasks.text.english_words import counted
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.live import latest
@@ -126,9 +127,9 @@ def _why(row: dict[str, Any]) -> str:
     silent = row["sentences"] - row["with_statement"]
     loose = row["with_statement"] - row["with_fact"]
     return (
-        f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; {loose:,} sentences gave "
-        f"only a statement, as they name no thing or no relation that is known; {silent:,} gave "
-        "nothing."
+        f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; "
+        f"{counted(loose, 'sentence', 'sentences')} gave only a statement, as no thing or no "
+        f"relation in it is known; {silent:,} gave nothing."
     )
 
 

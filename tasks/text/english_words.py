@@ -17,6 +17,11 @@ _CONTRACTED = {"'s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}
 _FINITE_BASES = frozenset(["am", "are", "is", "has"])
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with the words for it: `1 fact is`, `1,200 facts are`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 @lru_cache(maxsize=1 << 16)
 def is_word(word: str) -> bool:
     """Return whether a lower-case word is in the dictionary, in any form and not only as a name."""

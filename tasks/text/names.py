@@ -40,6 +40,8 @@ _HAN = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _COMMAS = re.compile("[,，;；、]")
 _ABBREVIATED = re.compile("^(?:英文|英语)?(?:简称|缩写|全称|名称|名)?[为是：:]?")
 _LATIN_NAME = re.compile(r"[A-Z][A-Za-z0-9 .'’&/-]*")
+GENERATION = r"(?:jr|sr|junior|senior|ii|iii|iv|the elder|the younger)\b\.?"
+_GENERATION = re.compile(rf",? ({GENERATION})$", re.IGNORECASE)
 _ENCLOSING = "\"'“”‘’«»‹›《》〈〉「」『』【】[]*_"
 
 _CAPITALISED = re.compile("[A-Z][a-z]*")
@@ -182,6 +184,12 @@ def strip_titles(name: str) -> str:
         if text.endswith(title) and len(text) > len(title) + 1:
             return text[: -len(title)]
     return text
+
+
+def split_generation(name: str) -> tuple[str, str]:
+    """Split `Ada Moe Jr.` into `("Ada Moe", "Jr.")`; the second is empty without a generation."""
+    found = _GENERATION.search(name[:MAX_NAME])
+    return (name[: found.start()], found[1]) if found else (name, "")
 
 
 @lru_cache(maxsize=1 << 16)

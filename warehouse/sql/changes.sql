@@ -1,8 +1,17 @@
 -- What differs from the parent edition, and why.
+-- A document under a new uri is moved; under the old one its row says nothing more.
 create table changed_documents as
+with renamed as (
+    select * from moved_documents
+    where document_id not in (select document_id from parent_documents)
+      and earlier_document_id in (select document_id from parent_documents)
+      and earlier_document_id not in (select document_id from documents)
+)
 select coalesce(a.document_id, b.document_id) as document_id, coalesce(a.uri, b.uri) as uri,
-       case when b.document_id is null then 'added' when a.document_id is null then 'gone'
-            else 'changed' end as kind
+       case when b.document_id is null
+            then if(a.document_id in (select document_id from renamed), 'moved', 'added')
+            when a.document_id is not null then 'changed'
+            when b.document_id not in (select earlier_document_id from renamed) then 'gone' end as kind
 from documents a full join parent_documents b on a.document_id = b.document_id
 where a.sha256 is distinct from b.sha256 or a.text is distinct from b.text
    or a.metadata is distinct from b.metadata;
@@ -64,7 +73,7 @@ where s.parent is not null
 union all
 select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, 'document', c.document_id
 from changed_documents c, build_settings s
-where s.parent is not null
+where s.parent is not null and c.kind is not null
 union all
 select distinct s.edition, s.parent, r.kind, 'relation', r.wording, r.wording || ' = ' || r.relation,
        case when s.overrides_changed then 'override' when s.code_changed then 'code' else 'document' end,

@@ -118,20 +118,21 @@ left join best b on b.document_id = c.document_id and b.name = c.name
 left join lives l on l.document_id = c.document_id and l.name = c.name
 left join near r on r.document_id = c.document_id and r.name = c.name;
 
--- Pairs of names that a language model takes for two things: it relates one to the other, or
--- describes both in one passage. Only names that share a word could be taken for one.
+-- Pairs of names that mean two things: a language model relates one to the other, or describes both
+-- in one passage, or anybody relates them as kin. Only names that share a word could be taken for one.
 create table distinct_names as
 with pairs as (
-    select document_id, head as name, tail as other, engine from triple_statements
+    select document_id, head as name, tail as other from triple_statements
     where value_type = 'entity'
       and not regexp_matches(lower(relation), 'name|abbrev|acronym|alias|known as|called|[名称稱]|缩写')
+      and (engine not like 'rules%' or regexp_matches(lower(relation), '\b((grand|great)?-?(son|daughter|father|mother|child|children)|parents?|brother|sister|sibling|wife|widow|husband|spouse|married|uncle|aunt|nephew|niece|cousin|heir|ancestor|descendant)\b'))
     union
-    select a.document_id, a.entity, b.entity, a.engine
+    select a.document_id, a.entity, b.entity
     from description_statements a join description_statements b using (document_id, passage_id)
-    where a.entity < b.entity
+    where a.entity < b.entity and a.engine not like 'rules%'
 )
 select distinct document_id, name, other from pairs
-where engine not like 'rules%' and name <> other
+where name <> other
   and list_has_any(string_split(lower(name), ' '), string_split(lower(other), ' '));
 
 create table local_aliases as

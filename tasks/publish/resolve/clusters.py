@@ -20,6 +20,7 @@ from tasks.publish.resolve.short_forms import without_legal_form
 from tasks.publish.resolve.variants import plurals_beside, variants
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import HAN
+from tasks.text.names import split_generation
 
 STATED, SHORTENED, PLURAL, VARIANT, SURNAME, SPELLING = range(6)
 """Kinds of evidence, strongest first."""
@@ -189,8 +190,8 @@ def _surname_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
     bearers: dict[str, set[Sense]] = defaultdict(set)
     shortened = Counter((unit.norm, sense.key) for sense, unit in _other_names(blocks))
     for norm, senses in blocks.items():
-        last = norm.rpartition(" ")[2]
-        if last != norm:
+        first, _, last = split_generation(norm)[0].rpartition(" ")
+        if first:
             bearers[last].update(sense for sense in senses if sense.kind == "person")
     for surname, persons in bearers.items():
         alone = blocks.get(surname, [])
@@ -246,6 +247,8 @@ def _similar_spellings(
 
 def _similar(one: str, other: str, kind: str) -> bool:
     if [c for c in one if c.isdigit()] != [c for c in other if c.isdigit()]:
+        return False
+    if split_generation(one)[1] != split_generation(other)[1]:
         return False
     if kind == "person" and _same_person_name(one.split(), other.split()):
         return True

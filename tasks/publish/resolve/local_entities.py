@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.extract.rules.confidence import is_common
 from tasks.publish.resolve.lives import Life, joined
 
 KIND_NOTES = frozenset({"person", "place", "organisation", "work", "event", "thing"})
@@ -123,11 +124,13 @@ def kinds_clash(one: str, other: str, name: str) -> bool:
     """Tell whether two kinds of one name imply two different entities.
 
     Place, organisation, thing, event and work are easily confused for a name of several words
-    (`University of Strelsau`), which hardly ever has a namesake of another kind.
+    (`University of Strelsau`), which hardly ever has a namesake of another kind; thing and
+    organisation for any name that is no common word, as a company is called like what it makes.
     """
     if one == other or "unknown" in (one, other):
         return False
-    return "person" in (one, other) or " " not in name
+    alike = " " in name or ({one, other} == {"thing", "organisation"} and not is_common(name))
+    return "person" in (one, other) or not alike
 
 
 def _fullest_first(unit: Unit) -> tuple[Any, ...]:

@@ -7,18 +7,21 @@ from functools import lru_cache
 from tasks.publish.resolve.local_entities import Unit, kinds_clash
 from tasks.text.english_words import is_inflected_verb, is_word
 from tasks.text.names import (
+    GENERATION,
     LEGAL_FORMS,
     MINOR_WORDS,
     disambiguator,
     is_acronym_of,
     normalise_name,
     other_names_in,
+    split_generation,
     strip_titles,
     words_joined,
 )
 
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
-_REST = re.compile(r",| of ")  # ends a person's name proper
+_REST = re.compile(rf",(?! {GENERATION})| of ", re.IGNORECASE)  # ends a person's name proper
+_ASIDE = re.compile(r"[(（][^)）]*[)）]")  # a maiden name or nickname within a name
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 # A date marks an issue and a number a part of a series, so neither distinguishes namesakes; a year
 # does, as it may be a film's.
@@ -56,33 +59,38 @@ def _usual_name(unit: Unit) -> str:
     return max(unit.names, key=lambda raw: (unit.names[raw], raw))
 
 
-def _bare(unit: Unit) -> str:
-    """Return a person's commonest name without form of address, note, or words after "of"."""
-    return _without_rest(_usual_name(unit))
-
-
 @lru_cache(maxsize=1 << 16)
-def _without_rest(name: str) -> str:
-    name, _ = disambiguator(name)
-    bare = _REST.split(name)[0] or name
-    return strip_titles(name if is_word(bare.lower()) else bare)  # Secretary of State Ann Lee
+def _divided(name: str) -> tuple[list[str], str, str]:
+    """Return the parts of a person's name proper, the generation, and what follows a comma or "of".
+
+    The parts are without form of address, note, and other names in brackets.
+    """
+    base, _ = disambiguator(name)
+    name = _ASIDE.sub("", base).strip() or base
+    bare, *rest = _REST.split(name, maxsplit=1)
+    if not bare or is_word(bare.lower()):
+        bare, rest = name, []  # Secretary of State Ann Lee
+    bare, generation = split_generation(strip_titles(bare))
+    return _parts(bare), generation, normalise_name("".join(rest))
 
 
 def forms_listed(unit: Unit) -> list[str]:
     """Return the normal forms of a name that are compared with short forms of fuller names."""
     if unit.kind not in ("person", "unknown"):
         return [unit.norm]
-    bare = normalise_name(_bare(unit))
+    parts, generation, _ = _divided(_usual_name(unit))
+    bare = normalise_name(" ".join((*parts, generation)))
     return sorted((unit.norm, bare)) if bare != unit.norm else [bare]
 
 
 def short_forms(unit: Unit, firsts: Mapping[str, int]) -> frozenset[str]:
     """Return the normalised short forms by which a document may refer to a name unexplained.
 
-    For a person: any part of the name, or its first and last part, without form of address. For
-    others: the name without its legal form, its initials (also of words written as one), and a
-    ship's name without HMS or the like. For the organisation that the document is about, also its
-    first word, if no other name of the corpus begins with it: `firsts` counts the first words.
+    For a person: any part of the name, or its first and last part, without form of address; a full
+    name needs its generation, as George Adams is not George Adams Jr. For others: the name without
+    its legal form, its initials (also of words written as one), and a ship's name without HMS or
+    the like. For the organisation that the document is about, also its first word, if no other name
+    of the corpus begins with it: `firsts` counts the first words.
     """
     name = _usual_name(unit)
     forms = _short_forms(unit.norm, name, unit.kind == "person")
@@ -98,12 +106,17 @@ def _short_forms(norm: str, name: str, person: bool) -> frozenset[str]:
     forms: set[str] = set()
     words = norm.split()
     if person:
-        parts = _parts(_without_rest(name))[:_MAX_PARTS]
-        ends = range(1, len(parts) + 1)
-        some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
-        some.add(f"{parts[0]} {parts[-1]}")  # Ada Lovelace for Ada Byron Lovelace
-        forms = {normalise_name(part) for part in some} if _is_full_name(parts) else set()
-        forms.add(normalise_name(_without_rest(name)))
+        parts, generation, _ = _divided(name)
+        runs = {tuple(parts)}
+        if _is_full_name(parts[:_MAX_PARTS]):
+            ends = range(1, min(len(parts), _MAX_PARTS) + 1)
+            runs |= {tuple(parts[start:end]) for end in ends for start in range(end)}
+            runs.add((parts[0], parts[-1]))  # Ada Lovelace for Ada Byron Lovelace
+        for run in runs:
+            if run[-1] == parts[-1]:
+                forms.add(normalise_name(" ".join((*run, generation))))
+            if run[-1] != parts[-1] or len(run) == 1:
+                forms.add(normalise_name(" ".join(run)))
     elif len(words) > 1:
         heavy = [word for word in words if word not in MINOR_WORDS]
         forms = {without_legal_form(norm)} | {
@@ -147,7 +160,8 @@ def _may_be_person(unit: Unit) -> bool:
 
 def gives_full_name(unit: Unit) -> bool:
     """Tell whether a name is more than a surname with a form of address, such as "M. Martin"."""
-    return unit.kind != "person" or len(_parts(_bare(unit))) > 1
+    parts, generation, _ = _divided(_usual_name(unit))
+    return unit.kind != "person" or len(parts) > 1 or bool(generation)
 
 
 def adds_role(full: Unit, short: Unit) -> bool:
@@ -164,7 +178,10 @@ def may_shorten(short: Unit, full: Unit) -> bool:
     if full.norm.split()[0] in _SHIPS:
         return short.norm == full.norm.partition(" ")[2]
     if full.kind == "person":
-        surname = normalise_name(_parts(_bare(full))[-1])
+        parts, _, rest = _divided(_usual_name(full))
+        if rest and _divided(_usual_name(short))[2] not in ("", rest):
+            return False  # Ann Lee of Ulm, Ann Lee of Bonn
+        surname = normalise_name(parts[-1])
         if surname == short.norm and _may_be_person(short):
             return True
     acronym = is_acronym_of(_usual_name(short), _usual_name(full))

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.publish.resolve.senses import Sense
 from tasks.text.english_words import is_plural, is_word
-from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
+from tasks.text.names import LEGAL_FORMS, normalise_name, split_generation, strip_titles
 
 _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")
 _VOWEL = re.compile("[aeiouy]")
-_GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _SEVERAL = 2
 _MANY = 3  # documents
 _RARELY = 8  # a name must be this many times as frequent as all others that end like it
@@ -181,7 +180,6 @@ def is_other_name(form: str, name: str, kind: str) -> bool:
     if norm == own or norm in LEGAL_FORMS or norm in (f"{own}s", own.removesuffix("s")):
         return False
     if kind == "person":
-        rest = own.removeprefix(f"{norm} ")
-        cut = " " in norm and rest != own and rest not in _GENERATIONS
+        cut = " " in norm and own.startswith(f"{norm} ") and split_generation(own)[0] != norm
         return not cut and f" {own} " not in f" {norm} " and strip_titles(form) == form
     return not (norm in own.split() and is_word(norm) and not form.isupper())
