@@ -9,7 +9,7 @@ import pytest
 
 import schemas
 from flows.commands.ask import answer_in_words
-from schemas.errors import AlmanacError, BusyError, HeldError
+from schemas.errors import AlmanacError, BusyError, HeldError, NotFoundError
 from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
@@ -173,11 +173,14 @@ def test_a_deleted_documents_facts_are_gone_and_its_entities_keep_their_ids(agai
     assert after["Marie Curie"] == before["Marie Curie"]
 
 
-def test_a_vanished_source_deletes_nothing(again):
+def test_a_vanished_source_deletes_nothing_and_one_that_never_was_is_a_mistake(again):
     home, source = again
     shutil.rmtree(source)
-    with pytest.raises(AlmanacError, match="nothing was deleted"):
+    with pytest.raises(AlmanacError, match="nothing was deleted") as vanished:
         refresh(home, [str(source)], SETTINGS)
+    with pytest.raises(NotFoundError, match="No such file"):
+        refresh(home, [str(source / "other")], SETTINGS)
+    assert vanished.value.exit_code == 1
     assert len(rows(home, schemas.Document)) == 4
 
 
@@ -215,7 +218,7 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
 
 def test_a_pattern_that_never_matched_is_a_mistake_one_that_did_is_emptied(home, tmp_path):
     pattern = str(tmp_path / "*.md")
-    with pytest.raises(AlmanacError, match=r"Nothing matches .*\*\.md, so nothing was read"):
+    with pytest.raises(NotFoundError, match=r"Nothing matches .*\*\.md, so nothing was read"):
         refresh(home, [pattern], SETTINGS)
     (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n")
     refresh(home, [pattern], SETTINGS)
