@@ -472,7 +472,7 @@ def test_what_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
     cut = gzip.compress(lines_of("\t").encode() * 50)[:-20]
     for name, content, error, words in (
         ("absent.tsv", None, UsageError, "No such file"), (".", None, UsageError, "folder"),
-        ("kb", "some words\n", UsageError, "cannot be recognised"),
+        ("kb", "some words\n", UsageError, "with --format. There are tsv.* nt,"),
         ("kb.gz", cut, AlmanacError, "broken"),
         ("kb.parquet", b"PAR1" + b"x" * 50, AlmanacError, "Parquet"),
     ):  # fmt: skip
