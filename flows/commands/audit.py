@@ -12,6 +12,7 @@ from flows.audit_form import KEYS, read_form, write_form
 from flows.jobs import Call, Job, Runner, finer, option, switch
 from flows.summary import rows_of
 from flows.terminal import Shown, Table
+from tasks.text.counted import counted
 
 if TYPE_CHECKING:
     from tasks.audit import Plan
@@ -123,25 +124,25 @@ class AuditFacts(Job):
         """Yield what was done, and the report."""
         if "written" in result:
             yield (
-                f"{result['written']} facts are in {result['file']}. Fill in the column verdict, "
-                f"then run `almanac audit --read {result['file']}`."
+                f"{counted(result['written'], 'fact is', 'facts are')} in {result['file']}. "
+                "Fill in the column verdict, then run `almanac audit --read "
+                f"{result['file']}`."
             )
             if result["sensitive"]:
-                yield (
-                    f"{result['sensitive']} sensitive facts were left out; `almanac audit` shows "
-                    "them."
-                )
+                were = ("sensitive fact was", "sensitive facts were")
+                yield f"{counted(result['sensitive'], *were)} left out; `almanac audit` shows all."
             return
         if "kept" in result:
-            yield f"{result['kept']} verdicts are kept."
+            yield f"{counted(result['kept'], 'verdict is', 'verdicts are')} kept."
             if result["rejected"]:
+                wrong = counted(result["rejected"], "wrong fact is", "wrong facts are")
                 yield (
-                    f"{result['rejected']} wrong facts are left out from the next refresh on; "
-                    "`almanac override list` shows them, `almanac override withdraw ID` takes one "
-                    "back."
+                    f"{wrong} left out from the next refresh on; `almanac override list` shows "
+                    "all, `almanac override withdraw ID` takes one back."
                 )
             if result["gone"]:
-                yield f"{result['gone']} facts of the file are not in the edition any more."
+                gone = counted(result["gone"], "fact of the file is", "facts of the file are")
+                yield f"{gone} not in the edition any more."
         if not result["verdicts"]:
             yield "There are no verdicts yet."
             return

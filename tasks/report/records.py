@@ -126,9 +126,8 @@ def _why(row: dict[str, Any]) -> str:
     silent = row["sentences"] - row["with_statement"]
     loose = row["with_statement"] - row["with_fact"]
     return (
-        f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; {loose:,} sentences gave "
-        f"only a statement, as they name no thing or no relation that is known; {silent:,} gave "
-        "nothing."
+        f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; {loose:,} gave only a "
+        f"statement, as no thing or no relation in it is known; {silent:,} gave nothing."
     )
 
 
