@@ -104,6 +104,8 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="almanac",
         description="Keep a knowledge base up to date with texts; ask it, and query it in SQL.",
+        epilog="The exit code is 0 if all is done, 1 if the work failed, and 2 if the call was "
+        "wrong or names what does not exist; standard error says why.",
         allow_abbrev=False,
     )
     add_shared_options(parser)

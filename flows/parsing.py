@@ -182,7 +182,8 @@ def add_shared_options(parser: argparse.ArgumentParser, *, hidden: bool = False)
 
     where = "the almanac's folder (ALMANAC_HOME, else ./almanac-home; of demo ./demo-home)"
     add("--home", metavar="DIR", help=where)
-    add("--json", action="store_true", help="print one JSON value and nothing else")
+    only_json = "print one JSON value and nothing else; of a failure, nothing"
+    add("--json", action="store_true", help=only_json)
     add("--debug", action="store_true", help="show where an error comes from")
     add(
         "--set",

@@ -78,6 +78,7 @@ def read_sources(work: Refresh) -> None:
     ]
     for ingestion in ingestions:
         ingestion.check_listing()
+    work.sources_read = {ingestion.source for ingestion in ingestions}
     total, done = sum(len(ingestion.changed) for ingestion in ingestions), 0
     counts: Counter[str] = Counter()
     for ingestion in ingestions:

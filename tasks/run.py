@@ -78,7 +78,8 @@ class Work:
     """The state shared by the stages of a run.
 
     `each` decides where batches are processed; a `cluster`, if there is one, before it.
-    `candidate` is the edition built for publication; None if nothing has changed.
+    `sources_read` are those whose texts it looks at. `candidate` is the edition built for
+    publication; None if nothing has changed.
     """
 
     home: Home
@@ -87,6 +88,7 @@ class Work:
     report: Report = silent
     each: Each | None = None
     cluster: Workers | None = None
+    sources_read: set[str] = field(default_factory=set)
     candidate: Edition | None = None
 
 

@@ -15,6 +15,7 @@ from tests.documents import write_texts
 from tests.test_ledger import call, reply
 from warehouse.backup import back_up
 from warehouse.home import Home
+from warehouse.journal import Journal
 
 BOAT = "# Boats\n\nThe Zorbia was built by Edna Quill in 1931.\n"
 
@@ -93,9 +94,10 @@ def test_a_folder_of_something_else_is_refused(own_home, tmp_path, name):
         back_up(Home(own_home), tmp_path / name)
 
 
-def test_a_copy_that_went_its_own_way_is_refused(own_home, tmp_path):
+@pytest.mark.parametrize("folder", ["journal", "live"])
+def test_a_copy_that_went_its_own_way_is_refused(own_home, tmp_path, folder):
     back_up(Home(own_home), tmp_path / "copy")
     scans = Home(own_home).journal.table(Scan)
-    Home(tmp_path / "copy").journal.append({Scan: scans})
-    with pytest.raises(UsageError, match="neither empty nor an earlier copy"):
+    Journal(tmp_path / "copy" / folder).append({Scan: scans})
+    with pytest.raises(UsageError, match="that nobody has written into"):
         back_up(Home(own_home), tmp_path / "copy")

@@ -103,6 +103,18 @@ def test_what_is_not_asserted_has_a_reifier_only(tmp_path):
     assert sum('schema:modality> "reported"' in line for line in lines) == 1
 
 
+def test_rdf_is_silent_on_what_is_unknown(tmp_path):
+    entities = {"Ada": ("person", []), "Zorb": ("unknown", [])}
+    facts = [("a", "Ada", "met", "Zorb")]
+    edition = make_edition(tmp_path / "1-a", {"a": "Ada Zorb"}, entities, facts)
+    with duckdb.connect(str(edition.database)) as con:
+        con.execute("update triples set modality = 'reported', polarity = null")
+    export(edition, "nt", tmp_path / "out.nt", spill=tmp_path / "spill")
+    text = (tmp_path / "out.nt").read_text(encoding="utf-8")
+    assert re.findall(r"<urn:almanac:kind:(.*)>", text) == ["person"]
+    assert '""' not in text
+
+
 def test_years_and_days_are_typed_and_keep_their_words(small_home, tmp_path):
     from warehouse.home import Home
 

@@ -35,6 +35,7 @@ class Read:
         self.values = [t["tail"] for t in triples if t["is_value"]]
         self.weights = [t["weight"] for t in triples]
         self.names = {e["entity"]: e["name"] for e in rows(batches, ImportedEntity)}
+        self.kinds = {e["name"]: e["kind"] for e in rows(batches, ImportedEntity) if e["kind"]}
         self.descriptions = {e["entity"]: e["description"] for e in rows(batches, ImportedEntity)}
         self.aliases = {(a["entity"], a["alias"]) for a in rows(batches, ImportedAlias)}
 
@@ -284,6 +285,24 @@ def test_the_label_of_a_blank_node_is_its_name(tmp_path: Path, label: str) -> No
     assert found.names == {"_:m1": "Old Mill", "_:m2": "Old Mill"}
 
 
+def test_a_class_called_as_a_kind_gives_its_members_the_kind(tmp_path: Path) -> None:
+    a = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    classes = {
+        "Mill": ["https://schema.org/Place", "http://e/Monument"],
+        "Guild": ["https://schema.org/Organization", "http://www.w3.org/2002/07/owl#Thing"],
+        "Inn": ["https://schema.org/Place", "https://schema.org/Organization"],
+        "Ada": ["http://e/Q5"],
+        "Hammer": ["urn:almanac:kind:thing"],
+        "Idea": ["http://www.w3.org/2002/07/owl#Thing"],
+    }
+    stated = [(one, of) for one, several in classes.items() for of in several]
+    lines = "".join(f"<http://e/{one}> <{a}> <{of}> .\n" for one, of in stated)
+    found = read(tmp_path / "kb.nt", f'{lines}<http://e/Q5> <{label}> "Person"@en .\n')
+    kinds = {"Mill": "place", "Guild": "organisation", "Ada": "person", "Hammer": "thing"}
+    assert found.kinds == kinds and len(found.triples) == len(stated)
+
+
 def test_conceptnet_assertions(tmp_path: Path) -> None:
     def line(relation: str, start: str, end: str, weight: float) -> str:
         details = json.dumps({"dataset": "/d/x", "weight": weight})
@@ -453,7 +472,7 @@ def test_what_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
     cut = gzip.compress(lines_of("\t").encode() * 50)[:-20]
     for name, content, error, words in (
         ("absent.tsv", None, UsageError, "No such file"), (".", None, UsageError, "folder"),
-        ("kb", "some words\n", UsageError, "cannot be recognised"),
+        ("kb", "some words\n", UsageError, "with --format. There are tsv.* nt,"),
         ("kb.gz", cut, AlmanacError, "broken"),
         ("kb.parquet", b"PAR1" + b"x" * 50, AlmanacError, "Parquet"),
     ):  # fmt: skip

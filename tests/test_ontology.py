@@ -355,7 +355,7 @@ def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFi
     write(own_home, text)
     assert main(["ontology", *home]) == 0
     out, err = capsys.readouterr()
-    assert "1 relations, mode warn" in err
+    assert "1 relation, mode warn" in err
     assert "the head is of another kind" in out and "heads with several tails" in out
 
 

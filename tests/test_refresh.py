@@ -9,7 +9,7 @@ import pytest
 
 import schemas
 from flows.commands.ask import answer_in_words
-from schemas.errors import AlmanacError, BusyError, HeldError
+from schemas.errors import AlmanacError, BusyError, HeldError, NotFoundError
 from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
@@ -182,11 +182,14 @@ def test_a_renamed_file_is_moved(again):
     assert [(row["kind"], row["text"]) for row in changed] == [("moved", "renamed.md")]
 
 
-def test_a_vanished_source_deletes_nothing(again):
+def test_a_vanished_source_deletes_nothing_and_one_that_never_was_is_a_mistake(again):
     home, source = again
     shutil.rmtree(source)
-    with pytest.raises(AlmanacError, match="nothing was deleted"):
+    with pytest.raises(AlmanacError, match="nothing was deleted") as vanished:
         refresh(home, [str(source)], SETTINGS)
+    with pytest.raises(NotFoundError, match="No such file"):
+        refresh(home, [str(source / "other")], SETTINGS)
+    assert vanished.value.exit_code == 1
     assert len(rows(home, schemas.Document)) == 4
 
 
@@ -224,7 +227,7 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
 
 def test_a_pattern_that_never_matched_is_a_mistake_one_that_did_is_emptied(home, tmp_path):
     pattern = str(tmp_path / "*.md")
-    with pytest.raises(AlmanacError, match=r"Nothing matches .*\*\.md, so nothing was read"):
+    with pytest.raises(NotFoundError, match=r"Nothing matches .*\*\.md, so nothing was read"):
         refresh(home, [pattern], SETTINGS)
     (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n")
     refresh(home, [pattern], SETTINGS)
@@ -340,13 +343,16 @@ def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(published, workers, tmp_path):
+def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(
+    published, workers, tmp_path, capfd
+):
     from tasks.extract.batches import PoolOfWorkers, worker_pool
 
     home, source = Home(published / "home"), published / "corpus"
     other, settings = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": workers})
     pool = PoolOfWorkers(lambda: worker_pool(workers), workers) if workers > 1 else None
     refresh(other, [str(source)], settings, each=pool)
+    assert not capfd.readouterr().err  # no worker complains at its end
     for row in (schemas.Triple, schemas.Description, schemas.Aspect, schemas.Alias):
         assert rows(home, row) == rows(other, row)
     ids = [[entity["entity_id"] for entity in rows(h, schemas.Entity)] for h in (home, other)]

@@ -11,6 +11,7 @@ from schemas.settings import EngineSettings, Settings, load_settings
 from tasks.refresh import refresh
 from tasks.show import show_entity
 from tasks.sources import list_sources
+from tasks.text.english_words import counted
 from tests.current_edition import current
 from tests.documents import write_texts
 from warehouse.home import Home
@@ -98,10 +99,10 @@ def test_a_name_of_several_words_needs_no_quotes(small_home, almanac):
     assert almanac.json(small_home, "show", "Ada", "Lovelace")["name"] == "Ada Lovelace"
 
 
-def test_show_counts_one_document_in_the_singular():
-    from flows.commands.show import _counted
-
-    assert [_counted(1, "document"), _counted(2, "document")] == ["1 document", "2 documents"]
+def test_one_thing_is_counted_in_the_singular():
+    assert [counted(n, "document") for n in (1, 2)] == ["1 document", "2 documents"]
+    assert counted(1, "fact is", "facts are") == "1 fact is"
+    assert counted(1200, "fact is", "facts are") == "1,200 facts are"
 
 
 def test_show_says_how_many_facts_it_leaves_out(small_home, almanac, monkeypatch):

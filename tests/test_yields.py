@@ -78,6 +78,15 @@ def test_a_source_of_which_little_was_understood_is_warned_of(row, words):
         assert expected in warning
 
 
+def test_a_source_is_warned_of_only_by_a_run_that_reads_it(tmp_path):
+    home, notes = Home(tmp_path / "home"), []
+    poor = " ".join(["Hello there, dear reader!"] * ENOUGH_SENTENCES)
+    for name, text in (("poor.txt", poor), ("good.txt", "Ada moved to Rome in 1901.")):
+        (tmp_path / name).write_text(text)
+        notes.append(refresh(home, [str(tmp_path / name)], SETTINGS).notes)
+    assert [len(of_run) for of_run in notes] == [1, 0]
+
+
 def test_a_model_is_not_expected_to_give_statements():
     assert not list(low_yields([_row(100, 0, 50)], "openai"))
     rows = [_row(100, 0, 50), _row(100, 90, 50), _row(100, 0, 0)]

@@ -72,14 +72,20 @@ def _check(home: Home, target: Path) -> None:
         raise UsageError(f"There is no almanac in {home.path}.")
     if target.resolve().is_relative_to(home.path.resolve()):
         raise UsageError(f"{target} lies in the home that is to be copied; name a folder outside.")
-    theirs, ours = (place.journal.folder / "commits.jsonl" for place in (Home(target), home))
-    known = theirs.read_bytes() if theirs.exists() else b""
     is_ours = not any(target.glob("*")) or (target / MARK).exists()
-    if not (is_ours and (not known or ours.read_bytes().startswith(known))):
+    if not (is_ours and all(_goes_on(journal, target) for journal in (home.journal, home.live))):
         raise UsageError(
-            f"{target} is neither empty nor an earlier copy of {home.path}; name another folder."
+            f"{target} is neither empty nor an earlier copy of {home.path} that nobody has written "
+            "into; name another folder."
         )
     durable.write_bytes(target / MARK, b"")
+
+
+def _goes_on(journal: Journal, target: Path) -> bool:
+    """Return whether a journal begins with every commit that its copy has."""
+    logs = (folder / "commits.jsonl" for folder in (journal.folder, target / journal.folder.name))
+    ours, theirs = (log.read_bytes() if log.exists() else b"" for log in logs)
+    return ours.startswith(theirs)
 
 
 def _copy_editions(home: Home, target: Path, copied: Copied) -> None:

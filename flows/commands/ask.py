@@ -29,6 +29,7 @@ from schemas.errors import UsageError
 from schemas.labels import HeldLabels, labels_of_reader
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings, changed_settings
+from tasks.text.english_words import counted
 
 if TYPE_CHECKING:
     from tasks.ask.route import AskOptions, Turn, Watcher
@@ -124,7 +125,9 @@ class Ask(Asking):
 
     question: list[str] = operand("QUESTION", "The question, in quotes or without.", [])
     interactive: bool = switch(
-        "Ask one question after another; with --json, one object per line.", also=("-i",)
+        "Ask the questions on standard input, one a line, typed or of a file (< FILE); with "
+        "--json, one object per line.",
+        also=("-i",),
     )
     choices: list[str] = option(
         "CHOICE", "One of the possible answers; may be repeated (any answer).", []
@@ -336,7 +339,7 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
         yield f"  {mark}“{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
         yield f"  {' ' * len(mark)}— {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
-        yield f"  … and {len(answer.evidence) - len(shown)} more places (--explain)."
+        yield f"  … and {counted(len(answer.evidence) - len(shown), 'more place')} (--explain)."
     if answer.unsupported:
         yield "  [?] No quotation bears this out."
     if answer.answer and answer.route == "none":
@@ -364,8 +367,8 @@ def _explained(answer: Answer) -> Iterator[Shown]:
     cost = f", cost {usage.cost:.6f}" if usage.cost else ""
     yield (
         f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
-        f"{usage.calls} model calls, {usage.tokens_in} and {usage.tokens_out} tokens{cost}, "
-        f"question {answer.question_id}"
+        f"{counted(usage.calls, 'model call')}, {usage.tokens_in} and {usage.tokens_out} tokens"
+        f"{cost}, question {answer.question_id}"
     )
 
 
@@ -390,9 +393,10 @@ def _reading_words(way: Way) -> Iterator[str]:
     if way.computed:
         yield "a search program was asked for"
     repaired = "; asked again for quotations" if way.repaired else ""
+    claims = counted(way.claims, "claim was", "claims were")
     yield (
-        f"read {way.rounds} times; {way.located} of {way.quotations} quotations stand in their "
-        f"source, {way.claims} claims were checked{repaired}"
+        f"read {counted(way.rounds, 'time')}; {way.located} of {way.quotations} quotations stand "
+        f"in their source, {claims} checked{repaired}"
     )
 
 

@@ -12,6 +12,7 @@ from flows.audit_form import KEYS, read_form, write_form
 from flows.jobs import Call, Job, Runner, finer, option, switch
 from flows.summary import rows_of
 from flows.terminal import Shown, Table
+from tasks.text.english_words import counted
 
 if TYPE_CHECKING:
     from tasks.audit import Plan
@@ -121,31 +122,27 @@ class AuditFacts(Job):
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield what was done, and the report."""
-        from tasks.text.english_words import counted
-
         if "written" in result:
-            written = counted(result["written"], "fact is", "facts are")
             yield (
-                f"{written} in {result['file']}. Fill in the column verdict, "
-                f"then run `almanac audit --read {result['file']}`."
+                f"{counted(result['written'], 'fact is', 'facts are')} in {result['file']}. "
+                "Fill in the column verdict, then run `almanac audit --read "
+                f"{result['file']}`."
             )
             if result["sensitive"]:
-                left_out = counted(
-                    result["sensitive"], "sensitive fact was", "sensitive facts were"
-                )
-                yield f"{left_out} left out; `almanac audit` shows them."
+                were = ("sensitive fact was", "sensitive facts were")
+                yield f"{counted(result['sensitive'], *were)} left out; `almanac audit` shows all."
             return
         if "kept" in result:
             yield f"{counted(result['kept'], 'verdict is', 'verdicts are')} kept."
             if result["rejected"]:
-                rejected = counted(result["rejected"], "wrong fact is", "wrong facts are")
+                wrong = counted(result["rejected"], "wrong fact is", "wrong facts are")
                 yield (
-                    f"{rejected} left out from the next refresh on; `almanac override list` shows "
+                    f"{wrong} left out from the next refresh on; `almanac override list` shows "
                     "all, `almanac override withdraw ID` takes one back."
                 )
             if result["gone"]:
-                gone = counted(result["gone"], "fact", "facts")
-                yield f"Of the file, {gone} cannot be found in the edition any more."
+                gone = counted(result["gone"], "fact of the file is", "facts of the file are")
+                yield f"{gone} not in the edition any more."
         if not result["verdicts"]:
             yield "There are no verdicts yet."
             return

@@ -8,6 +8,7 @@ from typing import Any
 from flows.jobs import MODEL, Configured, Runner, operand, option
 from flows.terminal import Shown, Table
 from schemas.errors import UsageError
+from tasks.text.english_words import counted
 
 MINUTE = 60.0
 
@@ -75,9 +76,10 @@ def _trial(trial: dict[str, Any]) -> Iterator[Shown]:
     yield from (f"+ {words}" for words in trial["examples_added"])
     yield from (f"- {words}" for words in trial["examples_gone"])
     yield (
-        f"{trial['passages']} of {trial['passages_in_all']} passages, {trial['calls']} calls "
-        f"({trial['known_calls']} more were answered before), {trial['failed']} passages failed, "
-        f"{trial['rejected_facts']} facts had no support in their texts."
+        f"{trial['passages']} of {trial['passages_in_all']} passages, "
+        f"{counted(trial['calls'], 'call')} ({trial['known_calls']} answered before), "
+        f"{counted(trial['failed'], 'passage')} failed, "
+        f"{counted(trial['rejected_facts'], 'fact')} had no support in the texts."
     )
     sample, everything = _money(trial, "cost"), _money(trial, "cost_in_all")
     yield f"Cost of the sample: {sample} Cost of all passages: {everything}"

@@ -18,6 +18,7 @@ from schemas.errors import AlmanacError, BusyError
 from schemas.extras import E5_SMALL, INSTALL_MINILM, MINILM, missing_extras, pip_command
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
+from tasks.text.english_words import counted
 from warehouse.disk_errors import refusal_in_words
 
 if TYPE_CHECKING:
@@ -253,7 +254,9 @@ def _schedules() -> Finding:
         faults = list(troubles(client, found))
     if faults:
         return Finding("schedules", "warn", ". ".join(faults))
-    return Finding("schedules", "ok", f"{len(found)} deployments, with all that they need")
+    return Finding(
+        "schedules", "ok", f"{counted(len(found), 'deployment')}, with all that they need"
+    )
 
 
 def _disk(home: "Home") -> Finding:
@@ -276,7 +279,7 @@ def _journal(home: "Home") -> Finding:
     if damaged:
         words = f"damaged: {', '.join(damaged)}; restore these files from a backup"
         return Finding("journal", "fail", words)
-    return Finding("journal", "ok", f"intact, {home.journal.position} commits")
+    return Finding("journal", "ok", f"intact, {counted(home.journal.position, 'commit')}")
 
 
 def _edition(home: "Home") -> Finding:

@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from flows.jobs import MODEL, QUESTIONS, Job, Runner, finer, option, switch
 from flows.terminal import Shown, Table
+from tasks.text.english_words import counted
 
 
 class EvaluationJob(Job):
@@ -106,7 +107,7 @@ class EvaluateAnswers(EvaluationJob):
             yield _gains(result)
         for stage, share in result.get("stages", {}).items():
             yield f"{stage}: {share:.3f} of the questions passed this stage."
-        yield f"Learned from {result['learned_from']} questions."
+        yield f"Learned from {counted(result['learned_from'], 'question')}."
 
 
 def _gains(result: dict[str, Any]) -> Table:

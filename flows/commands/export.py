@@ -6,6 +6,7 @@ from typing import Any
 
 from flows.jobs import EDITION, LABELS, Command, Runner, option
 from flows.terminal import Shown
+from tasks.text.english_words import counted
 
 
 class Export(Command):
@@ -34,7 +35,7 @@ class Export(Command):
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield what was written where."""
-        files = f"{result['files']:,} file{'' if result['files'] == 1 else 's'}"
+        files = counted(result["files"], "file")
         yield f"{result['out']}: edition {result['edition']}, {files}, {result['bytes']:,} bytes"
 
 

@@ -8,6 +8,7 @@ from flows.jobs import Command, Runner, finer, operand, option
 from flows.terminal import Remark, Shown, Table
 from schemas.errors import UsageError
 from schemas.ontology import ONTOLOGY_FILE
+from tasks.text.english_words import counted
 
 _SHOWN = ("triples", "what does not fit", "relation", "such as")
 _REASONS = {
@@ -37,10 +38,10 @@ class Suggest(Command):
         if self.out is not None:
             path = Path(self.out)
             _write_new(path, _as_yaml(proposal))
+            relations = counted(len(proposal["relations"]), "relation")
             runner.warn(
-                f"Proposed {len(proposal['relations'])} relations in {path}. Correct it, and save "
-                "it as ontology.yaml in the home; `almanac ontology check` says what does not fit "
-                "it."
+                f"Proposed {relations} in {path}. Correct it, and save it as ontology.yaml in the "
+                "home; `almanac ontology check` says what does not fit it."
             )
         return proposal
 
@@ -90,8 +91,8 @@ class Check(Command):
         edition = edition_of(home, self.edition)
         check_gazetteer(home.journal, ontology.gazetteer)
         runner.warn(
-            f"{path}: {len(ontology.kinds)} kinds, {len(ontology.relations)} relations, mode "
-            f"{ontology.mode}."
+            f"{path}: {counted(len(ontology.kinds), 'kind')}, "
+            f"{counted(len(ontology.relations), 'relation')}, mode {ontology.mode}."
         )
         misfitting = misfits(edition, ontology)
         return {"ontology": str(path), "edition": edition.id, "misfits": misfitting}
@@ -108,7 +109,8 @@ class Check(Command):
         ]
         yield Table(_SHOWN, shown)
         if len(rows) > len(shown):
-            yield Remark(f"{len(rows) - len(shown)} rarer ones are not shown; --json shows all.")
+            rarer = counted(len(rows) - len(shown), "rarer one is", "rarer ones are")
+            yield Remark(f"{rarer} not shown; --json shows all.")
 
 
 COMMAND = {"check": Check, "suggest": Suggest}

@@ -10,6 +10,7 @@ from flows import terminal
 from flows.jobs import Call, Command, Runner, operand, option, switch
 from flows.terminal import Shown
 from schemas.errors import AlmanacError
+from tasks.text.english_words import counted
 
 if TYPE_CHECKING:
     from warehouse.editions import Edition
@@ -96,8 +97,9 @@ class Merge(_Correction):
         kinds = [entity["kind"] for entity in both]
         if kinds[0] != kinds[1] and not {None, "", "unknown"} & set(kinds):
             terminal.say(
-                f"Warning: {both[0]['name']} is a {kinds[0]} and {both[1]['name']} a {kinds[1]}. "
-                "If they are two, take the correction back with `almanac override withdraw ID`."
+                f"Warning: the kind of {both[0]['name']} is {kinds[0]}, that of {both[1]['name']} "
+                f"is {kinds[1]}. If they are two, take the correction back with `almanac override "
+                "withdraw ID`."
             )
         return super().run(call)
 
@@ -105,7 +107,7 @@ class Merge(_Correction):
         for entity, role in zip(both, ("goes", "stays"), strict=True):
             yield (
                 f"{entity['name']} ({entity['kind'] or 'kind unknown'}, {entity['entity_id']}), "
-                f"which {role}: {entity['facts']} facts"
+                f"which {role}: {counted(entity['facts'], 'fact')}"
             )
             for words in filter(None, [entity["description"], *entity["examples"]]):
                 yield f"  {terminal.one_line(words)[:SHOWN_CHARS]}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from flows.jobs import EDITION, LABELS, Job, Runner, option
 from flows.terminal import Shown
+from tasks.text.english_words import counted
 
 
 class Report(Job):
@@ -37,8 +38,8 @@ class Report(Job):
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield where the first page is."""
-        size = result["bytes"] / 1e6
-        yield f"{result['files']} files, {size:.1f} MB. Open {result['address']} in a browser."
+        files, size = counted(result["files"], "file"), result["bytes"] / 1e6
+        yield f"{files}, {size:.1f} MB. Open {result['address']} in a browser."
 
 
 COMMAND = Report

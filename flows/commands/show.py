@@ -9,6 +9,7 @@ from flows.jobs import EDITION, READER, Command, Runner, operand, option, switch
 from flows.terminal import Shown, Table, one_line
 from schemas.documents import cited_as
 from schemas.labels import HeldLabels, labels_of_reader
+from tasks.text.english_words import counted
 
 SHOWN = 20  # rows of each kind
 
@@ -44,8 +45,8 @@ class Show(Command):
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield the entity's description, then the facts about it, each with its source."""
         most = None if self.all else SHOWN
-        mentions = _counted(result["mentions"], "mention")
-        documents = _counted(result["documents"], "document")
+        mentions = counted(result["mentions"], "mention")
+        documents = counted(result["documents"], "document")
         yield one_line(f"{result['name']} ({result['kind']}), {result['entity_id']}")
         yield f"graph {result['graph']}, {mentions} in {documents}"
         if result["aliases"]:
@@ -68,10 +69,6 @@ class Show(Command):
                 yield Table([*columns, "confidence", "source"], cells)
             if most is not None and len(rows) > most:
                 yield f"and {len(rows) - most} more (--all)"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _source(row: dict[str, Any]) -> list[Any]:

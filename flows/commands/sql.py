@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 from flows import terminal
 from flows.jobs import EDITION, READER, Call, Configured, operand, option
 from schemas.labels import HeldLabels, labels_of_reader
+from tasks.text.english_words import counted
 
 if TYPE_CHECKING:
     from warehouse.sql_process import SqlProcess
@@ -121,7 +122,7 @@ def _write_table(result: "SqlResult", out: TextIO) -> None:
     cells = [[_as_cell(value) for value in row] for row in first]
     terminal.table(result.columns, cells, out, ANY_WIDTH)
     long_cells = any(len(_as_text(value)) > CELL_CHARS for row in first for value in row)
-    rows = f"{result.row_count} row{'' if result.row_count == 1 else 's'}"
+    rows = counted(result.row_count, "row")
     if result.row_count > ROWS_SHOWN:
         rows += f"; the first {ROWS_SHOWN} are shown, --format csv prints all"
     terminal.show(rows)

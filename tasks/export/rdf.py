@@ -36,8 +36,7 @@ QUERIES = (
     """select concat(
         says(address('entity', entity_id), 'rdfs', 'label', in_language(name, language)),
         says(address('entity', entity_id), 'rdf', 'type', address('kind', nullif(kind, 'unknown'))),
-        says(address('entity', entity_id), 'dcterms', 'description',
-             case when description is not null then literal(description) end))
+        says(address('entity', entity_id), 'dcterms', 'description', literal(description)))
     from entities""",
     """select says(address('entity', entity_id), 'skos', 'altLabel', literal(alias))
     from aliases join entities using (entity_id) where alias <> name""",
@@ -66,10 +65,8 @@ QUERIES = (
         case when unit is not null and isfinite(number) then concat(
             says(reifier, 'schema', 'number', typed(number, 'double')),
             says(reifier, 'schema', 'unit', literal(unit))) end,
-        case when valid_from is not null then
-            says(reifier, 'schema', 'validFrom', literal(valid_from)) end,
-        case when valid_to is not null then
-            says(reifier, 'schema', 'validTo', literal(valid_to)) end,
+        says(reifier, 'schema', 'validFrom', literal(valid_from)),
+        says(reifier, 'schema', 'validTo', literal(valid_to)),
         case when not plain then concat(
             says(reifier, 'schema', 'polarity', literal(polarity)),
             says(reifier, 'schema', 'modality', literal(modality))) end,

@@ -1,8 +1,8 @@
 """Choose the engine, and extract facts from batches of passages, here or in worker processes."""
 
+import atexit
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager
@@ -229,11 +229,16 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
 def _end_with_parent() -> None:
     """End this worker when its parent dies, even if the parent was killed."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    parent = os.getppid()
+    parent, done = os.getppid(), threading.Event()
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(0.5)
+            if done.wait(0.5):
+                return
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    # What a thread still holds at the end cannot be freed, of which DuckDB's bindings complain.
+    atexit.register(watcher.join)
+    atexit.register(done.set)

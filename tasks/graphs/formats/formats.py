@@ -109,7 +109,9 @@ def guess_format(path: Path) -> str:
             return name
     if suffixes[-1:] == [".csv"]:
         return "csv"
-    raise UsageError(f"The format of {path} cannot be recognised; give it with --format.")
+    raise UsageError(
+        f"The format of {path} cannot be recognised; give it with --format. {_formats_known()}"
+    )
 
 
 def plan(
@@ -140,9 +142,13 @@ def _format(part: FileMapping, format: str, path: Path) -> str:
         return "records"
     chosen = part.format or (guess_format(path) if format == "auto" else format)
     if chosen not in FORMATS and plug_in(GROUP, chosen) is None:
-        there = ", ".join([*FORMATS, *plug_ins(GROUP)])
-        raise UsageError(f"{chosen!r} is no format; there are {there}.")
+        raise UsageError(f"{chosen!r} is no format. {_formats_known()}")
     return chosen
+
+
+def _formats_known() -> str:
+    names = ", ".join([*FORMATS, *plug_ins(GROUP)])
+    return f"There are {names}; RDF is read as nt, N-Triples or N-Quads."
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -1,5 +1,7 @@
 """N-Triples and N-Quads: IRIs and blank nodes are entities, literals are values, labels are names.
 
+A class that is called as one of our kinds of entities, here or in the graph, gives its members the
+kind; a member of several such classes has none.
 Grammar: https://www.w3.org/TR/n-triples/; the fourth part of a quad is ignored.
 """
 
@@ -17,16 +19,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.imports import ImportedEntity
+from schemas.ontology import KINDS
 from tasks.graphs.formats.batch import ENTITIES, GraphBatch, add_aliases, add_triples, renamed
 from tasks.graphs.formats.lines import Lines, blocks_of_lines
 from tasks.graphs.formats.mapping import FileMapping
 
 BATCH_ROWS = 100_000
-_LAST_PART = r"(?P<name>[^/#]+)[/#]?$"
+_LAST_PART = r"(?:^[^/#]*:|[/#])(?P<name>[^/#]+)[/#]?$"
 _NAMED = """
-select e.iri as entity, n.name, d.text as description
-from (select distinct iri from iris) e
-left join (select iri, arg_min(text, place) as name from names group by iri) n using (iri)
+with n as (select iri, arg_min(text, place) as name from names group by iri),
+k as (
+    select c.iri, min(kind) as kind
+    from classes c left join n on n.iri = c.class
+    join kinds on kind in (
+        replace(lower(c.word), 'organization', 'organisation'), lower(n.name))
+    group by c.iri having min(kind) = max(kind)
+)
+select e.iri as entity, n.name, k.kind, d.text as description
+from (select distinct iri from iris) e left join n using (iri) left join k using (iri)
 left join (select iri, arg_min(text, place) as text from descriptions group by iri) d using (iri)
 """
 
@@ -48,6 +58,8 @@ class IriNames:
         self._con.execute("create table iris (iri varchar)")
         self._con.execute("create table names (iri varchar, text varchar, place bigint)")
         self._con.execute("create table descriptions (iri varchar, text varchar, place bigint)")
+        self._con.execute("create table classes (iri varchar, class varchar, word varchar)")
+        self._con.from_arrow(pa.table({"kind": KINDS})).create("kinds")
 
     def add_iris(self, *columns: pa.Array) -> None:
         """Add IRIs that occur in the graph."""
@@ -59,12 +71,18 @@ class IriNames:
         rows = pa.table({"iri": iri, "text": text, "place": place})
         self._con.from_arrow(rows).insert_into(table)
 
+    def add_classes(self, iri: pa.Array, of: pa.Array) -> None:
+        """Add the class that each IRI is a member of."""
+        encoded = of.dictionary_encode()
+        word = last_part(encoded.dictionary).take(encoded.indices)
+        rows = pa.table({"iri": iri, "class": of, "word": word})
+        self._con.from_arrow(rows).insert_into("classes")
+
     def entities(self) -> Iterator[pa.Table]:
         """Yield entity rows for all IRIs, each once."""
         for rows in self._con.sql(_NAMED).to_arrow_reader(BATCH_ROWS):
             name = pc.coalesce(rows["name"], last_part(rows["entity"]))
-            kind = pa.nulls(len(rows), pa.string())
-            columns = [rows["entity"], name, kind, rows["description"]]
+            columns = [rows["entity"], name, rows["kind"], rows["description"]]
             yield pa.table(columns, schema=ENTITIES)
 
     def close(self) -> None:
@@ -95,6 +113,8 @@ _STATEMENT = (
 # Most lines have this form, which is parsed three times as fast.
 _PLAIN = r"^<(?P<head>[^<>\s\\]*)> <(?P<relation>[^<>\s\\]*)> <(?P<node>[^<>\s\\]*)> \.$"
 _PREFIX = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "owl": "http://www.w3.org/2002/07/owl#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "skos": "http://www.w3.org/2004/02/skos/core#",
     "schema": "http://schema.org/",
@@ -121,6 +141,8 @@ def _full(names: Sequence[str]) -> pa.Array:
 
 _NAMES_FULL, _DESCRIPTIONS_FULL = _full(_NAMES), _full(_DESCRIPTIONS)
 _ALIASES_FULL = _full((*_NAMES, *_ALIASES))
+[_TYPE] = _full(["rdf:type"])
+_ANYTHING = _full(("owl:Thing", "schema:Thing", "schemas:Thing"))  # classes of all there is
 
 
 def read_ntriples(
@@ -199,6 +221,9 @@ def _add_triples(
     if not len(statements.numbers):
         return
     names.add_iris(_iris(statements.head), _iris(statements.node.drop_null()))
+    stated = pc.and_(pc.equal(statements.relation, _TYPE), pc.is_valid(statements.node))
+    typed = statements.where(pc.and_not(stated, pc.is_in(statements.node, value_set=_ANYTHING)))
+    names.add_classes(typed.head, typed.node)
     encoded = statements.relation.dictionary_encode()
     relation = last_part(encoded.dictionary).take(encoded.indices)
     add_triples(
