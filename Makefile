@@ -24,9 +24,6 @@ test: $(STAMP)
 
 # xdist would leave files with few, long tests to the end, when one of the workers is idle. Tests
 # wait for a tenth of their time, so that a third process keeps two cores busy.
-# Compiled modules save each of the many processes half a second, and pytest, which compiles its
-# own form of the tests, ten seconds a worker; so this writes them even where the environment says no.
-tests: export PYTHONDONTWRITEBYTECODE =
 tests: $(STAMP)
 	@$(BIN)/python -m compileall -q schemas warehouse tasks flows almanac recipes benchmarks
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,11 @@ from warehouse.home import Home
 if TYPE_CHECKING:
     from tests.mock_endpoint import Running
     from tests.object_server import Bucket
+
+# Compiled modules save each of the many processes half a second, and pytest, which compiles its
+# own form of the tests, ten seconds a worker; so these are written whatever the environment says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Test processes share the cores; threads of one that wait for each other hold up the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -265,6 +265,12 @@ def test_a_sentence_longer_than_a_window_is_read_in_pieces() -> None:
     assert all(after[0] < before[1] for before, after in zip(cut, cut[1:], strict=False))
 
 
+def test_a_word_that_is_longer_than_a_window_is_not_read() -> None:
+    pieces = Pieces(load_tokenizer())
+    [tokens] = pieces.texts([f"The stamp of Brenholm is {'kQ7+' * 200}= and it is blue."])
+    assert tokens.ids == pieces.question("The stamp of Brenholm is and it is blue.")
+
+
 def test_markup_is_not_read() -> None:
     text = "Read [the **guide**](https://example.org/a/b) of `Brenholm`."
     assert without_markup(text) == "Read the guide of Brenholm."

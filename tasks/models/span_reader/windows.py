@@ -5,6 +5,7 @@ Training and reading cut texts in the same way.
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ _MARKUP = re.compile(
     r"|^[ \t]*(?:[-*+•·]|:[ \t]*|\d{1,3}[.)])[ \t]",
     re.M,
 )
+# Encoded files and rulers: no answer, which a window must hold whole, is so long a word.
+_UNREADABLE = re.compile(r"[!-~]{300,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def without_markup(text: str) -> str:
 
 def _tokens(text: str, encoding: Any) -> TextTokens:
     hidden = np.zeros(len(text) + 1, bool)
-    for match in _MARKUP.finditer(text):
+    for match in chain(_MARKUP.finditer(text), _UNREADABLE.finditer(text)):
         hidden[match.start() : match.end()] = True
     ids, all_offsets = encoding.ids, encoding.offsets  # each access copies the list
     kept = [number for number, (start, _) in enumerate(all_offsets) if not hidden[start]]
