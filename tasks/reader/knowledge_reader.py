@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
+from schemas.answers import Evidence
 from tasks.models.span_reader.reader import minilm_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
@@ -104,6 +105,10 @@ class _Facts(NamedThings):
     def values_beside(self, part: TextPart, answer: str) -> list[str]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False
         return self._values[part.relation] if alike else []
+
+    def around(self, place: Evidence) -> tuple[str, int]:
+        """Return a fact's own words: no list goes on behind them."""
+        return place.text, 0
 
     def look_up(self, names: Iterable[str]) -> list[EntityRef]:
         """Run a program that looks names up; return the entities that they mean."""

@@ -29,6 +29,7 @@ from tasks.text.question import Question, analyse
 from warehouse.editions import DUCKDB_FILE, Edition
 
 READ = 10  # passages that are read first
+AROUND = 10_000  # characters before and after a place in which its list is sought
 FOLLOWED = 2  # passages about a name that the first round led to
 _VALUES = """
 with stating as (
@@ -123,6 +124,19 @@ class PassageReader(NamedThings):
             },
         ).fetchall()
         return [value for (value,) in rows]
+
+    def around(self, place: Evidence) -> tuple[str, int]:
+        """Return the text of a document around a place, and where in it the place begins.
+
+        It has more than the passage, as a list may go on in the next one.
+        """
+        assert place.span_start is not None
+        first = max(0, place.span_start - AROUND)
+        rows = self._con.execute(
+            "select text[$first + 1 : $first + $length] from documents where document_id = $id",
+            {"id": place.document_id, "first": first, "length": 2 * AROUND},
+        ).fetchall()
+        return (rows[0][0] if rows else place.text), place.span_start - first
 
     def _passage(self, hit: Hit) -> Text:
         return _passage(hit, self._searcher.stated(hit.row))

@@ -167,7 +167,8 @@ def _read(
         if whole and _is_sure(first.sentences, sure):
             break
     if yes_or_no:
-        return _sentence(question, first) if _is_sure(first.sentences, least) else _nothing(first)
+        is_sure = _is_sure(first.sentences, least)
+        return _sentence(question, first, source) if is_sure else _nothing(first)
     beyond = _beyond(question, first.texts, source)
     *_, second = readings(question, beyond, source, reader, options, READ_NEXT, first)
     if _is_sure(second.answers, sure):
@@ -179,12 +180,12 @@ def _read(
         )
         if words_suffice:
             return _given(question, likelier, source, least)
-        return _sentence(question, likelier)
+        return _sentence(question, likelier, source)
     for reading in (first, second):
         if _is_sure(reading.answers, least):
             return _given(question, reading, source, least)
     if whole and _is_sure(second.sentences, least):
-        return _sentence(question, second)
+        return _sentence(question, second, source)
     return _nothing(first)
 
 
@@ -315,33 +316,30 @@ def _sentence_probability(read: Read) -> float:
     return read.sentences[0].probability if read.sentences else 0.0
 
 
-def _sentence(question: Question, read: Read) -> ReaderAnswer:
+def _sentence(question: Question, read: Read, source: Source) -> ReaderAnswer:
     """Return the likeliest sentence that contains the answer, for an answer without sure words.
 
     Where several, or steps, are asked for and it is an item of a list, all items are the answer.
     """
     best = read.sentences[0]
     listed = asks_for_several(question.text) or asks_for_steps(question.text)
-    items = _items(read, best) if listed else []
-    return _answer(items, read, best) if items else _whole_sentence(read, best)
+    items = _items(read, best, source) if listed else []
+    return _answer(items, read, best) if items else _whole_sentence(read, best, source)
 
 
-def _whole_sentence(read: Read, answer: FoundAnswer) -> ReaderAnswer:
+def _whole_sentence(read: Read, answer: FoundAnswer, source: Source) -> ReaderAnswer:
     """Return the sentence of an answer, and the list that it introduces; of a label its value."""
-    text, part = read.texts[answer.span.text], read.part(answer)
-    sentence = without_markup(value_of_line(part.evidence.text) or part.evidence.text)
-    if sentence.endswith((":", "：")) and text.whole:
-        _, _, following = text.whole.text.partition(part.evidence.text)
-        sentence = " ".join([sentence, "; ".join(items_after(following))]).strip()
+    place = read.part(answer).evidence
+    sentence = without_markup(value_of_line(place.text) or place.text)
+    if sentence.endswith((":", "：")):
+        text, start = source.around(place)
+        sentence = f"{sentence} {'; '.join(items_after(text[start + len(place.text) :]))}".strip()
     return _answer([sentence], read, answer)
 
 
-def _items(read: Read, answer: FoundAnswer) -> list[str]:
-    """Return the items of the list that an answer is from, also those beyond the piece read."""
-    text, part = read.texts[answer.span.text], read.part(answer)
-    if text.whole is None:
-        return items_around(text.words, answer.span.start)
-    return items_around(text.whole.text, text.whole.text.find(part.evidence.text))
+def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
+    """Return the items of the list that an answer is from, also those beyond the passage read."""
+    return items_around(*source.around(read.part(answer).evidence))
 
 
 def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
@@ -366,13 +364,13 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
             sure.append(answer)
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
-    if asks_for_steps(question.text) and (steps := _items(read, best)):
+    if asks_for_steps(question.text) and (steps := _items(read, best, source)):
         return _answer(steps, read, best)
     if not asks_for_several(question.text):
         return _only(question, given, values, read)
-    given = _items(read, best) or apart(and_others(given, values, question))
+    given = _items(read, best, source) or apart(and_others(given, values, question))
     if len(set(given)) == 1:
-        return _whole_sentence(read, best)
+        return _whole_sentence(read, best, source)
     return _answer(list(dict.fromkeys(given)), read, best)
 
 

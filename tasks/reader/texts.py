@@ -96,6 +96,10 @@ class Source(Protocol):
         """Return all values of the relation by which a part states an answer."""
         ...
 
+    def around(self, place: Evidence) -> tuple[str, int]:
+        """Return the text of a document around a place, and where in it the place begins."""
+        ...
+
 
 class NamedThings:
     """The methods of a source of texts that look up names and words in an edition's index."""
