@@ -36,7 +36,8 @@ polonium with Pierre Curie.
 In 1911 she received the Nobel Prize in Chemistry. Marie Curie died on 4 July 1934.
 """,
     "warsaw.md": "# Warsaw\n\nWarsaw is the capital of Poland. It lies on the Vistula.\n",
-    "polonium.md": "# Polonium\n\nPolonium is an element. It was discovered by Marie Curie in 1898.\n",
+    "polonium.md": "# Polonium\n\nPolonium is a chemical element. "
+    "It was discovered by Marie Curie in 1898.\n",
     "zh.md": "# 长江\n\n长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。\n",
 }
 
