@@ -301,9 +301,9 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
                 )
             continue
         headers[0] = "" if are_counted(rows) else headers[0]
-        key = KEYS[kind]
-        for row in rows if key is not None else ():
-            yield from _of_row(headers, row, key)
+        if (key := KEYS[kind]) is not None:
+            for row in rows:
+                yield from _of_row(headers, row, key)
 
 
 def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
