@@ -151,9 +151,9 @@ class SplitPassage(Row):
     headings: str = Field(description="The headings above it, outermost first, joined by ` > `.")
     language: str = Field(description="The content's language.")
     blocks: list[PassageBlock] = Field(
-        description="What the passage consists of: prose, item, row, grouped row, pair, quotation, "
-        "footnote, code, metadata, navigation, image, markup or page, each with its span in the "
-        "passage and what leads to it."
+        description="What the passage consists of: prose, item, pair, quotation, "
+        "footnote, code, metadata, navigation, image, markup, page, or row of a table, whose kind "
+        "says which column it is about; each with its span in the passage and what leads to it."
     )
 
 

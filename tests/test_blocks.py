@@ -262,6 +262,28 @@ def test_a_column_that_groups_a_table_is_no_subject_in_its_last_rows():
     assert [record.subject for record in records if record.label == "Depth"] == ports
 
 
+def subjects(head: str, rows: list[str]) -> list[str]:
+    """Return the subjects of the rows of a table in three columns and several passages."""
+    lines = [f"| {row} |" for row in (head, "- | - | -", *rows)]
+    found = [lay_out(row).records for row in split("c", "Ports", "\n".join(lines), "en", 40)]
+    return list(dict.fromkeys(record.subject for records in found for record in records))
+
+
+def test_an_odd_or_repeated_name_among_others_does_not_move_the_subjects_of_a_table():
+    ports = ["Brest", "Barry", "Saint Helena, Ascension and Tristan", "Oban", "Truro", "Brest"]
+    ports += ["The Old Harbour of the Fishers below the Castle", "Vannes", "12", "Zara"]
+    rows = [f"{port} | Keeper {place} | {place} m" for place, port in enumerate(ports)]
+    found = subjects("Port | Keeper | Depth", rows)
+    assert found == [port for port in dict.fromkeys(ports) if port != "12"]
+
+
+def test_a_table_no_column_of_which_tells_its_rows_apart_has_no_subjects():
+    gulls = [f"{kind} | {isle} | {isle[:2]}7 g" for isle in ("Skye", "Mull") for kind in "ab" * 9]
+    assert subjects("Kind | Isle | Mass", [*gulls, "c | Rum | 80 g"]) == []
+    races = ["2014-07-08 | Brest | Oban", "2014-07-13 | Oban | Barry", "2018-07-15 | Vannes | Cork"]
+    assert subjects("Day | Home | Guest", races) == []
+
+
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():
     _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
     assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]

@@ -54,3 +54,25 @@ def test_values_below_another_name_are_of_the_subject():
 def test_both_languages_have_one_relation_for_other_names():
     assert all(map(names_alias, ["also known as", "aliases", "外文名", "英文名", "通称", "别名"]))
     assert not names_alias("named after")
+
+
+@pytest.mark.parametrize(
+    ("head", "cells", "language", "kinds"),
+    [
+        ("Tonnage", ["1650", "1890", "340"], "en", ["number"] * 3),
+        ("Berths", ["1240", "1890"], "en", ["number"] * 2),
+        ("Length (m)", ["1650"], "en", ["number"]),
+        ("Passengers per year", ["1650", "12"], "en", ["number"] * 2),
+        ("Maiden voyage", ["1890", "unknown", "1912"], "en", ["year"] * 2),
+        ("Year of release", ["1240", "340"], "en", ["year", "number"]),
+        ("排水量", ["1650", "340"], "zh", ["number"] * 2),
+        ("建成时间", ["1240", "1890年"], "zh", ["year"] * 2),
+    ],
+)
+def test_numbers_of_a_column_are_years_if_its_head_or_all_its_cells_say_so(
+    head, cells, language, kinds
+):
+    ships = ["Kelda", "Osprey", "Gull"] if language == "en" else ["凯达号", "海鸥号"]
+    rows = "\n".join(f"| {ship} | {cell} |" for ship, cell in zip(ships, cells, strict=False))
+    found = read(f"| Ship | {head} |\n|---|---|\n{rows}", "", language=language)
+    assert [triple["value_type"] for triple in found.triples] == kinds

@@ -146,7 +146,7 @@ def test_a_relation_is_called_by_its_commonest_wording() -> None:
         ("founding member of", "founding member"), ("leading figure in", "leading figure in"),
         ("worked several times with", "work several times with"),
         ("oil painting by", "painting by"), ("clothing", "clothing"),
-        ("comedy film starring", "star"),
+        ("comedy film starring", "star"), ("critics rating", "critics rating"),
     ],
 )  # fmt: skip
 def test_verbs_in_nouns_are_no_verbs(wording: str, words: str) -> None:

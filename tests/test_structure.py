@@ -155,7 +155,7 @@ def test_tables_in_html_inside_markdown(tmp_path):
         ('<p align="center">Brest is a port.</p>', ["prose"]),
         ("<div>\nThe tide is high.\nIt falls.\n</div>", ["prose"]),
         ("<pre>It is code.</pre>", ["markup"]),
-        ("| a | b |\n| - | - |\n| 1 | 2 |\nBelow it.", ["row", "prose"]),
+        ("| a | b |\n| - | - |\n| 1 | 2 |\nBelow it.", ["nameless row", "prose"]),
         ("5 > 3 and 3 > 2 are true.", ["prose"]),
         ("It ends...   Then it begins.", ["prose"]),
     ],

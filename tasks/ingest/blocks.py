@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
 from tasks.ingest.prose import LINK_TARGET, line_of_words
+from tasks.ingest.table_rows import cells_of, is_one_cell, key_column
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -25,8 +26,10 @@ class BlockKind(StrEnum):
 
     PROSE = "prose"
     ITEM = "item"  # of a list
-    ROW = "row"  # of a table with headers
-    GROUPED = "grouped row"  # of one whose first column groups the rows
+    ROW = "row"  # of a table with headers, about what its first cell names
+    GROUPED = "grouped row"  # about the second; the first dates, numbers or groups rows
+    NUMBERED = "numbered grouped row"  # about the third
+    NAMELESS = "nameless row"  # of a table no column of which tells its rows apart
     PAIR = "pair"  # a labelled value
     QUOTATION = "quotation"
     FOOTNOTE = "footnote"
@@ -94,7 +97,10 @@ _SETS_APART = frozenset(
 _LONGEST_LABEL = 6  # words
 _FEWEST_LINES = 3  # paragraphs that are labelled lines
 _LONGEST_HEADING = 200
-ROWS = frozenset({BlockKind.ROW, BlockKind.GROUPED})
+# The column that names what the rows of a table are about.
+KEYS = {BlockKind.ROW: 0, BlockKind.GROUPED: 1, BlockKind.NUMBERED: 2, BlockKind.NAMELESS: None}
+ROWS = frozenset(KEYS)
+_KINDS = {key: kind for kind, key in KEYS.items()}
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
 _OVERLINE = re.compile(r"\A={3,}[ \t]*\n")  # above a heading that is also underlined
 _SENTENCE_MARK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -107,23 +113,20 @@ def blocks_of(text: str) -> list[Block]:
     The text is Markdown (CommonMark with tables, footnotes, definitions and front matter); plain
     text is Markdown without marks.
     """
-    return list(_grouped(text, _paired(text, _Reader(text).blocks())))
+    return list(_keyed(text, _paired(text, _Reader(text).blocks())))
 
 
-def _grouped(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks; where a third of a table's first cells repeat one above, rows are grouped.
+def _keyed(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks; the kind of a row says which column names the subjects of its table.
 
     A passage may have too few rows of a table to tell.
     """
     for lead, run in groupby(blocks, key=lambda b: b.lead if b.kind is BlockKind.ROW else None):
         rows = list(run)
         if lead is not None:
-            lines = (text[row.start : row.end].removeprefix("|").split("|") for row in rows)
-            names = [
-                cells[0].strip() for cells in lines if sum(map(bool, map(str.strip, cells))) > 1
-            ]
-            if 3 * len({*names} - {""}) < 2 * len(names):
-                rows = [row._replace(kind=BlockKind.GROUPED) for row in rows]
+            cells = [list(cells_of(text[row.start : row.end])) for row in rows]
+            kind = _KINDS[key_column([row for row in cells if not is_one_cell(row)])]
+            rows = [row._replace(kind=kind) for row in rows]
         yield from rows
 
 

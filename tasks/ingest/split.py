@@ -85,10 +85,10 @@ def split(
 
 
 def _passage_id(title: str, headings: str, passage: str, blocks: list[Block]) -> str:
-    """Return the passage's id; leads that lie outside of the passage are part of it."""
-    led = [block for block in blocks if block.lead and block.lead not in passage]
-    grouped = [block.kind for block in led if block.kind is BlockKind.GROUPED][:1]
-    words = "\x1f".join((title, headings, passage, *(block.lead for block in led), *grouped))
+    """Return the passage's id; what is known of its blocks from outside of it is part of it."""
+    led = [block.lead for block in blocks if block.lead and block.lead not in passage]
+    kinds = [block.kind for block in blocks if block.kind in ROWS - {BlockKind.ROW}]
+    words = "\x1f".join((title, headings, passage, *led, *dict.fromkeys(kinds)))
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 

@@ -6,7 +6,7 @@ parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
@@ -49,6 +49,17 @@ NO_RELATION = re.compile(
     r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
     re.IGNORECASE,
 )
+
+# Heads of columns of years; others are of amounts where a cell is another number.
+_SAYS_WHEN = re.compile(
+    r"\b(?:(?<!per )years?|dates?|born|birth|died|death|since|until|season|founded|established"
+    r"|built|opened|released?|published|launched|discovered)\b"
+    r"|\A(?:from|to|start(?:ed)?|beg[iau]n|end(?:ed)?)\Z"
+    r"|(?:年|年份|年代|年度|日期|时间|[成创建设]立|[创始兴]建|建成|出生|[去逝]世|发[行布现]|上映|出版)\Z",
+    re.IGNORECASE,
+)
+_FOUR_DIGITS = re.compile("[0-9]{4}")
+_LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +118,16 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     several words is itself the head of a number or the like: "maximum file size: 5 MB".
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
+    amounts = _amounts(layout, language)
     for record in layout.records:
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
         if record.subject:
-            yield Attribute.stated(record.subject, label, record.value, span, language)
+            stated = Attribute.stated(record.subject, label, record.value, span, language)
+            if label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
+                stated = replace(stated, value=Value("number", float(stated.tail)))
+            yield stated
         elif row["subject"] and record.is_owned:
             # The heading in lower case, except for words that are all capitals.
             words = heading.split()
@@ -124,6 +139,33 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
     yield from _listed_names(row, heading, language)
+
+
+def _amounts(layout: Layout, language: str) -> set[str]:
+    """Return the heads, in lower case, of columns whose numbers of four digits are no years.
+
+    They name a unit, or a cell is another number, and they do not say that the cells are years.
+    """
+    columns: dict[str, list[str]] = {}
+    for record in layout.records:
+        if record.subject and not _SAYS_WHEN.search(record.label):
+            columns.setdefault(record.label.lower(), []).append(record.value)
+    return {
+        label
+        for label, cells in columns.items()
+        if any(map(_FOUR_DIGITS.fullmatch, cells))
+        and (
+            parse_value(f"1 {label.rpartition(' ')[2].strip('()[]（）')}", language).unit
+            or any(_is_amount(cell, language) for cell in cells)
+        )
+    }
+
+
+def _is_amount(cell: str, language: str) -> bool:
+    """Tell whether a cell is a number that is no likely year."""
+    value = parse_value(cell, language)
+    is_year = not _FOUR_DIGITS.fullmatch(cell) or int(cell) in _LIKELY_YEARS
+    return value.number is not None or not is_year
 
 
 def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[Attribute]:

@@ -7,8 +7,16 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from tasks.extract.rules.lexicon import GOING_ON
-from tasks.ingest.blocks import ROWS, Block, BlockKind, stored_blocks
+from tasks.ingest.blocks import KEYS, ROWS, Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
+from tasks.ingest.table_rows import (
+    Cell,
+    are_counted,
+    cells_of,
+    is_one_cell,
+    is_subject,
+    may_be_subject,
+)
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import word_set
@@ -56,17 +64,13 @@ _SUPPOSED_LEAD = re.compile(
     r"|\bif\b.*\bmeets? .*\b(?:following|these|below)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
-_LONGEST_SUBJECT = 8  # words of a row's first cell
 _LABELLED = 2  # columns of a table of labels and their values
-_KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
 _SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
 _SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
 _SAYS_WHAT = re.compile(r"descriptions?|meaning|notes?|remarks?|说明|描述|含义|备注", re.IGNORECASE)
-_LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
@@ -243,7 +247,7 @@ def _named(text: str, blocks: list[Block]) -> list[Record]:
         subject = ""
         for pair in row:
             named = _NAMING.fullmatch(pair.label) and not names_alias(pair.label)
-            if named and _is_subject(pair.value):
+            if named and is_subject(pair.value):
                 subject = pair.value
             elif subject and len(row) >= _FEWEST_NAMED:
                 pair = replace(pair, subject=subject)
@@ -274,19 +278,16 @@ def _is_label(label: str) -> bool:
     return len(label.encode()) > 1 and not label.endswith(_ASKED)
 
 
-Cell = tuple[str, int, int]
-
-
 def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     """Yield the cells of table rows as records, in tables with headers."""
     tables: dict[tuple[str, BlockKind], list[list[Cell]]] = {}
     for block in blocks:
         if block.kind in ROWS:
-            cells = list(_cells(text[block.start : block.end], block.start))
+            cells = list(cells_of(text[block.start : block.end], block.start))
             tables.setdefault((block.lead, block.kind), []).append(cells)
     for (lead, kind), rows in tables.items():
-        headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
-        rows = [row for row in rows if len(row) <= len(headers) and not _is_one_cell(row)]
+        headers = [words_of(header).text.strip() for header, _, _ in cells_of(lead)]
+        rows = [row for row in rows if len(row) <= len(headers) and not is_one_cell(row)]
         says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
         if len(headers) == _LABELLED and says_labels:
             for row in rows:
@@ -299,18 +300,10 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
                     record for name, cell in named for record in _of_cell(name, label[0], cell)
                 )
             continue
-        numbered = _are_counted(rows)
-        headers[0] = "" if numbered else headers[0]
-        first = 1 if numbered or kind is BlockKind.GROUPED else 0
-        key = _key_column(rows, slice(first, _KEY_COLUMNS + numbered))
-        if key is not None:
+        headers[0] = "" if are_counted(rows) else headers[0]
+        if (key := KEYS[kind]) is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
-
-
-def _is_one_cell(row: list[Cell]) -> bool:
-    """Tell whether a row has words in one cell: it is part of a row, or a note or title."""
-    return sum(bool(words) for words, _, _ in row) < 2
 
 
 def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
@@ -330,44 +323,19 @@ def _says_labels(headers: list[str]) -> bool:
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
     """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
     label = words_of(labelling[0]).text.strip()
-    if _is_label(label) and _is_subject(label):
+    if _is_label(label) and is_subject(label):
         yield from (
             record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
         )
 
 
-def _key_column(rows: list[list[Cell]], among: slice) -> int | None:
-    """Return the first column with a different name in every row: the subjects of the rows.
-
-    If the names in the first column recur, they group the rows and are not their subjects.
-    """
-    for column in range(min(map(len, rows), default=0))[among]:
-        names = [words_of(row[column][0]).text.strip() for row in rows]
-        if len(set(names)) == len(names) and all(map(_is_subject, names)):
-            return column
-    return None
-
-
-def _are_counted(rows: list[list[Cell]]) -> bool:
-    """Return whether the first column only numbers the rows, or groups of them."""
-    numbers = [row[0][0] for row in rows if row[0][0]]
-    first = int(numbers[0]) if numbers and re.fullmatch("[1-9][0-9]?", numbers[0]) else 0
-    return bool(first) and numbers == [str(first + place) for place in range(len(numbers))]
-
-
-def _is_subject(name: str) -> bool:
-    """Return whether a cell may name its row's subject: a few words with a letter, and no list."""
-    few = len(name.split()) <= _LONGEST_SUBJECT and not _LISTED.search(name)
-    return few and bool(re.search(r"[^\W\d_]", name))
-
-
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
-    A row whose subject is a question gives none.
+    A row whose subject is a question, or no name, gives none.
     """
-    subject = words_of(cells[key][0]).text.strip()
-    if subject.endswith(_ASKED):
+    subject = words_of(cells[key][0]).text.strip() if len(cells) > key else ""
+    if subject.endswith(_ASKED) or not may_be_subject(subject):
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
         if column != key and header:
@@ -389,17 +357,3 @@ def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
 
 def _is_value(value: str) -> bool:
     return len(value) <= _LONGEST_VALUE and not _NO_VALUE.fullmatch(value)
-
-
-def _cells(line: str, offset: int) -> Iterator[Cell]:
-    """Yield the cells of a Markdown row with their spans."""
-    stripped = line.strip()
-    start = line.find(stripped) + (1 if stripped.startswith("|") else 0)
-    end = line.find(stripped) + len(stripped) - (1 if stripped.endswith("|") else 0)
-    place = start
-    for bar in [*_CELL.finditer(line, start, end), None]:
-        stop = bar.start() if bar else end
-        cell = line[place:stop]
-        begin = place + len(cell) - len(cell.lstrip())
-        yield cell.strip(), offset + begin, offset + begin + len(cell.strip())
-        place = bar.end() if bar else end

@@ -164,7 +164,7 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
     ):
         if lower[-1] == "by" and _is_participle(last[0], lemma):
             return Form("verb", lemma, marks, turned=True)
-        if len(last) == 1 and last[0].endswith("ing"):
+        if last[0].endswith("ing") and not noun_lemma(last[0], known=True):  # "imdb rating"
             return Form("verb", lemma, marks)
     return _noun_form(tokens, marks)
 
