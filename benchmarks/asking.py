@@ -65,7 +65,7 @@ STAGES: dict[str, tuple[Any, str]] = {
     "names in texts": (Searcher, "names_in"),
     "model": (TrainedReader, "read"),
     "first texts": (PassageReader, "near"),
-    "second texts": (reading, "_beyond"),
+    "second texts": (reading, "texts_beyond"),
     "sources": (Documents, "completed"),
 }
 assert all(hasattr(owner, name) for owner, name in STAGES.values())

@@ -9,7 +9,7 @@ Reading ends with the first sure answer.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from schemas.answers import Evidence
 from tasks.ingest.blocks import value_of_line
@@ -37,19 +37,18 @@ from tasks.reader.comparison import (
     winner,
 )
 from tasks.reader.coverage import Coverage
+from tasks.reader.followed_names import texts_beyond
 from tasks.reader.nested import Nested, find_nested
-from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart, pieces
+from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.languages import is_chinese
 from tasks.text.question import Question, analyse
 from tasks.text.sentences import on_one_line
-from tasks.text.stems import stems_of, words_of
+from tasks.text.stems import words_of
 
 READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
 READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
-LEADING = 3  # sentences from which the second round starts
-NAMES = 4  # names that are followed from them
 SURE = 0.9  # probability; words that are less sure give way to a sentence,
 NEARLY = 0.9  # unless they are nearly as probable: at least this part of its probability
 LIKELY = 0.5  # least probability of what a question describes
@@ -169,7 +168,7 @@ def _read(
     if yes_or_no:
         is_sure = _is_sure(first.sentences, least)
         return _sentence(question, first, source) if is_sure else _nothing(first)
-    beyond = _beyond(question, first.texts, source)
+    beyond = texts_beyond(question, first.texts, source)
     *_, second = readings(question, beyond, source, reader, options, READ_NEXT, first)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
@@ -399,43 +398,6 @@ def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) 
         return answer.text
     span = whole_span(question, sentence, (at, at + len(answer.text)), source.names_in(sentence))
     return without_article(without_markup(sentence[slice(*span)]))
-
-
-def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]:
-    """Return texts about the names in the sentences nearest to a question, each after its sentence.
-
-    Names in the question itself are left out.
-    """
-    content = question.text if question.is_chinese else question.content_words
-    coverage = Coverage(question, source)
-    known = words_of(question.text)
-
-    def nearness(part: TextPart) -> float:
-        return coverage.share(part.evidence.text)
-
-    parts = [part for text in texts for part in text.parts]
-    leading = sorted(parts, key=lambda part: -nearness(part))[:LEADING]
-    pairs = {
-        name.text: part
-        for part in reversed(leading)
-        for name in source.names_in(part.evidence.text)
-        if not words_of(name.text) <= known
-    }
-    texts = []
-    followed = list(islice(reversed(pairs.items()), NAMES))
-    open_words = []
-    for _, part in followed:
-        covered = words_of(part.evidence.text)
-        words = (content[a:b] for a, b, word in stems_of(content) if word not in covered)
-        open_words.append(" ".join(words))
-    names = [name for name, _ in followed]
-    about = source.about(list(zip(names, open_words, strict=True)))
-    for (_, part), found in zip(followed, about, strict=True):
-        for text in found:
-            others = [other for other in text.parts if other.evidence.text != part.evidence.text]
-            text = replace(text, parts=tuple(others))
-            texts += pieces(text, part)
-    return texts
 
 
 def _conclude(
