@@ -31,6 +31,11 @@ def test_a_pronoun_for_the_title_gives_way_to_the_name():
     )
 
 
+def test_a_name_is_as_short_as_the_title():
+    said = clause(TEXT, "Then she left.", "she", "Captain Ida Bell")
+    assert named(said).words.endswith("Then Ida Bell left.")
+
+
 def test_a_pronoun_for_another_name_stays():
     assert named(clause(TEXT, "He taught her.", "He", "Otto Ray")).words == TEXT
 

@@ -43,7 +43,9 @@ def name_subjects(
     titled = words_of(title)
     for clause in clauses:
         pronoun, name = clause["subject"], clause["subject_name"]
-        if pronoun.lower() in PRONOUNS and words_of(name) & titled:
+        named = words_of(name)
+        if pronoun.lower() in PRONOUNS and named & titled:
+            name = title if titled <= named else name  # James Cook for Captain James Cook
             said = text[clause["span_start"] - start : clause["span_end"] - start]
             found = re.search(_whole_word(pronoun), said)
             if found:
