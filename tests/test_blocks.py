@@ -149,6 +149,7 @@ def test_blocks_of_any_text_are_in_order_and_apart(text):
         ("More, see https://example.org/a. Bye.[^2]", "More, see . Bye."),
         ("It is at https://example.org/a. Bye.", "It is at https://example.org/a. Bye."),
         ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
+        ("Built in 1990.\\\nAt C:\\tides\\", "Built in 1990.\nAt C:\\tides"),
     ],
 )
 def test_words_are_free_of_marks_and_targets(block, words):
