@@ -139,6 +139,11 @@ def test_a_path_speaks_for_the_choice_at_its_end_and_not_for_a_similar_one(
     assert ask(question, right, other).answer == ask(question, other, right).answer == right
 
 
+def test_a_question_for_a_number_is_not_answered_with_a_name(ask):
+    assert ask("Who discovered Titan?").answers == ["Christiaan Huygens"]
+    assert not ask("How many astronomers saw Titan?").answerable
+
+
 def test_other_candidates_get_paths_too(ask):
     ends = {place.path.nodes[-1] for place in ask("Who discovered Titan?", "Pisa", "1655").evidence}
     assert "1655" in ends

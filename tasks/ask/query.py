@@ -23,6 +23,7 @@ from tasks.ask.route import (
     RouteResult,
 )
 from tasks.ask.spending import Spending
+from tasks.text.expected_answer import may_have_form
 from tasks.text.question import Question, analyse
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 NEAREST = 5  # sources that are shown without an answer
 LIKELIER_RIGHT = 0.5  # least probability of an answer to an open question
+UNREAD: tuple[RouteName, ...] = ("paths", "experts")  # whose answers nothing compares with the form
 ENOUGH = 0.9  # probability of an answer that spares the routes that take seconds
 
 
@@ -372,10 +374,18 @@ def _each(means: Means, queries: Sequence[Query], work: Callable[[Means, Query],
 
 
 def _answered(means: Means, query: Query, name: RouteName) -> RouteResult:
-    """Return the result of a route, as one of the choices if there are some."""
+    """Return the result of a route, as one of the choices if there are some.
+
+    Without a model, a name from a graph or an expert is no answer to "how many" or "when".
+    """
     result = means.routes[name].answer(query.question, query.state)
-    choices = query.state.hints.choices
-    return _among_choices(means, query.question, choices, result) if choices else result
+    if choices := query.state.hints.choices:
+        return _among_choices(means, query.question, choices, result)
+    form = query.question.expected_answer.form
+    unread = name in UNREAD and means.resources.speaks_for_itself
+    if unread and not any(may_have_form(answer, form) for answer in result.answers):
+        return replace(result, answers=(), probability=None)
+    return result
 
 
 def _among_choices(
