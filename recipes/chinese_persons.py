@@ -40,12 +40,11 @@ LEADING = KIN | word_set(
 FOLLOWING = word_set(
     "说 表示 认为 先生 女士 教授 出生 出生于 生于 去世 逝世 病逝 即位 登基 指出 回忆"
 )
-TOLD_WEIGHT = 0.5  # of a word that words around it tell to name a person: one of 15 names nobody
+CONTEXT_WEIGHT = 0.5  # of a word that words around it show to be a person: one of 15 names nobody
 FOREIGN_WEIGHT = 0.2  # of a part of a foreign name: there are many, and they are alike
 CAUTION = 0.4  # less than the constant that fits best, as a name is lost less than a person made up
-KNOWN = (
-    2.0  # more for two characters that the dictionary has as a person: FinRE's companies mislead
-)
+# More for two characters that the dictionary has as a person: companies in FinRE mislead.
+KNOWN = 2.0
 SMALLEST = 0.03  # of a weight that is kept
 Answers = Counter[tuple[str, bool]]
 """How often a word is a person's name, and how often it is none."""
@@ -91,16 +90,16 @@ def training(folder: Path) -> Iterator[tuple[str, bool]]:
         yield from answers(simplified(path.read_text("utf-8")), {}, all_known=True)
 
 
-def told_persons() -> set[str]:
+def persons_in_context() -> set[str]:
     """Return the candidates beside a word of kinship, an office or what persons do."""
-    told = set()
+    persons = set()
     for text in {text for _, text, _, _ in encyclopedic_texts(DATA)}:
         for sentence in read_sentences(text, []):
             words = ["", *(token.text for token in sentence.tokens), ""]
             for before, token, after in zip(words, sentence.tokens, words[2:], strict=False):
                 if token.tag in PERSON_TAGS and (before in LEADING or after in FOLLOWING):
-                    told |= {token.text} if _is_candidate(token.text) else set()
-    return told
+                    persons |= {token.text} if _is_candidate(token.text) else set()
+    return persons
 
 
 def foreign_parts(folder: Path) -> set[str]:
@@ -136,9 +135,9 @@ def shares(weights: dict[str, float], pairs: Answers) -> dict[str, float]:
         sum(weights.get(feature, 0.0) for feature in ("", *person_features(word)))
         for word, _ in pairs
     ]
-    said, person = np.array(scores) > 0, np.array([answer for _, answer in pairs])
-    both = float((said & person).sum())
-    return {"precision": both / said.sum(), "recall": both / person.sum(), "words": len(pairs)}
+    accepted, person = np.array(scores) > 0, np.array([answer for _, answer in pairs])
+    both = float((accepted & person).sum())
+    return {"precision": both / accepted.sum(), "recall": both / person.sum(), "words": len(pairs)}
 
 
 def main() -> None:
@@ -147,7 +146,7 @@ def main() -> None:
     parser.add_argument("folder", metavar="FOLDER", type=Path)
     folder = parser.parse_args().folder
     others = dict.fromkeys(sorted(foreign_parts(folder)), FOREIGN_WEIGHT)
-    others |= dict.fromkeys(sorted(told_persons()), TOLD_WEIGHT)
+    others |= dict.fromkeys(sorted(persons_in_context()), CONTEXT_WEIGHT)
     weights = learned(Counter(training(folder)), others)
     unseen: Answers = Counter()
     for part in ("dev", "test"):

@@ -32,8 +32,8 @@ def test_a_pronoun_for_the_title_gives_way_to_the_name():
 
 
 def test_a_name_is_as_short_as_the_title():
-    said = clause(TEXT, "Then she left.", "she", "Captain Ida Bell")
-    assert named(said).words.endswith("Then Ida Bell left.")
+    row = clause(TEXT, "Then she left.", "she", "Captain Ida Bell")
+    assert named(row).words.endswith("Then Ida Bell left.")
 
 
 def test_a_pronoun_for_another_name_stays():
@@ -52,8 +52,8 @@ def test_a_subject_that_is_no_pronoun_stays():
 
 def test_a_chinese_pronoun_gives_way_to_the_name():
     text = "陈文是作家。他出生于东城。"
-    said = clause(text, "他出生于东城。", "他", "陈文")
-    assert name_subjects(text, 0, "陈文", [said]).words == "陈文是作家。陈文出生于东城。"
+    row = clause(text, "他出生于东城。", "他", "陈文")
+    assert name_subjects(text, 0, "陈文", [row]).words == "陈文是作家。陈文出生于东城。"
 
 
 @given(st.lists(st.sampled_from(["he", "Ost", "she", "left."]), min_size=1, max_size=12))

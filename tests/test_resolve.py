@@ -288,8 +288,10 @@ def test_a_wrong_guess_at_a_kind_makes_no_namesake() -> None:
 
 
 def test_a_company_that_is_called_a_thing_elsewhere_is_one_entity() -> None:
-    told = mention("a", "Brandlware", "organisation", description="a maker of tide tables in Ulm")
-    rows = [told, mention("b", "Brandlware", "thing", context="staff pay into a pension")]
+    described = mention(
+        "a", "Brandlware", "organisation", description="a maker of tide tables in Ulm"
+    )
+    rows = [described, mention("b", "Brandlware", "thing", context="staff pay into a pension")]
     assert len(run(rows).entities) == 1
 
 

@@ -149,8 +149,8 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
     """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
-    are_told_apart = this.told and that.told and this.told != that.told
-    if this.kind != "phrase" and this.undirected == that.undirected and not are_told_apart:
+    differ = this.modifiers and that.modifiers and this.modifiers != that.modifiers
+    if this.kind != "phrase" and this.undirected == that.undirected and not differ:
         directions.add(this.turned != that.turned)
     for end in ENDS:
         one, other = meaning_of(left, end), meaning_of(right, end)

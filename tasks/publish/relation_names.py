@@ -161,18 +161,18 @@ def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
     meanings: dict[tuple[Any, ...], Meaning] = {}
     for wording, (name, turned) in ontology.by_wording.items():
         form = form_of(wording)
-        meanings.setdefault((form.undirected, form.told), Meaning(name, form.turned != turned))
+        meanings.setdefault((form.undirected, form.modifiers), Meaning(name, form.turned != turned))
     for wording, (name, turned) in ontology.by_wording.items():
         for known in meanings_alone(wording):
             form = form_of(known.name)
             is_turned = (form.turned != known.turned) != turned
-            meanings.setdefault((form.undirected, form.told), Meaning(name, is_turned))
+            meanings.setdefault((form.undirected, form.modifiers), Meaning(name, is_turned))
     return meanings
 
 
 def _listed(own: dict[tuple[Any, ...], Meaning], form: Form) -> Meaning | None:
     """Return the ontology's relation for a form, else for the form without its modifiers."""
-    return own.get((form.undirected, form.told)) or own.get((form.undirected, ()))
+    return own.get((form.undirected, form.modifiers)) or own.get((form.undirected, ()))
 
 
 def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meaning:
@@ -210,7 +210,9 @@ def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
         if form.kind == "verb":
             verb, *rest = words.split()
             words = " ".join([same_verb(verb), *rest])
-        group = groups.setdefault((form.kind, words, form.marks, form.told, end), _Group(form, end))
+        group = groups.setdefault(
+            (form.kind, words, form.marks, form.modifiers, end), _Group(form, end)
+        )
         group.wordings[row["wording"]] += row["triples"]
     return list(groups.values())
 
@@ -238,7 +240,7 @@ def _recognise(
             meaning = Meaning(meaning.name, meaning.turned != form.turned)
         meaning = meaning or meaning_of(wording, group.end)
         row = None if depends_on_kinds(wording) else earlier.get((wording, group.end))
-        if meaning is None and row and form_of(row["relation"]).told == form.told:
+        if meaning is None and row and form_of(row["relation"]).modifiers == form.modifiers:
             meaning = Meaning(row["relation"], row["turned"])
         if meaning:
             group.name = meaning.name
@@ -264,7 +266,7 @@ def _readable(commonest: list[str], group: _Group) -> str:
     form = form_of(commonest[0]) if commonest else replace(group.form, turned=group.flipped)
     if form.kind == "phrase" or form.marks:
         return commonest[0] if commonest else form.words
-    words = [*form.told, *form.words.split()]
+    words = [*form.modifiers, *form.words.split()]
     if form.kind == "noun" and not form.turned and len(words) == len(bare_words(form).split()):
         words.append("of")
     if form.kind == "verb":
@@ -318,7 +320,7 @@ def _correct(meanings: dict[Use, Meaning], overrides: pa.Table) -> None:
         form = form_of(row["subject"])
         for wording, end in list(meanings):
             own = form_of(wording)
-            if (own.undirected, own.told) != (form.undirected, form.told):
+            if (own.undirected, own.modifiers) != (form.undirected, form.modifiers):
                 continue
             flipped = own.turned != form.turned
             if row["object"] is None:

@@ -196,19 +196,19 @@ def _central_sentences(
 ) -> list[tuple[str, int, str]]:
     """Return sentences with the most central words for their length, one of each document.
 
-    Each comes with its document and the first character there. What several documents say word for
-    word is told of none.
+    Each comes with its document and the first character there. A sentence that several documents
+    have word for word is left out.
     """
     terms = [(words_of(row["name"]), row["weight"]) for row in telling]
-    said: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    sentences: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for block in texts:
-        said[block["document_id"]] += _sentences_of(block)
-    documents = Counter(words for told in said.values() for words in {words for _, words in told})
+        sentences[block["document_id"]] += _sentences_of(block)
+    documents = Counter(words for own in sentences.values() for words in {text for _, text in own})
     chosen = []
-    for document, told in said.items():
+    for document, own in sentences.items():
         scored = [
             (_centrality(words, terms), -start, words)
-            for start, words in told
+            for start, words in own
             if documents[words] == 1
         ]
         score, start, words = max(scored, default=(0.0, 0, ""))

@@ -8,9 +8,11 @@ about other years answer a question about one year.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
+from itertools import product
 
 from rapidfuzz.distance import OSA
 
@@ -20,9 +22,10 @@ from tasks.retrieval.linked_names import LinkedName
 from tasks.text.chinese_words import NAME_TAGS, simplified, tag_of, word_spans_of
 from tasks.text.english_words import is_word
 from tasks.text.function_words import FUNCTION_WORDS
-from tasks.text.languages import is_chinese, word_set
+from tasks.text.languages import is_chinese, language_of, word_set
 from tasks.text.question import Question, content_words
 from tasks.text.stems import stems_of, words_of
+from tasks.text.values import Value, find_values
 
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b", re.I)
 _THING = re.compile(r"\bits?\b(?!.*\b(?:to|if|when|that|for)\b)", re.I)
@@ -39,11 +42,6 @@ _TITLES = word_set(
 )
 _FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
 _DESCRIBING = "最第这那我你他她它本该各每一二三两"
-_YEAR = r"(?<![\d.,])(?:1\d|20)\d\d(?![\ds,]|\.\d)"
-_SPAN = re.compile(
-    rf"\b(?:since|from|until|till|after|before|by)\s(?:\w+\s){{0,2}}{_YEAR}|[自从]{_YEAR}"
-    rf"|{_YEAR}年?(?:\w{{0,5}})(?:以来|起|以[前后]|至今|之[前后])"
-)
 SHORTEST_CHINESE = 2  # characters of a name
 SHORTEST_MISSPELT = 5  # letters
 
@@ -79,25 +77,31 @@ class AskedNames:
         return self._asked.are_in(words) or self._led[led].are_in(words)
 
 
-class AskedYears:
-    """The years in a question."""
+class QuestionYears:
+    """The years that a question names, alone or in dates and intervals."""
 
     def __init__(self, question: Question) -> None:
-        self._years = _years_in(question.text)
+        self._intervals = _years(question.values)
 
     def may_be_those_of(self, sentence: str) -> bool:
-        """Tell whether a sentence may be about one of the years, or there is none.
-
-        It may if it has no year, one of these, or a span of years that holds one.
-        """
-        told = _years_in(sentence) if self._years else set()
-        if not told or told & self._years or _SPAN.search(sentence):
+        """Tell whether a sentence may be about these years: it has one of them, or none at all."""
+        if not self._intervals:
             return True
-        return any(min(told) <= year <= max(told) for year in self._years)
+        others = _years(find_values(sentence, language_of(sentence)))
+        pairs = product(self._intervals, others)
+        return not others or any(a <= d and c <= b for (a, b), (c, d) in pairs)
 
 
-def _years_in(text: str) -> set[int]:
-    return set(map(int, re.findall(_YEAR, text)))
+def _years(values: Iterable[tuple[int, int, Value]]) -> list[tuple[int, int]]:
+    """Return the first and the last year of each date or interval; open ends are far away."""
+    intervals = [
+        value.date.split("/") for _, _, value in values if value.is_date and value.date is not None
+    ]
+    return [(_year(ends[0], date.min.year), _year(ends[-1], date.max.year)) for ends in intervals]
+
+
+def _year(end: str, far: int) -> int:
+    return far if end == ".." else int(end[:5] if end.startswith("-") else end[:4])
 
 
 @dataclass

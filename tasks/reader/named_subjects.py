@@ -46,8 +46,8 @@ def name_subjects(
         named = words_of(name)
         if pronoun.lower() in PRONOUNS and named & titled:
             name = title if titled <= named else name  # James Cook for Captain James Cook
-            said = text[clause["span_start"] - start : clause["span_end"] - start]
-            found = re.search(_whole_word(pronoun), said)
+            words = text[clause["span_start"] - start : clause["span_end"] - start]
+            found = re.search(_whole_word(pronoun), words)
             if found:
                 first = clause["span_start"] - start
                 meant.setdefault((first + found.start(), first + found.end()), set()).add(name)

@@ -27,7 +27,7 @@ from tasks.reader.answers import (
     with_probabilities,
     without_article,
 )
-from tasks.reader.asked_names import AskedNames, AskedYears
+from tasks.reader.asked_names import AskedNames, QuestionYears
 from tasks.reader.asserted import Asserted
 from tasks.reader.comparison import (
     Comparison,
@@ -278,10 +278,10 @@ def readings(
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
     described = cache(source.description_of)
-    years = AskedYears(question)
+    has_its_year = cache(QuestionYears(question).may_be_those_of)
 
     def of_other_year(row: CandidateAnswer) -> float:
-        return 0.0 if years.may_be_those_of(row.part.evidence.text) else OTHER_YEAR
+        return 0.0 if has_its_year(row.part.evidence.text) else OTHER_YEAR
 
     def words_worth(row: CandidateAnswer) -> float:
         answer = words[row.span.text][row.span.start : row.span.end]

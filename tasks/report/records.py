@@ -128,7 +128,7 @@ def _why(row: dict[str, Any]) -> str:
     loose = row["with_statement"] - row["with_fact"]
     return (
         f"{_percent(row['with_fact'] / row['sentences'])} gave a fact; "
-        f"{counted(loose, 'sentence', 'sentences')} gave only a statement, as no thing or no "
+        f"{counted(loose, 'sentence')} gave only a statement, as no thing or no "
         f"relation in it is known; {silent:,} gave nothing."
     )
 

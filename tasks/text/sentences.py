@@ -59,7 +59,7 @@ _LEGAL_FORMS = word_set("inc ltd corp llc plc")
 _AFTER_FORMS = _LEGAL_FORMS | word_set(
     "chairman chairwoman president chief ceo vice director spokesman spokeswoman"
 )
-_TOLD = re.compile(r"\b[a-z]{2}")
+_LOWER_WORD = re.compile(r"\b[a-z]{2}")
 _STARTERS = word_set(
     "the a an it its he she they we i you this that these those there here his her their our my "
     "in on at by for from with to as if when while after before since although though because "
@@ -157,8 +157,8 @@ def _ends_at_period(before: str, following: str, *, aside: bool) -> bool:
     if word in _BEFORE_NUMBER:
         return not _NUMBER.match(following)
     if (word in _LEGAL_FORMS or before.endswith("& Co")) and not _opens(following, _AFTER_FORMS):
-        told = following[:1].isupper() and bool(_TOLD.search(before))
-        return _starts_sentence(following) or (told and not aside)
+        in_prose = following[:1].isupper() and bool(_LOWER_WORD.search(before))
+        return _starts_sentence(following) or (in_prose and not aside)
     if word in _MAYBE:
         return _starts_sentence(following)
     if len(word) == 1 and word.isalpha():

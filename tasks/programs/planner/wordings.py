@@ -133,8 +133,8 @@ class Wordings:
         words: set[str] = set()
         for relation, inverse in planned.path:
             words |= _said(topic.masked, spelt_out(names[relation]), inverse=inverse).words
-        said = " ".join(names[relation] for relation, _ in planned.path)
-        if not set(_NUMBER.findall(said)).issuperset(_NUMBER.findall(topic.masked)):
+        relations = " ".join(names[relation] for relation, _ in planned.path)
+        if not set(_NUMBER.findall(relations)).issuperset(_NUMBER.findall(topic.masked)):
             return False
         content = _content(topic.masked)
         if _SHARED.search(topic.masked) or (words and 2 * len(words & content) < len(content)):

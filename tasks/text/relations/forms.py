@@ -56,15 +56,15 @@ _CHINESE_PASSIVE = re.compile(r"^(?:(?:被|由)…?所?|为…?所)(?=.)")
 class Form:
     """The form of a wording, which is the same for wordings that express the same relation.
 
-    `kind` is verb, noun or phrase. A `turned` wording leads from the tail to the head. `told` are
-    the modifiers of a label that may tell it from others: "last" of "last name".
+    `kind` is verb, noun or phrase. A `turned` wording leads from the tail to the head. `modifiers`
+    of a label may tell it from others: "last" of "last name".
     """
 
     kind: str
     words: str
     marks: tuple[str, ...] = ()
     turned: bool = False
-    told: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()
 
     @property
     def undirected(self) -> tuple[str, str, tuple[str, ...]]:
@@ -82,7 +82,7 @@ def form_of(wording: str) -> Form:
     if form.kind != "noun" or not form.turned or form.words.split()[-1] in PREPOSITIONS:
         return form
     left_out = [word for word in text.lower().split() if word not in form.words.split()]
-    return replace(form, told=tuple(word for word in left_out if word in _TELLING))
+    return replace(form, modifiers=tuple(word for word in left_out if word in _TELLING))
 
 
 def bare_words(form: Form) -> str:

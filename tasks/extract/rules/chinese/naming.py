@@ -84,18 +84,18 @@ def kind_of(tokens: list[Token]) -> str:
     return by_tag.get(last.tag, kind) if kind == "unknown" else kind
 
 
-def looks_like_person(text: str, *, told: bool = False) -> bool:
+def looks_like_person(text: str, *, beside_role: bool = False) -> bool:
     """Return whether a word can be a person's name: after a surname, or transliterated.
 
     Of most words that begin with a surname (水和油, 石拱桥, 经审查) a logistic regression tells by
-    their characters that they name nobody; recipes/chinese_persons.py learned it. With `told`, a
-    word beside it tells that a person is likely: 作家|茅盾.
+    their characters that they name nobody; recipes/chinese_persons.py learned it. A word
+    `beside_role` is likelier one: 作家|茅盾.
     """
     if len(text) not in (2, 3) or text[0] not in SURNAMES:
         return len(text) > 1 and TRANSLITERATED.fullmatch(text) is not None
     weights = _person_weights()
     score = math.fsum(weights.get(feature, 0.0) for feature in ("", *person_features(text)))
-    return score > (-TOLD if told else 0)
+    return score > (-ROLE_BONUS if beside_role else 0)
 
 
 def person_features(name: str) -> set[str]:
@@ -166,7 +166,7 @@ def is_native(tokens: list[Token]) -> bool:
 
 WEIGHTS = Path(__file__).with_name("kind_weights.safetensors")
 PERSON_WEIGHTS = Path(__file__).with_name("persons.json")
-TOLD = 2.5  # what an office or a relative before a word adds to the score that it is a person
+ROLE_BONUS = 2.5  # what an office or a relative before a word adds to the score that it is a person
 _AROUND = 3  # words on each side
 _MIDDLE_DOT = re.compile("[·•・‧]")
 

@@ -153,7 +153,9 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
     kind = {"ns": "place", "nt": "organisation"}.get(tag_of(title), "unknown")
     kind = kind if kind != "unknown" else kind_by_ending(title)
     words = {token.text for sentence in sentences for token in sentence.tokens}
-    human = kind == "unknown" and words & {"他", "她"} and looks_like_person(title, told=True)
+    human = (
+        kind == "unknown" and words & {"他", "她"} and looks_like_person(title, beside_role=True)
+    )
     return "person" if human else kind
 
 

@@ -182,7 +182,7 @@ def _described_name(
     before = part[:-1]
     role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
     tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
-    person = last.tag == "name" or (tagged and looks_like_person(last.text, told=role))
+    person = last.tag == "name" or (tagged and looks_like_person(last.text, beside_role=role))
     plain = all(token.nominal or token.text in ("的", *AND) for token in before)
     if not plain or (last.tag != "work" and not (person and role)):
         return None
@@ -248,7 +248,7 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
     after = tokens[end + 1 : end + 2]
     unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
     cut = unknown or (bool(after) and after[0].tag in PERSONS | {"zg", "g", "ng"})
-    person = token.tag in PERSONS and looks_like_person(token.text, told=True)
+    person = token.tag in PERSONS and looks_like_person(token.text, beside_role=True)
     return before if office and person and not cut else []
 
 

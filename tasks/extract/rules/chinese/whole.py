@@ -134,8 +134,8 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
 
 def is_person(name: TypedName) -> bool:
     """Return whether a name is, or may be by its form, that of a person."""
-    told = tag_of(name.text)[:2] == "nr"
-    known = name.kind == "unknown" and looks_like_person(name.text, told=told)
+    tagged = tag_of(name.text)[:2] == "nr"
+    known = name.kind == "unknown" and looks_like_person(name.text, beside_role=tagged)
     return name.kind == "person" or known
 
 
