@@ -16,7 +16,7 @@ from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _fused, _Vectors
 from tasks.retrieval.search_edition import search as search_texts
-from tasks.retrieval.texts import _without_front_matter
+from tasks.retrieval.texts import _from_bodies, write_passage_texts
 from tasks.retrieval.words import EntityNameIndex
 from tasks.text.chinese_words import simplified
 from tasks.text.question import analyse, content_words
@@ -222,12 +222,22 @@ def test_what_is_only_nearest_is_no_match(tmp_path):
 
 
 def test_front_matter_in_several_passages_is_no_text():
-    above = ["---\nauthor: Ida Moe", 'tags: ["sea"]', "---\nBrenholm is cold."]
-    starts = [0, 23, 40]
-    rows = {"text": [*above, "Glass melts."], "span_start": [*starts, 0]}
-    table = _without_front_matter(pa.table(rows))
-    assert table["text"].to_pylist() == ["", "", "Brenholm is cold.", "Glass melts."]
-    assert table["span_start"].to_pylist()[2:] == [44, 0]
+    rows = {"text": ["---\nauthor: Ida", "Moe\n---\nBrenholm.", "Glass melts."]}
+    table = _from_bodies(pa.table({**rows, "span_start": [0, 16, 0]}), [24, 24, 0])
+    assert table["text"].to_pylist() == ["", "Brenholm.", "Glass melts."]
+    assert table["span_start"].to_pylist()[1:] == [24, 0]
+
+
+def test_a_rule_in_the_next_document_ends_no_front_matter(tmp_path):
+    pier = "---\nauthor: Ida Moe\n---\nThe pier is long."
+    mill = "# Mill\n\nThe mill is old.\n\n---\n\nIt was sold."
+    make_edition(tmp_path, {"Pier": pier, "Mill": mill}, {})
+    path = tmp_path / "passages.parquet"
+    rows = pq.read_table(path).to_pylist()
+    rows[1] |= {"span_start": 8, "text": mill[8:]}  # its heading is beside the passage
+    pq.write_table(schemas.Passage.to_table(rows), path)
+    texts = write_passage_texts(tmp_path, tmp_path / "passages.arrow")
+    assert texts["text"].to_pylist() == ["The pier is long.", mill[8:]]
 
 
 def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path):

@@ -30,9 +30,6 @@ _YAML_LINE = re.compile(
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
 
-OPENINGS = ("---", "+++", "/*", "<!--")
-"""What front matter begins with, unless it is headers."""
-
 
 def front_matter_end(text: str) -> int:
     """Return where front matter, headers and comments above a text end, 0 if it has none."""

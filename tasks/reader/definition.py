@@ -6,7 +6,6 @@ from typing import Any
 import duckdb
 
 from schemas.answers import Evidence
-from tasks.ingest.front_matter import front_matter_end
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.reader.texts import evidence_from
 from tasks.retrieval.linked_names import LinkedName
@@ -76,8 +75,7 @@ def _opening(name: LinkedName, searcher: Searcher) -> list[Evidence]:
     if hit is None:
         return []
     text, first = hit.fields["text"], hit.fields["span_start"]
-    body = front_matter_end(text) if first == 0 else 0
-    spans = [span for span in sentences(text, language_of(text)) if span[0] >= body]
+    spans = sentences(text, language_of(text))
     if not spans:
         return []
     start, end = spans[0]

@@ -8,7 +8,6 @@ import duckdb
 from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
-from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
@@ -145,12 +144,10 @@ class PassageReader(NamedThings):
 def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
     """Return a passage to read, with names for pronouns; its evidence has its own words."""
     text, start = hit.fields["text"], hit.fields["span_start"]
-    body = front_matter_end(text) if start == 0 else 0
     named = name_subjects(text, start, hit.fields["title"], clauses)
     parts = (
         TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b))
         for a, b in sentences_and_lines(text)
-        if a >= body
     )
     whole = _evidence(hit, 0, len(text))
     return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))

@@ -1,6 +1,6 @@
 """The texts that search returns, stored beside the edition's tables for random access."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from pyarrow.dataset import dataset
 import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
-from tasks.ingest.front_matter import OPENINGS, front_matter_end
+from tasks.ingest.front_matter import front_matter_end
 from tasks.ingest.prose import words_of
 from tasks.text.word_index import keys_of_ids, made_of, open_table, part_ranges
 from tasks.version import code_version
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 4096  # rows in memory at a time
 OPENING = 16_000  # characters of a document in which front matter ends
+OPENINGS_READ = 256  # documents of which they are in memory at a time
 OF_CORPUS = pc.field("graph") == CORPUS  # imported graphs have arrays of their own
 
 
@@ -56,29 +57,44 @@ def write_passage_texts(edition: Path, path: Path) -> pa.Table:
     Their texts begin after the front matter, which is metadata. One without words that readers see,
     such as pictures alone, is empty.
     """
+    stored = edition / f"{schemas.Document.table}.parquet"
     columns = ["document_id", "uri", "title"]
-    documents = pq.read_table(edition / f"{schemas.Document.table}.parquet", columns=columns)
+    documents = pq.read_table(stored, columns=columns)
     places = {id_: place for place, id_ in enumerate(documents["document_id"].to_pylist())}
+    bodies = _bodies(stored)
     own = [name for name in PASSAGE_TEXTS.names if name in schemas.Passage.model_fields]
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, PASSAGE_TEXTS) as writer:
         for batch in row_batches(edition, schemas.Passage, own):
-            rows = pa.array([places[id_] for id_ in batch["document_id"].to_pylist()], pa.int64())
+            ids = batch["document_id"].to_pylist()
+            rows = pa.array([places[id_] for id_ in ids], pa.int64())
             table = pa.Table.from_batches([batch])
             for name in ("uri", "title"):
                 table = table.append_column(name, documents[name].take(rows))
-            table = _without_front_matter(table)
+            table = _from_bodies(table, [bodies.get(id_, 0) for id_ in ids])
             writer.write_table(table.select(PASSAGE_TEXTS.names).cast(PASSAGE_TEXTS))
     return open_table(path)
 
 
-def _without_front_matter(table: pa.Table) -> pa.Table:
-    """Return passages whose texts and spans begin after the front matter of their document."""
+def _bodies(documents: Path) -> dict[str, int]:
+    """Return where the body of each document begins that has front matter, by document_id."""
+    opening = pc.utf8_slice_codeunits(pc.field("text"), 0, OPENING)
+    scanner = dataset(documents).scanner(
+        {"document_id": pc.field("document_id"), "opening": opening}, batch_size=OPENINGS_READ
+    )
+    bodies = {}
+    for batch in scanner.to_batches():
+        for id_, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            if end := front_matter_end(text):
+                bodies[id_] = end
+    return bodies
+
+
+def _from_bodies(table: pa.Table, bodies: Sequence[int]) -> pa.Table:
+    """Return passages whose texts and spans begin no sooner than their document's body."""
     texts, starts = table["text"].to_pylist(), table["span_start"].to_pylist()
-    kept, places, end = [], [], 0
-    for row, (text, start) in enumerate(zip(texts, starts, strict=True)):
-        if start == 0:
-            end = front_matter_end(_opening(texts, starts, row))
-        after = text[end - start :].lstrip() if start < end else text
+    kept, places = [], []
+    for text, start, body in zip(texts, starts, bodies, strict=True):
+        after = text[body - start :].lstrip() if start < body else text
         kept.append(after if _has_words(after) else "")
         places.append(start + len(text) - len(after))
     table = table.set_column(table.column_names.index("text"), "text", pa.array(kept))
@@ -89,19 +105,6 @@ def _without_front_matter(table: pa.Table) -> pa.Table:
 def _has_words(text: str) -> bool:
     """Return whether readers see words or numbers; what begins with one need not be parsed."""
     return text[:1].isalnum() or any(map(str.isalnum, words_of(text).text))
-
-
-def _opening(texts: list[str], starts: list[int], row: int) -> str:
-    """Return a document's first passage; with those after it if it may begin with front matter."""
-    opening = texts[row]
-    if not opening.startswith(OPENINGS):
-        return opening
-    for following in range(row + 1, len(texts)):
-        start = starts[following]
-        if start == 0 or len(opening) > OPENING:
-            break
-        opening = opening[:start].ljust(start, "\n") + texts[following]
-    return opening
 
 
 def write_note_texts(edition: Path, path: Path) -> pa.Table:
