@@ -43,8 +43,9 @@ from flows.flow_record import FlowRecord, failure
 from flows.jobs import Job, Runner
 from schemas.errors import AlmanacError
 from schemas.settings import Settings
-from tasks.extract.batches import FEW_BATCHES, worker_pool
+from tasks.extract.batches import FEW_BATCHES
 from tasks.progress import Report, RunStage, Warn
+from tasks.worker_pool import WorkerPool
 
 JOBS: tuple[type[Job], ...] = (
     RefreshKnowledge,
@@ -274,7 +275,7 @@ class BatchesAsTasks:
         few = min(FEW_BATCHES, self._size)  # so few are done here
         first = list(islice(batches, few + 1))
         alone = workers == 1 or len(first) <= few
-        with nullcontext() if alone else worker_pool(workers) as pool:
+        with nullcontext() if alone else WorkerPool(workers) as pool:
             run = partial(_here, work) if pool is None else partial(_in_pool, pool, work)
             runner: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=1 if alone else workers)
             yield from self._run(runner, run, chain(first, batches))
@@ -301,6 +302,8 @@ def _here(work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]
     return [work(*batch) for batch in batches]
 
 
-def _in_pool(pool: Any, work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:
-    futures = [pool.submit(work, *batch) for batch in batches]
-    return [future.result() for future in futures]
+def _in_pool(
+    pool: WorkerPool, work: Callable[..., Any], batches: list[tuple[Any, ...]]
+) -> list[Any]:
+    flying = [(pool.submit(work, batch), batch) for batch in batches]
+    return [result for future, batch in flying for result in pool.results(future, work, batch)]

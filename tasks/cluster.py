@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
+from tasks.worker_pool import Batch, parts_over_which_workers_die
 
 CONNECTING_SECONDS = 5.0  # for a connection to a scheduler
 SCHEDULER_SECONDS = 10.0  # for its greeting
@@ -29,7 +30,6 @@ RETURN_SECONDS = 300.0  # for a scheduler that was lost
 LOOK_SECONDS = 2.0  # between looks at which workers there are
 AHEAD = 2  # batches in flight for each thread of a worker, so that none waits for the next
 CLOSING_SECONDS = 3.0
-Batch = tuple[Any, ...]
 Release = tuple[str, ...]
 
 
@@ -177,15 +177,10 @@ class Cluster:
             ) from error
         if not isinstance(error, KilledWorker):
             raise error
-        *same, items = batch
-        if isinstance(items, list) and len(items) > 1:
-            middle = len(items) // 2
-            again.extend([(*same, items[:middle]), (*same, items[middle:])])
-            return []
         why = f"{error.allowed_failures + 1} workers died over it; did memory run out?"
-        if isinstance(items, list) and hasattr(work, "refused"):
-            return [work.refused(*batch, why)]
-        raise AlmanacError(f"A batch could not be done: {why}") from error
+        parts = parts_over_which_workers_die(work, batch, why)
+        again.extend(parts)
+        return [] if parts else [work.refused(*batch, why)]  # type: ignore[attr-defined]
 
     @property
     def _room(self) -> int:

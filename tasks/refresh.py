@@ -14,7 +14,7 @@ from schemas.labels import given_labels
 from schemas.observations import Content, Extraction, Override, Read, Scan, SplitPassage
 from schemas.settings import Settings
 from tasks.cluster import where_run_works
-from tasks.extract.batches import engine_for_sensitive, identity, in_this_process
+from tasks.extract.batches import engine_for_sensitive, identity
 from tasks.extract.pending import PendingExtraction
 from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
@@ -22,6 +22,7 @@ from tasks.progress import Each, Report, RunStage, in_order, run_plainly, silent
 from tasks.publish.apply_ontology import check_gazetteer
 from tasks.publish.publish import PUBLISHING, recipe
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
+from tasks.worker_pool import in_this_process
 from warehouse.derivation import Derivation
 from warehouse.home import Home
 

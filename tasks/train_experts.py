@@ -42,12 +42,12 @@ from tasks.experts.registry import (
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
 from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
-from tasks.extract.batches import PoolOfWorkers, in_this_process, worker_pool
 from tasks.graphs.graph import graph_folders, open_graph
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from tasks.verbalize import verbalize
+from tasks.worker_pool import PoolOfWorkers, in_this_process
 from warehouse.home import Home
 from warehouse.journal_views import register
 
@@ -298,7 +298,7 @@ def _side_by_side(settings: Settings, beside: int) -> Each:
         return Cluster(settings)
     if beside == 1:
         return in_this_process
-    return PoolOfWorkers(lambda: worker_pool(beside), beside)
+    return PoolOfWorkers(beside)
 
 
 def train_one(*arguments: Any) -> TrainedExpert:

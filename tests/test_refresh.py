@@ -338,11 +338,11 @@ def test_passages_and_evidence_of_a_pdf_know_their_page(home, tmp_path):
 def test_homes_fed_alike_hold_the_same_wherever_extraction_runs(
     published, workers, tmp_path, capfd
 ):
-    from tasks.extract.batches import PoolOfWorkers, worker_pool
+    from tasks.worker_pool import PoolOfWorkers
 
     home, source = Home(published / "home"), published / "corpus"
     other, settings = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": workers})
-    pool = PoolOfWorkers(lambda: worker_pool(workers), workers) if workers > 1 else None
+    pool = PoolOfWorkers(workers) if workers > 1 else None
     refresh(other, [str(source)], settings, each=pool)
     assert not capfd.readouterr().err  # no worker complains at its end
     for row in (schemas.Triple, schemas.Description, schemas.Aspect, schemas.Alias):

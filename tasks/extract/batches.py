@@ -1,15 +1,9 @@
-"""Choose the engine, and extract facts from batches of passages, here or in worker processes."""
+"""Choose the engine, and extract facts from batches of passages."""
 
-import atexit
-import os
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from multiprocessing import get_context
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -29,6 +23,7 @@ from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
 from tasks.extract.extracted import Extracted
 from tasks.progress import Each
+from tasks.worker_pool import PoolOfWorkers, in_this_process
 from warehouse.home import Home
 
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
@@ -187,58 +182,4 @@ def where_settings_say(settings: Settings, passages: int) -> Each:
     """Return where to process a number of passages: in worker processes, or here."""
     if settings.workers <= 1 or passages <= FEW_BATCHES * BATCH:
         return in_this_process
-    return PoolOfWorkers(lambda: worker_pool(settings.workers), settings.workers)
-
-
-def in_this_process(work: Callable[..., Any], batches: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """Process one batch after another in this process."""
-    for batch in batches:
-        yield work(*batch)
-
-
-class PoolOfWorkers:
-    """Processes batches in a pool; results come in order of completion."""
-
-    def __init__(
-        self, open_pool: Callable[[], AbstractContextManager[Executor]], workers: int
-    ) -> None:
-        self._open_pool, self._workers = open_pool, workers
-
-    def __call__(
-        self, work: Callable[..., Any], batches: Iterable[tuple[Any, ...]]
-    ) -> Iterator[Any]:
-        """Yield the results; at most two batches per worker are in flight, to bound memory."""
-        with self._open_pool() as pool:
-            pending: set[Future[Any]] = set()
-            for batch in batches:
-                pending.add(pool.submit(work, *batch))
-                if len(pending) >= 2 * self._workers:
-                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            for future in pending:
-                yield future.result()
-
-
-def worker_pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool of processes that end with this one; they start with the first batch."""
-    return ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_end_with_parent
-    )
-
-
-def _end_with_parent() -> None:
-    """End this worker when its parent dies, even if the parent was killed."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    parent, done = os.getppid(), threading.Event()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            if done.wait(0.5):
-                return
-        os._exit(1)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    # What a thread still holds at the end cannot be freed, of which DuckDB's bindings complain.
-    atexit.register(watcher.join)
-    atexit.register(done.set)
+    return PoolOfWorkers(settings.workers)

@@ -67,7 +67,8 @@ class FoundAnswer:
     """An answer, its span, and the probability that it is right.
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
-    the best different answer.
+    the best different answer. `list_place` is the document and the character at which its list
+    begins, if a list is asked for and it is from an item of one.
     """
 
     text: str
@@ -75,6 +76,7 @@ class FoundAnswer:
     worth: float
     gap: float = 0.0
     probability: float = 0.0
+    list_place: tuple[str, int] | None = None
 
 
 def find_answers(
@@ -240,11 +242,15 @@ def with_probabilities(
     """Return answers with their probabilities, the likeliest first.
 
     A probability follows from the worth of the answer and of the best different one, also among
-    the `rivals`, which were found elsewhere.
+    the `rivals`, which were found elsewhere. Items of one list are no rivals.
     """
 
+    def agree(first: FoundAnswer, second: FoundAnswer) -> bool:
+        in_one_list = first.list_place is not None and first.list_place == second.list_place
+        return in_one_list or alike(first, second)
+
     def probable(answer: FoundAnswer) -> FoundAnswer:
-        others = [other.worth for other in (*answers, *rivals) if not alike(other, answer)]
+        others = [other.worth for other in (*answers, *rivals) if not agree(other, answer)]
         gap = answer.worth - max(others) if others else lone_gap(answer.worth)
         probability = reader.probability(answer.worth, gap, language, unit)
         return replace(answer, gap=gap, probability=probability)
@@ -270,19 +276,30 @@ def asks_for_steps(question: str) -> bool:
     return bool(_STEPS.search(simplified(question)))
 
 
-def items_around(text: str, start: int) -> list[str]:
-    """Return the items of the list around a position; none if it is not in an item."""
+def is_item(text: str, line: int) -> bool:
+    """Return whether the line that begins at a position is an item of a list."""
+    return _ITEM.match(text, line) is not None
+
+
+def list_start(text: str, start: int) -> int | None:
+    """Return where the list around a position begins, None if it is not in an item."""
     items = list(_ITEM.finditer(text))
     at = next((n for n, item in enumerate(items) if item.start() <= start <= item.end()), None)
     if at is None:
-        return []
+        return None
     first = at
     for number in range(at - 1, -1, -1):
         between = text[items[number].end() : items[number + 1].start()]
         if between.strip() or _depth(items[number]) < _depth(items[at]):
             break
         first = number if _depth(items[number]) == _depth(items[at]) else first
-    return items_after(text[items[first].start() :])
+    return items[first].start()
+
+
+def items_around(text: str, start: int) -> list[str]:
+    """Return the items of the list around a position; none if it is not in an item."""
+    first = list_start(text, start)
+    return [] if first is None else items_after(text[first:])
 
 
 def items_after(text: str) -> list[str]:

@@ -216,11 +216,8 @@ def _subject(text: str) -> str:
         return ""
     name = found[0]
     words = [name[start:end] for start, end in sorted(word_spans_of(name))]
-    if any(tag_of(word)[:1] == "v" for word in words if len(word) > 1):
+    if any(tag_of(word)[:1] == "v" or tag_of(word) in _FUNCTION_TAGS for word in words):
         return ""
-    if tag_of(words[-1]) == "v" or any(tag_of(word) in _FUNCTION_TAGS for word in words):
-        return ""
-    unknown = any(len(word) == 1 or not tag_of(word) for word in words)
     extended = kind_by_ending(name) != "unknown" and any(tag_of(w) in NAME_TAGS for w in words)
-    is_name = not tag_of(name) and (unknown or extended) or looks_like_person(name)
+    is_name = not tag_of(name) and extended or looks_like_person(name)
     return name if is_name else ""

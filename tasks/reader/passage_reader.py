@@ -1,6 +1,6 @@
 """Answer questions from the passages of an edition, with the sources."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -11,6 +11,7 @@ from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
+from tasks.reader.answers import is_item
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.named_subjects import name_subjects
 from tasks.reader.reading import answer_from
@@ -29,6 +30,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 
 READ = 10  # passages that are read first
 AROUND = 10_000  # characters before and after a place in which its list is sought
+_MARKS = "*_ "
 FOLLOWED = 2  # passages about a name that the first round led to
 _VALUES = """
 with stating as (
@@ -145,12 +147,28 @@ def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
     """Return a passage to read, with names for pronouns; its evidence has its own words."""
     text, start = hit.fields["text"], hit.fields["span_start"]
     named = name_subjects(text, start, hit.fields["title"], clauses)
+    spans = list(sentences_and_lines(text))
     parts = (
-        TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b))
-        for a, b in sentences_and_lines(text)
+        TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b), lead_in=lead_in)
+        for (a, b), lead_in in zip(spans, _lead_ins(text, spans), strict=True)
     )
     whole = _evidence(hit, 0, len(text))
     return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
+
+
+def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """Yield for each sentence the line that introduces the list to which it belongs, else ""."""
+    introduction = lead_in = ""
+    line_before = -1
+    for start, end in spans:
+        line = text.rfind("\n", 0, start) + 1
+        if line != line_before:
+            listed = is_item(text, line)
+            lead_in = (lead_in or introduction) if listed else ""
+        yield lead_in
+        introduces = not listed and text[start:end].rstrip(_MARKS).endswith((":", "："))
+        introduction = text[start:end] if introduces else ""
+        line_before = line
 
 
 def _subject(hit: Hit) -> str:

@@ -24,6 +24,7 @@ from tasks.reader.answers import (
     find_sentences,
     items_after,
     items_around,
+    list_start,
     with_probabilities,
     without_article,
 )
@@ -277,6 +278,7 @@ def readings(
     """
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
+    listed = asks_for_several(question.text) or asks_for_steps(question.text)
     described = cache(source.description_of)
     has_its_year = cache(QuestionYears(question).may_be_those_of)
 
@@ -294,17 +296,48 @@ def readings(
         worth = reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
         return worth - of_other_year(row)
 
+    def with_list(answer: FoundAnswer) -> FoundAnswer:
+        part = texts[answer.span.text].part_at(answer.span.start)
+        assert part is not None  # others were not accepted
+        return replace(answer, list_place=_list_place(part.evidence, source))
+
+    def together(items: list[FoundAnswer]) -> Iterator[FoundAnswer]:
+        import math
+
+        for item in items:
+            same = [
+                o.worth
+                for o in items
+                if o is item or (o.list_place and o.list_place == item.list_place)
+            ]
+            top = max(same)
+            yield replace(
+                item, worth=item.worth + top + math.log(sum(math.exp(w - top) for w in same)) - top
+            )
+
     earlier = before or Read([], [], [])
     for rows in candidates(question, texts, source, reader, most):
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
         sentences = find_sentences(question, stated)
+        if listed:
+            answers = [*map(with_list, answers)]
+            sentences = [*together(list(map(with_list, sentences)))]
         yield Read(
             texts,
             with_probabilities(answers, reader, language, "words", earlier.answers),
             with_probabilities(sentences, reader, language, "sentence", earlier.sentences),
         )
+
+
+def _list_place(place: Evidence, source: Source) -> tuple[str, int] | None:
+    """Return the document and the character at which the list around a place begins, or None."""
+    if place.document_id is None or place.span_start is None:
+        return None
+    text, start = source.around(place)
+    begins = list_start(text, start)
+    return None if begins is None else (place.document_id, place.span_start - start + begins)
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
@@ -337,7 +370,13 @@ def _whole_sentence(read: Read, answer: FoundAnswer, source: Source) -> ReaderAn
 
 
 def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
-    """Return the items of the list that an answer is from, also those beyond the passage read."""
+    """Return the items of the list that an answer is from, also those beyond the passage read.
+
+    There are none if only one of them may answer.
+    """
+    of_list = [one for one in read.sentences if one.list_place == answer.list_place]
+    if answer.list_place is None or len(of_list) < 2:
+        return []
     return items_around(*source.around(read.part(answer).evidence))
 
 

@@ -1,7 +1,7 @@
 """The texts that the reader reads: passages and facts in words, with the places that state them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from schemas.answers import Evidence
@@ -21,7 +21,7 @@ class TextPart:
     """A sentence or a fact within a text: its characters, and where it is stated.
 
     Of a triple, `relation` is the known end with the relation that starts there, and `value` is the
-    other end.
+    other end. `lead_in` is the line that introduces the list to which a part belongs.
     """
 
     start: int
@@ -29,6 +29,7 @@ class TextPart:
     evidence: Evidence
     relation: tuple[str, ...] = ()
     value: str = ""
+    lead_in: str = ""
 
     def scored(self, score: float) -> Evidence:
         """Return the evidence with a score."""
@@ -57,8 +58,9 @@ class Text:
         return next((part for part in self.parts if part.start <= start < part.end), None)
 
     def introduced(self, part: TextPart) -> str:
-        """Return the words of a part after the introduction of the text."""
-        return f"{self.words[: self.parts[0].start]} {self.words[part.start : part.end]}"
+        """Return the words of a part after the introduction of its text and of its list."""
+        introduction = f"{self.words[: self.parts[0].start]} {part.lead_in}"
+        return f"{introduction} {self.words[part.start : part.end]}"
 
 
 class Source(Protocol):
@@ -184,27 +186,30 @@ def one_text(facts: Iterable[tuple[str, TextPart]], subject: str = "") -> Text |
 def pieces(text: Text, led: TextPart | None = None) -> list[Text]:
     """Return the pieces of a text that are read at a time.
 
-    Each comes after its subject, or after the sentence that led to it. A piece begins with the last
-    sentence of the one before it.
+    Each comes after its subject, or after the sentence that led to it, and after the line that
+    introduces the list in which it begins. A piece begins with the last sentence of the one before.
     """
-    before = " ".join((led.evidence.text if led else text.subject).split()) + "\n\n"
+    subject = " ".join((led.evidence.text if led else text.subject).split()) + "\n\n"
     cut: list[list[TextPart]] = []
     for part in text.parts:
         if not cut or part.end - cut[-1][0].start > PIECE:
             cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
         cut[-1].append(part)
-    return [
-        Text(
-            before + text.words[piece[0].start : piece[-1].end],
-            tuple(_moved(part, len(before) - piece[0].start) for part in piece),
-            text.whole,
-            led,
-            text.cosine,
-            text.subject,
-        )
-        for piece in cut
-    ]
+    return [_piece(text, parts, subject, led) for parts in cut]
+
+
+def _piece(text: Text, parts: list[TextPart], subject: str, led: TextPart | None) -> Text:
+    lead_in = parts[0].lead_in
+    before = subject + (f"{lead_in}\n" if lead_in else "")
+    return Text(
+        before + text.words[parts[0].start : parts[-1].end],
+        tuple(_moved(part, len(before) - parts[0].start) for part in parts),
+        text.whole,
+        led,
+        text.cosine,
+        text.subject,
+    )
 
 
 def _moved(part: TextPart, by: int) -> TextPart:
-    return TextPart(part.start + by, part.end + by, part.evidence, part.relation, part.value)
+    return replace(part, start=part.start + by, end=part.end + by)
