@@ -17,7 +17,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterExpectedStartTime,
 )
-from prefect.client.schemas.objects import DeploymentSchedule, WorkerStatus
+from prefect.client.schemas.objects import DeploymentSchedule, FlowRun, StateType, WorkerStatus
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.client.schemas.sorting import FlowRunSort
@@ -37,9 +37,9 @@ _JOB_OF = {job.flow_name.replace("-", "_"): job for job in JOBS}
 class Scheduled:
     """A deployment of one of our flows.
 
-    `late` are runs of its schedule that wait for a worker, the newest first; `missed` is a time at
-    which no run was begun at all. `writes` says whether it changes a home, `alone` whether it has a
-    limit of one run.
+    `late` are runs of its schedule that wait for a worker or for another run, the newest first;
+    `missed` is a time at which no run was begun at all. `writes` says whether it changes a home,
+    `alone` whether it has a limit of one run. `running` are its runs that have begun.
     """
 
     id: UUID
@@ -51,6 +51,7 @@ class Scheduled:
     alone: bool
     last: str
     late: tuple[UUID, ...]
+    running: tuple[FlowRun, ...]
     missed: datetime | None
 
 
@@ -86,6 +87,7 @@ def _scheduled(client: SyncPrefectClient, one: DeploymentResponse, job: type[Job
         limit is not None and limit.limit == 1,
         f"{runs[0].state_name} {newest:%Y-%m-%d %H:%M}" if newest else "",
         tuple(run.id for run in runs if run.state_name == "Late" and run.auto_scheduled),
+        tuple(run for run in runs if run.state_type == StateType.RUNNING),
         next((time for s in active if (time := _missed(s, newest, now - GRACE))), None),
     )
 
@@ -123,6 +125,7 @@ def catch_up(client: SyncPrefectClient) -> list[str]:
 
 def troubles(client: SyncPrefectClient, found: list[Scheduled]) -> Iterator[str]:
     """Yield why something that is scheduled would not run as it should, and what mends it."""
+    now = datetime.now(UTC)
     for pool in sorted({one.pool for one in found if one.pool}):
         yield from _troubles_of_pool(client, pool, found)
     for one in found:
@@ -132,6 +135,11 @@ def troubles(client: SyncPrefectClient, found: list[Scheduled]) -> Iterator[str]
             yield f"{one.name} may run twice at once; deploy it again with a limit of one run"
         if one.missed and not one.late:
             yield f"{one.name} missed its run of {one.missed:%F %H:%M}; `{CATCH_UP}` begins it"
+        for run in one.running if any(o.late for o in found if o.queue == one.queue) else ():
+            yield (
+                f"{one.name} runs since {run.start_time or now:%F %H:%M} while others wait; if it "
+                f"was killed, `prefect flow-run delete {run.id}` frees its place"
+            )
         if one.late[1:]:
             yield f"{len(one.late)} runs of {one.name} wait; `{CATCH_UP}` leaves one"
 

@@ -237,12 +237,16 @@ def test_a_command_is_scheduled_as_it_is_typed(named_server, tiny_corpus, own_ho
     assert "by the clock (17 3 * * *) and after an edition is held" in again
     with get_client(sync_client=True) as client:
         deployed = client.read_deployment_by_name("refresh-knowledge/nightly")
-        [automation] = client._client.get(
-            f"/automations/related-to/prefect.deployment.{deployed.id}"
-        ).json()
+        path = f"/automations/related-to/prefect.deployment.{deployed.id}"
+        automations = {one["trigger"]["posture"]: one for one in client._client.get(path).json()}
     assert [one.schedule.cron for one in deployed.schedules] == ["17 3 * * *"]
-    assert deployed.job_variables == {"working_dir": str(Path.cwd())}
-    assert automation["trigger"]["expect"] == ["almanac.edition.held"]
+    assert deployed.job_variables["working_dir"] == str(Path.cwd())
+    assert automations["Reactive"]["trigger"]["expect"] == ["almanac.edition.held"]
+    silence, beat = automations["Proactive"], deployed.job_variables["env"]
+    assert silence["trigger"]["within"] >= 4 * int(beat["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"])
+    assert [(action["type"], action["state"]) for action in silence["actions"]] == [
+        ("change-flow-run-state", "CRASHED")
+    ]
     flow = load_flow_from_entrypoint(deployed.entrypoint)
     assert flow(**deployed.parameters)["published"]
 
@@ -309,7 +313,8 @@ def test_the_guide_to_schedules_leads_from_nothing_to_runs_that_fire(
     for words in schedules:
         almanac.shown(own_home, *words[1:])
     with get_client(sync_client=True) as client:
-        assert len(client.read_automations_by_name("refresh-knowledge/nightly failed")) == 1
+        for what in ("failed", "is silent"):
+            assert len(client.read_automations_by_name(f"refresh-knowledge/nightly {what}")) == 1
         queue = client.read_work_queue_by_name(limit[3], "almanac")
         assert queue.concurrency_limit == 1
         client.update_work_queue(queue.id, concurrency_limit=2)

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 POOL = "almanac"
 FAILURES = ("Failed", "Crashed", "TimedOut")  # a held edition fails its run
 JSON = "application/json"
+HEARTBEAT = 60  # seconds between those of a run
+SILENCE = timedelta(minutes=5)  # without one, after which a run counts as dead
 
 
 class Schedule(Command):
@@ -69,6 +72,7 @@ class Schedule(Command):
         with _asking_server() as client:
             _make_place(client, self.pool, deployment.work_queue_name)
             made = deployment.apply(work_pool_name=self.pool)
+            _end_silent_runs(client, made, deployment)
             if self.notify:
                 _notify(client, made, deployment, self.notify)
         return {
@@ -142,7 +146,10 @@ class Schedule(Command):
             concurrency_limit=one_by_one,
             triggers=triggers,
             work_queue_name=queue_of(job),
-            job_variables={"working_dir": str(Path.cwd())},  # paths mean what they mean here
+            job_variables={
+                "working_dir": str(Path.cwd()),  # paths mean what they mean here
+                "env": {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT)},
+            },
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
 
@@ -200,6 +207,36 @@ def _make_place(client: "SyncPrefectClient", pool: str, queue: str | None) -> No
         client.update_work_queue(
             client.read_work_queue_by_name(queue, pool).id, concurrency_limit=1
         )
+
+
+def _end_silent_runs(
+    client: "SyncPrefectClient", made: UUID, deployment: "RunnerDeployment"
+) -> None:
+    """Have the server mark a run as crashed once it is silent.
+
+    One that was killed together with its worker would hold its place in the queue for ever.
+    """
+    from prefect.client.schemas.objects import StateType
+    from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
+    from prefect.events.actions import ChangeFlowRunState
+
+    of_deployment, heartbeat = f"prefect.deployment.{made}", "prefect.flow-run.heartbeat"
+    ends = {f"prefect.flow-run.{state}" for state in (*FAILURES, "Completed", "Cancelled")}
+    silent = EventTrigger(
+        after={heartbeat},
+        expect={heartbeat, *ends},
+        match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+        match_related=ResourceSpecification({"prefect.resource.id": of_deployment}),
+        for_each={"prefect.resource.id"},
+        posture=Posture.Proactive,
+        threshold=1,
+        within=SILENCE,
+    )
+    crash = ChangeFlowRunState(state=StateType.CRASHED, message="The run gave no sign of life.")
+    name = f"{deployment.full_name} is silent"
+    client.create_automation(
+        AutomationCore(name=name, trigger=silent, actions=[crash], owner_resource=of_deployment)
+    )
 
 
 def _notify(
