@@ -36,6 +36,8 @@ TEXTS = {
     "full hour\nbell quarter       # strike the quarter of an hour\nbell mute --until  # keep the "
     "tower silent\n```",
     "灯塔": "灯塔的信号有三种颜色可以选择：\n\n- 红色\n- 绿色\n- 白色\n\n灯塔每天晚上开放。",
+    "渔船规则": "**第一条**　申请渔船证应当提交下列文件：\n\n（一）船舶照片；\n（二）身份证明。\n\n"
+    "**第二条**　渔船证的申请由港务处受理，文件齐全的，应当办理。",
     "长江": "长江是中国最长的河流，全长约6300公里。长江发源于青藏高原。",
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
@@ -102,6 +104,11 @@ def test_what_they_do_not_say_is_not_known(reader: PassageReader, question: str)
 def test_all_items_of_a_list_are_the_answer(reader: PassageReader) -> None:
     answer = reader.answer(analyse("灯塔的信号有哪三种颜色？"))
     assert answer.answers == ["红色", "绿色", "白色"]
+
+
+def test_items_answer_for_the_line_that_introduces_them(reader: PassageReader) -> None:
+    answer = reader.answer(analyse("申请渔船证应当提交哪些文件？"))
+    assert answer.answers == ["船舶照片", "身份证明"]
 
 
 @exact

@@ -1,5 +1,6 @@
 """The trained reader finds answers, refuses where there is none, and shows what comes nearest."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,14 +37,13 @@ from tasks.reader.answers import (
     fits,
     items_around,
     with_probabilities,
+    worth_of_lists,
 )
 from tasks.reader.coverage import Coverage
-from tasks.reader.definition import _opening
-from tasks.reader.passage_reader import PassageReader, _passage
+from tasks.reader.passage_reader import PassageReader, _lead_ins
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Text, TextPart, evidence_from
-from tasks.retrieval.linked_names import LinkedName
-from tasks.retrieval.search import Hit
+from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import ExpectedAnswer
 from tasks.text.question import analyse
 from tests.small_edition import indexed_edition
@@ -345,18 +345,28 @@ def test_what_is_found_elsewhere_speaks_against_what_says_something_else(
     assert probability([answer("1874", 5.5)]) == probability([])
 
 
-def test_front_matter_answers_nothing() -> None:
-    front = "---\ntitle: Brenholm\ndate: 2024-05-06\n---\n"
-    fields: dict[str, Any] = {"text": front + HARBOUR, "span_start": 0}
-    fields |= {"document_id": "d", "uri": "u", "title": "Brenholm", "headings": ""}
-    text = _passage(Hit(0, fields, 1.0), [])
-    assert text.parts[0].evidence.text.startswith("The harbour of Brenholm")
-    assert len(text.parts) == 2
-    searcher: Any = SimpleNamespace(about=lambda name: Hit(0, fields, 1.0))
-    [opening] = _opening(LinkedName(0, 8, "Brenholm", []), searcher)
-    assert opening.text == text.parts[0].evidence.text
-    fields["text"] = front
-    assert _opening(LinkedName(0, 8, "Brenholm", []), searcher) == []
+def test_items_of_one_list_are_no_rivals_and_worth_more_together(reader: TrainedReader) -> None:
+    place = ("d", 7)
+    rope, tar, fish = (
+        FoundAnswer(text, Span(0, 0, 4, 1.0, 1.0), 1.0, list_place=at)
+        for text, at in (("rope", place), ("tar", place), ("Fish is sold elsewhere.", None))
+    )
+    together = worth_of_lists([rope, tar, fish])
+    assert [one.worth for one in together] == pytest.approx([1.0 + math.log(2)] * 2 + [1.0])
+    alone, listed, split = (
+        with_probabilities(answers, reader, "en", "sentence")[0].probability
+        for answers in ([rope], [rope, tar], [rope, fish])
+    )
+    assert alone == listed > split
+
+
+def test_the_line_that_introduces_a_list_belongs_to_its_items() -> None:
+    text = "To open the gate:\n\n1. Turn the key. It clicks.\n2. Push.\n\nThen leave.\n- end"
+    spans = list(sentences_and_lines(text))
+    lead_ins = dict(zip((text[a:b] for a, b in spans), _lead_ins(text, spans), strict=True))
+    introduced = {words for words, lead_in in lead_ins.items() if lead_in == "To open the gate:"}
+    assert introduced >= {"It clicks.", "Push."}
+    assert not lead_ins["Then leave."] and not lead_ins["- end"]
 
 
 @pytest.fixture(scope="module")

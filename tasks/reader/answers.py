@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import simplified, tag_of
@@ -245,17 +247,34 @@ def with_probabilities(
     the `rivals`, which were found elsewhere. Items of one list are no rivals.
     """
 
-    def agree(first: FoundAnswer, second: FoundAnswer) -> bool:
-        in_one_list = first.list_place is not None and first.list_place == second.list_place
-        return in_one_list or alike(first, second)
-
     def probable(answer: FoundAnswer) -> FoundAnswer:
-        others = [other.worth for other in (*answers, *rivals) if not agree(other, answer)]
+        others = [other.worth for other in (*answers, *rivals) if not _agree(other, answer)]
         gap = answer.worth - max(others) if others else lone_gap(answer.worth)
         probability = reader.probability(answer.worth, gap, language, unit)
         return replace(answer, gap=gap, probability=probability)
 
     return sorted(map(probable, answers), key=lambda answer: -answer.probability)
+
+
+def worth_of_lists(sentences: list[FoundAnswer]) -> list[FoundAnswer]:
+    """Return sentences, each worth as much more as all of its list are than the best of them.
+
+    A margin compares one sentence with no answer, and the items of a list share what is for it.
+    """
+    valued = []
+    for sentence in sentences:
+        items = [one.worth for one in sentences if _are_in_one_list(one, sentence)]
+        more = float(np.logaddexp.reduce(items)) - max(items) if items else 0.0
+        valued.append(replace(sentence, worth=sentence.worth + more))
+    return valued
+
+
+def _are_in_one_list(first: FoundAnswer, second: FoundAnswer) -> bool:
+    return first.list_place is not None and first.list_place == second.list_place
+
+
+def _agree(first: FoundAnswer, second: FoundAnswer) -> bool:
+    return _are_in_one_list(first, second) or alike(first, second)
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

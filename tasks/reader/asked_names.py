@@ -41,7 +41,6 @@ _TITLES = word_set(
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
 )
 _FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
-_DESCRIBING = "最第这那我你他她它本该各每一二三两"
 SHORTEST_CHINESE = 2  # characters of a name
 SHORTEST_MISSPELT = 5  # letters
 
@@ -208,16 +207,18 @@ def asked_names(question: Question) -> Sequence[str]:
 
 
 def _subject(text: str) -> str:
-    """Return the name that a Chinese question begins with, if the dictionary lacks it, else ""."""
+    """Return the name that a Chinese question begins with, if the dictionary lacks it, else "".
+
+    It is a person's, or extends a known name by what kinds end in: 东城|工学院. Other words cannot
+    be told from common ones.
+    """
     from tasks.extract.rules.chinese.naming import kind_by_ending, looks_like_person
 
     found = _CHINESE_SUBJECT.match(simplified(text))
-    if found is None or any(word in found[0] for word in _DESCRIBING):
-        return ""
-    name = found[0]
-    words = [name[start:end] for start, end in sorted(word_spans_of(name))]
-    if any(tag_of(word)[:1] == "v" or tag_of(word) in _FUNCTION_TAGS for word in words):
-        return ""
-    extended = kind_by_ending(name) != "unknown" and any(tag_of(w) in NAME_TAGS for w in words)
-    is_name = not tag_of(name) and extended or looks_like_person(name)
-    return name if is_name else ""
+    name = found[0] if found else ""
+    if looks_like_person(name, beside_role=True):
+        return name
+    tags = [tag_of(name[start:end]) for start, end in sorted(word_spans_of(name))]
+    extends = any(tag in NAME_TAGS for tag in tags) and kind_by_ending(name) != "unknown"
+    verbless = not any(tag[:1] == "v" or tag in _FUNCTION_TAGS for tag in tags)
+    return name if extends and verbless and not tag_of(name) else ""

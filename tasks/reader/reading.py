@@ -27,6 +27,7 @@ from tasks.reader.answers import (
     list_start,
     with_probabilities,
     without_article,
+    worth_of_lists,
 )
 from tasks.reader.asked_names import AskedNames, QuestionYears
 from tasks.reader.asserted import Asserted
@@ -301,20 +302,6 @@ def readings(
         assert part is not None  # others were not accepted
         return replace(answer, list_place=_list_place(part.evidence, source))
 
-    def together(items: list[FoundAnswer]) -> Iterator[FoundAnswer]:
-        import math
-
-        for item in items:
-            same = [
-                o.worth
-                for o in items
-                if o is item or (o.list_place and o.list_place == item.list_place)
-            ]
-            top = max(same)
-            yield replace(
-                item, worth=item.worth + top + math.log(sum(math.exp(w - top) for w in same)) - top
-            )
-
     earlier = before or Read([], [], [])
     for rows in candidates(question, texts, source, reader, most):
         spans = [(row.span, words_worth(row)) for row in rows]
@@ -323,7 +310,7 @@ def readings(
         sentences = find_sentences(question, stated)
         if listed:
             answers = [*map(with_list, answers)]
-            sentences = [*together(list(map(with_list, sentences)))]
+            sentences = worth_of_lists([*map(with_list, sentences)])
         yield Read(
             texts,
             with_probabilities(answers, reader, language, "words", earlier.answers),
@@ -372,10 +359,10 @@ def _whole_sentence(read: Read, answer: FoundAnswer, source: Source) -> ReaderAn
 def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
     """Return the items of the list that an answer is from, also those beyond the passage read.
 
-    There are none if only one of them may answer.
+    There are none if the list has no introduction and only one of them may answer.
     """
     of_list = [one for one in read.sentences if one.list_place == answer.list_place]
-    if answer.list_place is None or len(of_list) < 2:
+    if answer.list_place is None or not (read.part(answer).lead_in or of_list[1:]):
         return []
     return items_around(*source.around(read.part(answer).evidence))
 
