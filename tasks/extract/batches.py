@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from schemas.errors import UsageError
+from schemas.extras import leave_out_pandas
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -229,6 +230,7 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
 def _end_with_parent() -> None:
     """End this worker when its parent dies, even if the parent was killed."""
     os.environ["OMP_NUM_THREADS"] = "1"
+    leave_out_pandas()
     parent, done = os.getppid(), threading.Event()
 
     def watch() -> None:
