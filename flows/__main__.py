@@ -27,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parsed(sys.argv[1:] if argv is None else argv)
     try:
         from flows.jobs import Call
+        from schemas.extras import leave_out_pandas
 
+        leave_out_pandas()
         call = Call(_do, arguments.json, arguments.debug, arguments.prefect)
         return command_of(arguments).run(call)
     except BrokenPipeError:

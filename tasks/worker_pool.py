@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from schemas.errors import AlmanacError
+from schemas.extras import leave_out_pandas
 
 DEATHS = 2  # of a process of its own over one batch, until it is halved or refused
 Batch = tuple[Any, ...]
@@ -121,6 +122,7 @@ def _processes(workers: int) -> ProcessPoolExecutor:
 def _end_with_parent() -> None:
     """End this worker when its parent dies, even if the parent was killed."""
     os.environ["OMP_NUM_THREADS"] = "1"
+    leave_out_pandas()
     parent, done = os.getppid(), threading.Event()
 
     def watch() -> None:

@@ -1,5 +1,6 @@
 """What several test files share: the benchmark data, a small almanac, hypothesis' profile."""
 
+import gc
 import multiprocessing
 import os
 import shutil
@@ -30,6 +31,9 @@ sys.dont_write_bytecode = False
 # Test processes share the cores; threads of one that wait for each other hold up the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.preloaded"])
+
+# As commands do; what is collected and loaded stays, and looking through it takes seconds.
+gc.set_threshold(20_000)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -76,8 +80,9 @@ The Analytical Engine was a mechanical computer. It was designed by Charles Babb
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files."""
+    """Begin with the longest files, and look for no garbage in what is collected."""
     items.sort(key=lambda item: item.path.stem not in LONG)
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,7 @@
 """A command whose optional library is not installed names the extra that adds it."""
 
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -49,6 +50,20 @@ def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
     for name in set(sys.modules) - before:
         if name.partition(".")[0] in libraries:
             del sys.modules[name]
+
+
+def test_arrow_loads_pandas_for_its_tables_alone():
+    program = (
+        "import sys, pyarrow as pa\n"
+        "from schemas.extras import leave_out_pandas\n"
+        "leave_out_pandas()\n"
+        "table = pa.table({'year': [1815, None]})\n"
+        "print('pandas' in sys.modules, table.to_pandas().year.count())\n"
+        "import pandas\n"
+        "print(pa.array(pandas.Series([1815.0, None])).null_count)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "1", "1"], done.stderr
 
 
 @pytest.fixture(scope="module")

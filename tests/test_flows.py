@@ -8,10 +8,12 @@ import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
@@ -37,14 +39,23 @@ SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=2)
 
 
 @pytest.fixture(scope="module")
-def flows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The module of the flows, and a server that records their runs; Prefect is loaded here."""
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A server that records runs, and a copy of its database as it was before the first."""
     orchestration.configure()
-    with orchestration.served(tmp_path_factory.mktemp("served")):
-        from flows import deployed
+    home = tmp_path_factory.mktemp("served")
+    with orchestration.served(home):
+        with closing(sqlite3.connect(home / "prefect" / "prefect.db")) as database:
+            database.execute("vacuum into ?", [str(home / "empty.db")])
+        yield home / "empty.db"
 
-        deployed.hush_at_exit()
-        yield deployed
+
+@pytest.fixture(scope="module")
+def flows(empty_database: Path) -> Any:
+    """The module of the flows, whose runs are recorded; Prefect is loaded here."""
+    from flows import deployed
+
+    deployed.hush_at_exit()
+    return deployed
 
 
 async def recorded() -> tuple[list[Any], list[Any], list[Any]]:
@@ -394,13 +405,15 @@ def command(*arguments: str, **environment: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def refreshed(
-    small_home: Path, tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory
+    small_home: Path, tiny_corpus: Path, empty_database: Path, tmp_path_factory: Any
 ) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A home with the database of a server of its own, and what its refresh printed.
 
-    The home knows the texts of the corpus from elsewhere, so that no model is loaded.
+    No model is loaded and no database is made: texts are known from elsewhere, tables are there.
     """
     home = copied_home(small_home, tmp_path_factory.mktemp("served") / "home")
+    (home / "prefect").mkdir()
+    shutil.copy(empty_database, home / "prefect" / "prefect.db")
     arguments = (str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect")
     return home, subprocess.run(**command(*arguments), capture_output=True)
 

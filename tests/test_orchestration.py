@@ -52,7 +52,7 @@ def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(no_server
     home, lines = refreshed
     heavy = (
         "prefect dask distributed torch spacy transformers sentence_transformers onnxruntime "
-        "tokenizers rjieba tantivy sklearn"
+        "tokenizers rjieba tantivy sklearn pandas"
     )
     program = (
         "import sys; from flows.__main__ import main\n"

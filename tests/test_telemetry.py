@@ -34,7 +34,7 @@ codes = [main(["--home", home, "ask", "Where was Ada Lovelace born?"])]
 codes.append(main(["--home", home, "learn", questions, "--graph", "films"]))
 sys.exit(any(codes))
 """
-# The same in Dask's workers, one of which loads ONNX Runtime, and in the process of a parser.
+# The same in workers of Dask, one of which loads ONNX Runtime, and in the process of a parser.
 IN_WORKERS = """
 import sys
 from pathlib import Path
@@ -48,7 +48,7 @@ def encode(text):
     return len(load_encoder("minilm").encode([text]))
 
 if __name__ == "__main__":
-    settings = Settings(workers=2, runner="dask")
+    settings = Settings(workers=1, runner="dask")
     refresh(Home(Path(sys.argv[1])), [sys.argv[2]], settings)
     with Cluster(settings) as cluster:
         assert next(cluster(encode, [("Where was Ada Lovelace born?",)])) == 1
