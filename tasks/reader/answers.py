@@ -41,11 +41,13 @@ _OPENING = r"^\W*(?:(?:to|in|for)\s+)?"
 _SEVERAL = re.compile(
     rf"{_OPENING}(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
     r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
-    r"|哪些|哪几|哪[两二三四五六]|分别",
+    r"|哪些|哪几|哪[两二三四五六]|分别|有谁|(?:有些?|包[括含])(?:什么|谁)(?=\W*$)|分[为成](?:几|什么)",
     re.I,
 )
 _STEPS = re.compile(
-    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b|(?:怎么|怎样|如何)(?!样)", re.I
+    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b"
+    "|(?:怎么|怎样|如何)(?!样|的|回事)",
+    re.I,
 )
 # These ask for a list if the noun is a plural.
 _SEVERAL_IF_PLURAL = [
@@ -177,9 +179,11 @@ def _whole_words(text: str, span: Span) -> Span:
         for first, last in _dictionary_words(run.group()):
             first, last = first + run.start(), last + run.start()
             # The rest of a compound may be a word: 全长约 is rightly cut before 约.
-            if first < start < last and not _is_word(text[first:start]):
+            # Of a number it is none: 百分之 in 百分之三.
+            whole = tag_of(simplified(text[first:last])) == "m"
+            if first < start < last and (whole or not _is_word(text[first:start])):
                 start = first
-            if first < end < last and not _is_word(text[end:last]):
+            if first < end < last and (whole or not _is_word(text[end:last])):
                 end = last
     return replace(span, start=start, end=end)
 
