@@ -18,6 +18,12 @@ from tests.test_rules_chinese import extract, triples
         # Something happens, to nothing.
         ("市场需求逐步恢复。", ("市场需求", "恢复", "")),
         ("双方要稳步推进合作。", ("双方", "要推进", "合作")),
+        ("海河公司应当妥善保管样品。", ("海河公司", "应当保管", "样品")),
+        ("幸好海河公司改善了交通。", ("海河公司", "改善", "交通")),
+        # The dictionary has two verbs as one person.
+        ("海河公司建立健全档案制度。", ("海河公司", "建立健全", "档案制度")),
+        # Between two offices 报 is no newspaper.
+        ("海关应当报财政部批准。", ("海关", "应当报", "财政部批准")),
         ("海河公司与大山公司一起隶属于河山集团。", ("海河公司", "隶属于", "河山集团")),
         ("海河公司是企业，与大山公司一起隶属于河山集团。", ("海河公司", "隶属于", "河山集团")),
         ("围绕白水县的建设，海河公司投资五万元。", ("海河公司", "投资", "五万元")),
@@ -177,6 +183,11 @@ def test_a_definition_goes_on_to_its_end() -> None:
 def test_what_somebody_has_to_do_is_a_fact_if_nothing_limits_it() -> None:
     text = "煤矿企业应当建立信息公开制度。煤矿企业不得向个人收取费用。"
     assert triples(text, "湿地条例") == {("煤矿企业", "建立", "信息公开制度")}
+
+
+def test_what_is_said_of_a_share_is_not_true_of_the_whole() -> None:
+    assert not triples("Linux约一半代码是驱动程序。", "Linux")
+    assert triples("Linux是操作系统。", "Linux")
 
 
 def test_what_only_says_when_something_has_to_be_done_is_no_fact() -> None:

@@ -29,6 +29,14 @@ def test_what_does_not_stand_alone_is_no_note(text: str) -> None:
     assert not extract(text, "武汉大学", "武汉大学 > 校园").aspects
 
 
+def test_a_section_about_a_person_has_notes_where_that_person_is_meant() -> None:
+    text = "纺织厂给小镇带来黑色的浓烟。港口和桥梁、树林、山坡、草地、花园、田野。"
+    assert extract(text, "武汉大学", "武汉大学 > 早年").aspects
+    assert not extract(text, "林秋禾", "林秋禾 > 早年").aspects
+    (note,) = extract("林秋禾的" + text, "林秋禾", "林秋禾 > 早年").aspects
+    assert (note["entity"], note["aspect"]) == ("林秋禾", "早年")
+
+
 def test_without_a_heading_a_note_names_what_it_is_about() -> None:
     text = "武汉大学的樱花每年春天吸引很多游人。车站在春天也要为他们加开很多列车。"
     (note,) = extract(text, "武汉大学", "武汉大学").aspects

@@ -129,13 +129,20 @@ def test_a_prefix_that_denies_its_noun_and_a_dotted_name_stay_whole() -> None:
         ("他援引苏珊·王尔德的说法。", "苏珊·王尔德"), ("这由托比·R·彭铁尔所写。", "托比·R·彭铁尔"),
         ("托比·奥斯丁和罗莎·布兰卡来过。", "托比·奥斯丁"),
         ("托比·奥斯丁于五月来过。", "托比·奥斯丁"), ("东京·深圳的航班停了。", None),
-        ("公司发布了东方·翱翔模型。", None),
+        ("公司发布了东方·翱翔模型。", None), ("托比·奥斯丁二世来过。", "托比·奥斯丁二世"),
+        ("托比·奥斯丁二世纪时来过。", "托比·奥斯丁"),
     ],
 )  # fmt: skip
 def test_a_foreign_name_with_dots_is_whole(text: str, found: str | None) -> None:
     sentence, *_ = read_sentences(text, [""])
     names = [token.text for token in sentence.tokens if token.tag == "name"]
     assert names[:1] == ([found] if found else [])
+
+
+@pytest.mark.parametrize("name", ["林秋鋐", "張家玮", "张家伟"])
+def test_a_given_name_may_have_a_rare_character(name: str) -> None:
+    found = extract_chinese(f"{name}是香港作家。", "通知").names
+    assert [(row["name"], row["kind"]) for row in found][0] == (name, "person")
 
 
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:

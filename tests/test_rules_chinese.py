@@ -97,6 +97,10 @@ def test_common_forms(case: tuple[str, ...]) -> None:
         assert tuple(triple.split(",")) in triples(text, title)
 
 
+def test_the_number_of_a_section_is_no_part_of_its_name() -> None:
+    assert triples("它由港务局制定。", "2.4 泊位制度") == {("港务局", "制定", "泊位制度")}
+
+
 def test_dates_of_a_life_are_exact() -> None:
     found = extract("林秋禾（1901.2.3—1950.4），浙江人。", "林秋禾").triples
     assert [row["date"] for row in found if row["date"]] == ["1901-02-03", "1950-04"]

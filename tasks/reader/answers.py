@@ -18,10 +18,9 @@ from tasks.text.chinese_words import simplified, tag_of
 from tasks.text.english_words import is_plural
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
 from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
-from tasks.text.languages import HAN, language_of
+from tasks.text.languages import HAN
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
-from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
@@ -44,11 +43,13 @@ _OPENING = r"^\W*(?:(?:to|in|for)\s+)?"
 _SEVERAL = re.compile(
     rf"{_OPENING}(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
     r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
-    r"|哪些|哪几|哪[两二三四五六]|分别",
+    r"|哪些|哪几|哪[两二三四五六]|分别|有谁|(?:有些?|包[括含])(?:什么|谁)(?=\W*$)|分[为成](?:几|什么)",
     re.I,
 )
 _STEPS = re.compile(
-    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b|(?:怎么|怎样|如何)(?!样)", re.I
+    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b"
+    "|(?:怎么|怎样|如何)(?!样|的|回事)",
+    re.I,
 )
 # These ask for a list if the noun is a plural.
 _SEVERAL_IF_PLURAL = [
@@ -182,9 +183,11 @@ def _whole_words(text: str, span: Span) -> Span:
         for first, last in _dictionary_words(run.group()):
             first, last = first + run.start(), last + run.start()
             # The rest of a compound may be a word: 全长约 is rightly cut before 约.
-            if first < start < last and not _is_word(text[first:start]):
+            # Of a number it is none: 百分之 in 百分之三.
+            whole = tag_of(simplified(text[first:last])) == "m"
+            if first < start < last and (whole or not _is_word(text[first:start])):
                 start = first
-            if first < end < last and not _is_word(text[end:last]):
+            if first < end < last and (whole or not _is_word(text[end:last])):
                 end = last
     return replace(span, start=start, end=end)
 
@@ -216,11 +219,7 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     if expected.form == "number":
         return may_have_form(text, expected.form)
     if expected.form == "date":
-        return (
-            bool(re.search(r"\d", text))
-            or any(value.is_date for _, _, value in find_values(text, language_of(text)))
-            or len(text.split()) > 2
-        )
+        return may_have_form(text, expected.form) or len(text.split()) > 2
     if expected.form == "name" and expected.kinds:
         kinds = {kind for kind in kinds_of(text) if kind != "unknown"}
         # A company is a place to work at, and an event one to meet at.

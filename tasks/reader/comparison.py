@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.text.chinese_words import word_spans_of
+from tasks.text.chinese_words import STOP_WORDS, segmenter, simplified, tag_of, word_spans_of
 from tasks.text.function_words import AUXILIARIES, MODALS, any_of
 from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
@@ -37,8 +37,8 @@ _COMPARATIVES = (
     ("smaller|smallest", False, "How large"),
     ("more|most", True, "How many"),
     ("less|fewer|least|fewest", False, "How many"),
-    ("更早|最早|较早|先", False, "是什么时候"),
-    ("更晚|最晚|较晚|后", True, "是什么时候"),
+    ("更早|最早|较早|先(?![后生进])", False, "是什么时候"),
+    ("更晚|最晚|较晚|(?<![先之以然最])后(?!来)", True, "是什么时候"),
     ("更长|较长|最长", True, "全长多少公里"),
     ("更短|较短|最短", False, "全长多少公里"),
     ("更高|较高|最高", True, "高多少米"),
@@ -58,9 +58,11 @@ _UNPARTED = re.compile(
     r"(?P<left>(?-i:[A-Z])[^,:?]{1,100}?) or (?P<right>[^,:?]{1,100}?)\s*\?*$",
     re.I | re.S,
 )
+# The options stand for who or which is asked: `A和B由哪个部门…` asks for neither.
 _CHINESE_OPTIONS = re.compile(
-    "^(?P<left>[^，,、]{1,30}?)、(?P<right>[^，,？?]{1,30}?)"
-    "(?:，|,|中|之中|相比|(?=哪))(?P<before>.*)$"
+    "^(?P<left>[^，,、]{1,30}?)、(?P<right>[^，,、？?]{1,30}?)"
+    "(?P<mark>(?:之?中|相比)?[，,]?(?:其中)?)"
+    "(?P<before>(?:(?<=[，,中比]).*[更较].*)?[哪谁](?![些里儿几年天]).*)$"
 )
 _SAME = re.compile(
     r"^(?P<verb>is|are|was|were|do|does|did|have|has)\s+(?:both\s+)?(?:(?-i:[a-z]+),?\s+){0,3}"
@@ -76,7 +78,7 @@ _CHINESE_SAME = re.compile(
 _JOINS = ("和", "与", "跟", "、", "还是")
 _SINGULAR = {"are": "is", "were": "was", "do": "does", "have": "has"}
 _DROPPED = re.compile(r"^(?:which|what|who)\s+(?:of\s+)?(?:the\s+)?(?:two\s+)?", re.I)
-_CHINESE_DROPPED = re.compile("哪[一个条座位所部家种]*|谁|相比|[？，?,]")
+_CHINESE_DROPPED = re.compile("(?:的?是)?(?:哪[一个条座位所部家种]*|谁)|相比|[？，?,]")
 _OF_EACH = re.compile(
     r"\b(?:has|have|with)\s+(?:the|an?)\s+(?P<noun>[a-z]+)\s+(?:who|that|which)\b"
     r"|\bwhose\s+(?P<whose>[a-z]+)\b",
@@ -123,12 +125,13 @@ def find_comparison(question: Question) -> Comparison | None:
     """Return the comparison that a question makes; None if it does not name two options."""
     chinese = question.is_chinese
     text = _with_comma(question.text) if chinese else " ".join(question.text.split())
+    plain = simplified(text)
     match = (
-        _CHINESE_OPTIONS.match(text) if chinese else _OPTIONS.match(text) or _UNPARTED.match(text)
+        _CHINESE_OPTIONS.match(plain) if chinese else _OPTIONS.match(text) or _UNPARTED.match(text)
     )
-    if not match:
+    if not match or (chinese and not _is_thing(match["right"])):
         return None
-    options = match["left"].strip(), match["right"].strip()
+    options = text[slice(*match.span("left"))].strip(), text[slice(*match.span("right"))].strip()
     for words, larger, asking in _COMPARATIVES:
         pattern = words if chinese else rf"\b(?:{words})\b"
         if re.search(pattern, match["before"], re.I):
@@ -136,7 +139,14 @@ def find_comparison(question: Question) -> Comparison | None:
             ask = _ask_in_chinese if chinese else _ask
             parts = (analyse(ask(asking, rest, option)) for option in options)
             return Comparison(options, tuple(parts), larger)
-    return Comparison(options)
+    return None if chinese and not match["mark"] else Comparison(options)
+
+
+def _is_thing(option: str) -> bool:
+    """Return whether Chinese words end as the name of one thing does, not as a clause."""
+    *before, last = segmenter().cut(option.strip())
+    is_open = last in STOP_WORDS or tag_of(last) in ("v", "p", "c", "d", "f", "uj")
+    return not is_open and not any(word in _JOINS for word in before)
 
 
 def _with_comma(text: str) -> str:
@@ -145,7 +155,8 @@ def _with_comma(text: str) -> str:
     The words for "and" are also parts of names: 呼和浩特.
     """
     text = text.strip()
-    joins = sorted(span for span in word_spans_of(text) if text[slice(*span)] in _JOINS)
+    plain = simplified(text)
+    joins = sorted(span for span in word_spans_of(text) if plain[slice(*span)] in _JOINS)
     return text[: joins[0][0]] + "、" + text[joins[0][1] :] if joins else text
 
 

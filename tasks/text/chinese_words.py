@@ -48,11 +48,17 @@ def tag_of(word: str) -> str:
     """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else "".
 
     The dictionary takes thousands of everyday words (文明, 康复) for names, and places (伊拉克) for
-    persons; such tags are corrected from another dictionary.
+    persons; such tags are corrected from another dictionary. Two everyday words that it has as one
+    person (独立|思考) are what their first word is, or the second after an adjective.
     """
     if not segmenter().has_word(word):
         return ""
-    return _mended_tags().get(word) or str(segmenter().tag(word)[-1][1])
+    tag = _mended_tags().get(word) or str(segmenter().tag(word)[-1][1])
+    if tag == "nr" and len(word) == 4:
+        halves = tag_of(word[:2]), tag_of(word[2:])
+        if all(half[:1] in ("n", "v", "a") and half[:2] not in NAME_TAGS for half in halves):
+            return halves[1] if halves[0][0] == "a" else halves[0][0]
+    return tag
 
 
 @cache

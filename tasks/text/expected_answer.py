@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from tasks.text.chinese_words import simplified
+from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.function_words import AUXILIARIES, QUESTION_WORDS, any_of
-from tasks.text.languages import is_chinese, word_set
+from tasks.text.languages import HAN, is_chinese, word_set
 from tasks.text.stems import english_stem, stem
 from tasks.text.values.units import chinese_units
 
@@ -85,18 +85,27 @@ _TIME_WORD = re.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun|birth|to|yester)day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
     r"|annual\w*|daily|weekly|monthly|yearly|now|today|christmas|easter"
     r"|(?:year|month|week|day|decade|centur|age|era|period|epoch|dynast|war|reign)(?:y|s|ies)?)\b"
-    r"|[年月日天周代朝纪世期季时春夏秋冬节夜晨今古初末]|民国"
-    r"|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
+    r"|\d|[零〇一二两三四五六七八九十]{2}|民国|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
     re.I,
 )
+# The last characters of Chinese words for times; in names and verbs they mean something else.
+_TIME_ENDING = re.compile("(?:[年月日天周旬季时节代朝纪世期春夏秋冬夜晨点前后初末]|[期年夜]间)$")
+_TIMELESS_TAGS = ("nr", "ns", "v")
 _WH = re.compile(rf"\b({any_of(QUESTION_WORDS)})\b", re.I)
 
 _CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
 _CHINESE_LENGTH = re.compile("多[高长宽深远]|身高|海拔|高度|长度|宽度|深度|距离|口径|直径")
 _CHINESE_FORMS: tuple[tuple[Form, str, re.Pattern[str]], ...] = (
     ("yes", "", re.compile("吗[？?]?$|是否|是不是|有没有|相同|同一")),
-    ("date", "", re.compile("什么时候|何时|哪一?年|哪一?天|几年|几月|哪个?月|年份|日期")),
-    ("number", "", re.compile("多少|几[个位座条所本次岁人公米]|多[高长大远深重宽]")),
+    (
+        "date",
+        "",
+        re.compile(
+            "什么时候|何时|哪[一几]?[年天]|[在于]几年|是几年(?=[^前后的期制内以？?])|几月|哪个?月"
+            "|年份|日期"
+        ),
+    ),
+    ("number", "", re.compile("多少|几[个位座条所本次岁人公米年天]|多[高长大远深重宽]")),
     ("name", "person", re.compile("谁|哪位|哪一位|什么人|哪个人")),
     (
         "name",
@@ -123,9 +132,18 @@ def expected_answer(question: str) -> ExpectedAnswer:
 
 def may_have_form(text: str, form: Form) -> bool:
     """Return whether a text may be a number or a date, if one of these is the form."""
-    if form not in ("number", "date"):
-        return True
-    return bool(_NUMBER_WORD.search(text) or (form == "date" and _TIME_WORD.search(text)))
+    if form == "number" or (form == "date" and not HAN.search(text)):
+        return bool(_NUMBER_WORD.search(text) or (form == "date" and _TIME_WORD.search(text)))
+    if form == "date":
+        plain = simplified(text)
+        return bool(_TIME_WORD.search(plain)) or any(map(_is_time, segmenter().cut(plain)))
+    return True
+
+
+def _is_time(word: str) -> bool:
+    """Return whether a Chinese word may be, or end, words for a time."""
+    tag = tag_of(word)
+    return tag == "t" or bool(_TIME_ENDING.search(word) and not tag.startswith(_TIMELESS_TAGS))
 
 
 def asking_word(question: str) -> re.Match[str] | None:

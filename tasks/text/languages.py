@@ -10,7 +10,7 @@ from collections import Counter
 from tasks.text.english_words import is_word
 
 # Inside the brackets of a regular expression.
-HAN_CLASS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+HAN_CLASS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 KANA_CLASS = "\u3040-\u30ff"
 HAN_OR_KANA_CLASS = KANA_CLASS + HAN_CLASS
 """Characters of scripts without spaces between words."""

@@ -5,6 +5,7 @@ Training and reading cut texts in the same way.
 
 import re
 from dataclasses import dataclass
+from html import unescape
 from itertools import chain
 from typing import Any
 
@@ -66,8 +67,8 @@ class TextTokens:
 
 
 def without_markup(text: str) -> str:
-    """Return a Markdown text without its markup."""
-    return re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text))
+    """Return a Markdown text without its markup, with characters for their entities."""
+    return unescape(re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text)))
 
 
 def _tokens(text: str, encoding: Any) -> TextTokens:

@@ -25,7 +25,10 @@ from tasks.text.english_words import is_word
 
 BRACKETS = "《》“”「」『』‘’\"'〈〉 "
 PLACE_TAIL = "市省县区州"
-DISAMBIGUATOR = re.compile(r"\s*[（(][^（）()]*[)）]$")
+# A note in parentheses, and the number of a section: 3.5 财务制度.
+BESIDE_NAME = re.compile(
+    rf"\s*[（(][^（）()]*[)）]$|^\d{{1,2}}(?:\.\d{{1,2}})+\.?\s+(?={HAN_OR_ZERO.pattern})"
+)
 HEADLINE = re.compile("[，。；：！？!?]")
 TRANSLITERATED = re.compile(f"[{TRANSLITERATION}·•・‧-]+")
 
@@ -59,8 +62,8 @@ def short_forms(title: str, text: str) -> list[str]:
 
 
 def plain_title(title: str) -> str:
-    """Return a title without its disambiguator in parentheses."""
-    return clean(DISAMBIGUATOR.sub("", title)) or title
+    """Return a title without its disambiguator in parentheses and its number."""
+    return clean(BESIDE_NAME.sub("", title)) or title
 
 
 def names_document(title: str) -> bool:

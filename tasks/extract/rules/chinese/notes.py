@@ -127,17 +127,21 @@ def _about(
     """Return the entity and the aspect that a sentence is about, by its heading or its words.
 
     The entity is the document's subject, unless the sentence has another person or work as its
-    subject. Without a heading, the aspect is empty unless the sentence names the entity.
+    subject. Without a heading, or about a person, the aspect is empty unless the sentence names the
+    entity: sections about a life also tell of its time.
     """
     heading = _heading(passage, headings)
-    if heading:
+    if heading and not is_person(passage.title):
         return passage.title, heading
     text = passage.text[sentence.start : sentence.end]
     subject = passage.subjects.get(sentence.start, passage.title)
-    if subject.kind not in ("person", "work") or passage.title.text in text:
+    if heading or subject.kind not in ("person", "work") or passage.title.text in text:
         subject = passage.title
-    if not any(name in text for name in (subject.text, *passage.forms)):
+    meant = heading and any(token.text in PRONOUNS for token in sentence.tokens)
+    if not meant and not any(name in text for name in (subject.text, *passage.forms)):
         return subject, ""
+    if heading:
+        return subject, heading
     scores = [
         (sum(text.count(word) for word in words if len(word) > 1), -number, aspect)
         for number, (aspect, words) in enumerate(ASPECTS.items())

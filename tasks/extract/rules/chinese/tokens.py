@@ -87,6 +87,7 @@ CLOCK = re.compile(
 
 # 旧名, but not 原名单.
 NAMED_SO = re.compile("(?:[原旧本别古曾又亦][名称]|曾用名)(?![单字册额声义牌次词赞呼为作])")
+APPROVING = word_set("批准 备案 审批 审核 核准 审查 审定 审议 同意 决定")
 LONGEST_PERSON = 5  # tokens of the name of an appointed person
 AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and similar words
 THINGS = frozenset("器机版图表库率性度型物者")  # final characters of nouns
@@ -212,7 +213,10 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
 
 
 def _acting(tokens: list[Token]) -> Iterator[Token]:
-    """Yield the tokens, with 封 of 封李安国为校长 as a verb: the dictionary has it as a unit."""
+    """Yield the tokens, with 封 of 封李安国为校长 and 报 of 报财政部批准 as verbs.
+
+    The dictionary has a unit and a noun.
+    """
     for position, token in enumerate(tokens):
         verb = token.text.removeprefix("又")
         phrase = [t.text for t in tokens[position + 1 : position + 2 + LONGEST_PERSON]]
@@ -221,6 +225,8 @@ def _acting(tokens: list[Token]) -> Iterator[Token]:
         named = bool(person) and person[0].tag in ("nr", "nrt", "nrfg", "name")
         if verb in APPOINTING and (named or after in ("为", "作")):
             yield Token(verb, "v", token.end - len(verb), token.end)
+        elif token.text == "报" and not APPROVING.isdisjoint(phrase):
+            yield Token("报", "v", token.start, token.end)
         else:
             yield token
 
@@ -306,9 +312,11 @@ def _continues_person(before: list[Token], token: Token) -> bool:
         return False
     if last.tag == "nr" and len(last.text) == 1:
         return token.tag[0] in "nagze" or (token.tag == "v" and len(token.text) == 1)
-    if last.tag == "nr" and len(last.text) == 2 and last.text[0] in SURNAMES:
+    if last.tag in PERSON_TAGS and len(last.text) == 2 and last.text[0] in SURNAMES:
+        given = token.tag in ("g", "zg", "ng", "e")
+        given |= token.tag == "nr" and token.text not in SURNAMES  # 张家|玮
         rare = not tag_of(last.text) and len(token.text) == 1
-        return token.tag in ("g", "zg", "ng", "e") or (rare and token.tag in ("a", "n", "v"))
+        return given or (rare and token.tag in ("a", "n", "v"))
     # A surname and rare characters: 屠|呦|呦.
     if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
         return True
@@ -372,7 +380,8 @@ def _is_reign(text: str, match: re.Match[str]) -> bool:
 
 
 _PART = f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
-_TRANSLITERATED = re.compile(f"{_PART}(?:[·•・‧.．]{_PART})+(?<!于)")
+_ORDINAL = re.compile(f"{NUMERAL}世(?![纪界])")
+_TRANSLITERATED = re.compile(f"{_PART}(?:[·•・‧.．]{_PART})+(?<!于)(?:{_ORDINAL.pattern})?")
 _HAN_PART = f"[{HAN_CLASS}]{{1,8}}"
 # Not "・", which separates the places of a journey.
 _DOTTED = re.compile(f"({_HAN_PART})((?:[·•‧](?:{_HAN_PART}|[A-Z]))*)[·•‧]({_HAN_PART})")
@@ -385,6 +394,7 @@ def find_foreign_names(text: str) -> Iterator[tuple[int, int]]:
     while match := _DOTTED.search(text, position):
         start = match.start(1) + _start(match[1])
         end = match.start(3) + _end(match[3])
+        end = ordinal.end() if (ordinal := _ORDINAL.match(text, end)) else end
         inner = re.findall(_HAN_PART, match[2])
         position = match.start(3)
         if (

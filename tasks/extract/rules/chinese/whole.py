@@ -165,7 +165,8 @@ def is_understood(
     In a document about an entity of a known kind, any verb is accepted for subjects of known kinds.
     An obligation (`obliges`) is a fact about any subject.
     """
-    if not _is_simple(clause.rest):
+    shared = len(clause.second) > 1 and clause.second[0].tag in ("m", "number")
+    if shared or not _is_simple(clause.rest):  # 该片|一半演员|是农民 is not about the whole
         return False
     verb = clause.verb
     if not verb or verb in STATING or verb.removesuffix("于") in STATING:
