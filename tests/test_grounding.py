@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from schemas.observations import (
     AliasMention,
@@ -203,6 +204,16 @@ def test_a_triple_that_is_not_borne_out_is_rejected(fact: list[str], reason: str
     found = grounded(*fact)
     assert (found.extracted[0].triples, reasons(found)) == ([], [reason])
     assert found.rejected[0].form == "triple" and fact[2] in found.rejected[0].text
+
+
+def test_a_malformed_row_is_rejected_alone_unless_all_are() -> None:
+    short, named = WORKED[:3], ["Ada Lovelace", "person", "", WITH]
+    found = ground(reply([WORKED, short], [named, [None, *named]]), [passage()])
+    assert len(found.extracted[0].triples) == 1
+    assert [fact.form for fact in found.rejected] == ["description", "triple"]
+    assert str(short) in found.rejected[1].text
+    with pytest.raises(ValidationError, match="a row of 3"):
+        reply([short])
 
 
 @pytest.mark.parametrize(
