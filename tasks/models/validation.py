@@ -137,17 +137,20 @@ def _in_words(error: ValidationError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The result of validating a reply; `reply` has the requested schema, or is None."""
+    """The result of validating a reply; `reply` has the requested schema, or is None.
+
+    `doubt` is what a model is told about a valid reply that is probably wrong.
+    """
 
     outcome: Outcome
     reply: BaseModel | None = None
     detail: str | None = None
+    doubt: str | None = None
 
     @property
     def words(self) -> str:
         """Return the message that the model is shown before its second try."""
-        doubted = self.outcome is Outcome.NO_FACTS
-        return self.detail or "" if doubted else f"That reply was not usable: {self.detail}."
+        return self.doubt or f"That reply was not usable: {self.detail}."
 
 
 def validate(request: Request, raw: RawReply) -> Validated:
@@ -169,7 +172,7 @@ def validate(request: Request, raw: RawReply) -> Validated:
     except BadReply as bad:
         return Validated(bad.outcome, detail=bad.words)
     doubt = request.doubt(reply) if request.doubt else None
-    return Validated(Outcome.NO_FACTS if doubt else Outcome.OK, reply, doubt)
+    return Validated(Outcome.NO_FACTS if doubt else Outcome.OK, reply, doubt=doubt)
 
 
 def ends_in_thought(raw: RawReply) -> bool:
