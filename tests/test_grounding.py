@@ -190,6 +190,7 @@ REJECTED = [
     (["Ada Lovelace", "worked with", "Alan Turing", WITH], "tail_not_found"),
     (["Ada Lovelace", "worked with", "CANARY-7Q", WITH], "tail_not_found"),
     (["Ada Lovelace", "wrote in", "1844", "Her notes of 1843 cover 20 pages"], "tail_not_found"),
+    (["Ada Lovelace", "worked on", "the Analytical Engin", WITH], "tail_not_found"),
     (["Ada Lovelace", "", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "related to", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "is", "Ada Lovelace", "Ada Lovelace (1815"], "same_head_and_tail"),
