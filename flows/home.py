@@ -104,6 +104,11 @@ def _whole_edition(home: Home, edition_id: str | None, as_of: date | None) -> Ed
     if as_of:
         return _edition_as_of(home, as_of)
     edition = home.editions.current()
+    if edition is None and (held := home.editions.all()):
+        raise AlmanacError(
+            f"No edition in {home.path} is published. Look at {held[-1].id} with --edition; "
+            f"`almanac editions publish {held[-1].id}` accepts it."
+        )
     if edition is None:
         raise AlmanacError(
             f"There is no edition in {home.path} yet. Make one with `almanac refresh SOURCE`, or "

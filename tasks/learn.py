@@ -318,7 +318,7 @@ def _right(planner: Planner, examples: Sequence[Example]) -> int:
     plans = planner.plan([analyse(example.question) for example in examples])
     for example, planned in zip(examples, plans, strict=True):
         gold = {int(node) for answer in example.answers for node in planner.graph.bearers(answer)}
-        right += bool(planned) and int(planned[0].nodes[0]) in gold
+        right += bool(planned) and not gold.isdisjoint(planned[0].nodes[:1].tolist())
     return right
 
 

@@ -145,6 +145,10 @@ def test_blocks_of_any_text_are_in_order_and_apart(text):
     ("block", "words"),
     [
         ("See the [**tide** table](a(b).md) now.", "See the tide table now."),
+        (
+            "HEIGHT`: of a wave; see `tide -h`, 用`tide`看.",
+            "HEIGHT: of a wave; see tide -h, 用tide看.",
+        ),
         ("Set `wave_height` to 2 * 3, *not* 4.", "Set wave_height to 2 * 3, not 4."),
         ("More, see https://example.org/a. Bye.[^2]", "More, see . Bye."),
         ("It is at https://example.org/a. Bye.", "It is at https://example.org/a. Bye."),

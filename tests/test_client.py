@@ -123,6 +123,7 @@ def test_an_empty_reply_that_is_doubted_is_asked_for_once_more(home):
     [answer] = ask(home, transport, doubting)
     assert (answer.reply, answer.outcome) == (RED, Outcome.REPAIRED)
     assert outcomes(home) == ["no_facts", "repaired"]
+    assert not any(call["detail"] for call in calls(home))  # its words are the prompt's
     assert transport.sent[1].messages[-1]["content"].startswith("No colour?")
 
 

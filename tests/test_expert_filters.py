@@ -166,6 +166,11 @@ def test_repeated_and_empty_texts_are_named(texts):
     assert all(any(map(str.isalnum, text)) for text in standing)
 
 
+def test_a_letter_alone_is_no_text_of_an_expert():
+    texts = written("m.", " “b”", "C", "7", "2 m", "猫")
+    assert [text.dropped for text in drop_unusable("Which?", texts)] == ["empty"] * 2 + [None] * 4
+
+
 def count_letters(texts: list[str]) -> np.ndarray:
     return np.array([[text.lower().count(c) for c in "aeiourst"] for text in texts], np.float32)
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from schemas.observations import (
     AliasMention,
@@ -189,6 +190,7 @@ REJECTED = [
     (["Ada Lovelace", "worked with", "Alan Turing", WITH], "tail_not_found"),
     (["Ada Lovelace", "worked with", "CANARY-7Q", WITH], "tail_not_found"),
     (["Ada Lovelace", "wrote in", "1844", "Her notes of 1843 cover 20 pages"], "tail_not_found"),
+    (["Ada Lovelace", "worked on", "the Analytical Engin", WITH], "tail_not_found"),
     (["Ada Lovelace", "", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "related to", "Charles Babbage", WITH], "vague_relation"),
     (["Ada Lovelace", "is", "Ada Lovelace", "Ada Lovelace (1815"], "same_head_and_tail"),
@@ -203,6 +205,16 @@ def test_a_triple_that_is_not_borne_out_is_rejected(fact: list[str], reason: str
     found = grounded(*fact)
     assert (found.extracted[0].triples, reasons(found)) == ([], [reason])
     assert found.rejected[0].form == "triple" and fact[2] in found.rejected[0].text
+
+
+def test_a_malformed_row_is_rejected_alone_unless_all_are() -> None:
+    short, named = WORKED[:3], ["Ada Lovelace", "person", "", WITH]
+    found = ground(reply([WORKED, short], [named, [None, *named]]), [passage()])
+    assert len(found.extracted[0].triples) == 1
+    assert [fact.form for fact in found.rejected] == ["description", "triple"]
+    assert str(short) in found.rejected[1].text
+    with pytest.raises(ValidationError, match="a row of 3"):
+        reply([short])
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,11 @@ def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
     almanac.shown(home, "refresh", str(tiny_corpus))
     monkeypatch.setattr("flows.commands.ask.PATIENCE_SECONDS", 0.1)
     dead = [*MODEL, "--base-url", "http://127.0.0.1:9/v1"]
-    code, _, errors = almanac(home, "ask", "Who founded Hexham?", *dead)
-    assert code == 1 and "answered nothing" in errors and "refresh" not in errors
+    code, shown, errors = almanac(home, "ask", "Who founded Hexham?", *dead)
+    assert code == 0 and "answered nothing" in errors and "refresh" not in errors
+    assert shown and "The embedded reader answered" in errors and "goes on" not in errors
+    code, _, errors = almanac(home, "ask", "Who founded Hexham?", "--route", "none", *dead)
+    assert code == 1 and "answered nothing" in errors
 
 
 def test_rewriting_tells_its_calls_and_its_cost(home, tiny_corpus, almanac):

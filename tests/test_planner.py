@@ -207,6 +207,19 @@ def test_a_question_fits_by_its_words(films: Graph, planner: Planner) -> None:
     assert listing
 
 
+def test_what_an_entity_lacks_is_not_answered_by_what_it_has(
+    films: Graph, learned: Learned, questions: list[Example]
+) -> None:
+    lacking = Graph.of("films", [t for t in triples() if t[:2] != (film(3), "directed_by")])
+    by_name = {relation: n for n, relation in enumerate(lacking.relations)}
+    paths = [tuple((by_name[films.relations[r]], i) for r, i in path) for path in learned.paths]
+    planner = Planner(lacking, learned.model, paths)
+    for asked in (f"who helmed {film(3)}", f"who directed {film(3)}"):
+        assert PlannedWriter(planner).plans(analyse(asked)) == []
+    [plans] = planner.plan([analyse(f"who helmed {film(4)}")])
+    assert {films.relations[r] for r, _ in plans[0].path} == {"directed_by"}
+
+
 def test_words_of_a_relation_are_enough_untaught(films: Graph) -> None:
     planner = untaught_planner(films)
     question = analyse("the release year of The Old Harbour 1")

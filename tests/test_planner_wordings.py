@@ -121,6 +121,15 @@ def test_a_question_like_one_that_was_learned_from_means_the_same_path(graph):
     assert answers(graph, "To whom does Brenna Mill belong?", planner) == ["Tess Amory"]
 
 
+def test_a_question_like_one_whose_path_leads_nowhere_is_not_taken_for_the_next(graph):
+    owner, kind = (((graph.relation_numbers[name], False),) for name in ("owner", "instance_of"))
+    worded = [("To whom does \u241e belong?", owner), ("To what does \u241e belong?", kind)]
+    wordings = Wordings(graph, worded, load_encoder("minilm"))
+    asked = [f"To {word} does Cobble Mill belong then?" for word in ("whom", "what")]
+    meant = [wordings.best(analyse(question)) for question in asked]
+    assert [one and one.planned.path for one in meant] == [None, kind]
+
+
 TRADE = [
     ("Brenna Pump", "manufacturer", "Oster Works"),
     ("Brenna Pump", "contact", "Ida Amory"),

@@ -99,6 +99,12 @@ def test_a_failing_program_loses_no_message() -> None:
     assert killed.error and "Ridley Scott" in killed.knowledge[0]
 
 
+def test_a_message_that_a_program_returns_is_not_said_twice() -> None:
+    code = f"def search():\n    {ASK}    return message + ' / ' + message + ' So: he did.'"
+    run = run_program(code, films(), "q")
+    assert run.knowledge == [*run.messages, "So: he did."] and len(run.messages) == 1
+
+
 def test_calls_that_take_too_long_stop_the_program() -> None:
     class Slow(GraphKnowledgeBase):
         def get_entity_triples(self, entity):  # type: ignore[no-untyped-def]

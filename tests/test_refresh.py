@@ -9,6 +9,7 @@ import pytest
 
 import schemas
 from flows.commands.ask import answer_in_words
+from flows.home import edition_of
 from schemas.errors import AlmanacError, BusyError, HeldError, NotFoundError
 from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
@@ -465,9 +466,10 @@ def test_golden_questions_guard_publishing(home, source):
     )
     with pytest.raises(HeldError, match="golden question"):
         refresh(home, [str(source)], SETTINGS)
-    with pytest.raises(HeldError, match="000001"):
+    with pytest.raises(HeldError, match="--edition 000001"):  # the first has none to differ from
         refresh(home, [str(source)], SETTINGS)
     assert home.editions.current() is None
+    pytest.raises(AlmanacError, edition_of, home, None).match("editions publish 000001")
 
 
 def test_a_refresh_meets_another_ones_lease(home, source):

@@ -34,6 +34,7 @@ TAKEN = [
     '\ufeff{"a": 1}',
     '```json\n{"a": 1}\n```',
     '```\n{"a": 1}```',
+    'As {asked} [1]:\n```json\n{"a": 1}\n```\nI hope that {this} helps.',
     'Sure! Here is the JSON:\n{"a": 1}',
     '{"a": 1}\n\nLet me know if you need more.',
     '<think>The text says {much} [1].</think>\n{"a": 1}',

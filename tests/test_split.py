@@ -64,6 +64,21 @@ def test_wrapped_lines_go_on_and_items_do_not() -> None:
     ]  # fmt: skip
 
 
+def test_an_item_holds_its_mark_and_the_lines_that_are_indented_below_it() -> None:
+    items = [
+        "- oil the lamp\n  Before dusk, with a rag",
+        "  * trim it\n    [as shown]",
+        "1. Ring the bell.",
+        "2. Row out\n   Two men at least.",
+    ]
+    assert passage_texts("\n".join(items) + "\nShort.\n  Indented.") == [
+        *map(str.strip, items[:3]), "2. Row out\n   Two men at least.", "Short.", "Indented.",
+    ]  # fmt: skip
+    assert passage_texts("See the\n`lamp` and its\n[manual](m) here.") == [
+        "See the\n`lamp` and its\n[manual](m) here."
+    ]
+
+
 def test_a_chinese_sentence_goes_on_after_a_line_that_fills_the_page() -> None:
     filled = "老灯塔建于一八九二年，最初由三名守塔人轮流看管，后来改由海港公司的职员\n每晚点灯。"
     assert passage_texts(filled, "zh") == [filled]

@@ -99,7 +99,8 @@ class DiffEditions(_OfAnAlmanac):
             return editions.open(self.old), new
         if not new.manifest["parent"]:
             raise UsageError(
-                f"Edition {new.id} is the first, so there is nothing to compare it with."
+                f"Edition {new.id} is the first, so there is nothing to compare it with. Look at "
+                f"it with `almanac sql QUERY --edition {new.id}`."
             )
         return editions.open(new.manifest["parent"]), new
 

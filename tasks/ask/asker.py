@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from uuid import uuid4
 
 from schemas.answers import Answer
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import Expert, PathPolicy, TaskGate
 from schemas.settings import Settings, changed_settings
@@ -102,6 +102,7 @@ class Asker:
         self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
+        self._unserved: list[str] = []
         self._open = ExitStack()
 
     def __enter__(self) -> "Asker":
@@ -136,15 +137,40 @@ class Asker:
         """Return the answer with its evidence; `answerable` is false if no route knows one.
 
         With `choices` it is one of them. `history` are the turns of a conversation before it, of
-        which the last few tell what the question means. A `watcher` is told what a model writes.
+        which the last few tell what the question means. A `watcher` is told what a model writes. If
+        the endpoint fails, the embedded reader answers, and a warning says so.
         """
         turns = self._resources.settings.ask.turns
         latest = tuple(history)[-turns:] if turns else ()
         hints = QuestionHints(choices=tuple(choices))
         with span("almanac.ask", edition=self.edition.id) as timed:
-            [answer] = self._answered([question], [QuestionState(hints, latest, watcher=watcher)])
+            state = QuestionState(hints, latest, watcher=watcher)
+            try:
+                [answer] = self._answered([question], [state])
+            except AlmanacError as error:
+                answer = self._answered_without(error, question, state)
             if timed:
                 timed.set_attributes({"route": answer.route, "answerable": answer.answerable})
+        return answer
+
+    def _answered_without(self, error: AlmanacError, question: str, state: QuestionState) -> Answer:
+        """Return the embedded reader's answer where an endpoint failed; else raise the error.
+
+        Of many questions, which go on from there, none is answered by another reader.
+        """
+        from tasks.models.limits import RESUME, EndpointError
+
+        resources = self._resources
+        if not isinstance(error, EndpointError) or resources.options.route not in ("auto", "text"):
+            raise error
+        self._unserved = [
+            f"{str(error).removesuffix(RESUME)}The embedded reader answered instead of the model."
+        ]
+        embedded = changed_settings(
+            resources.settings, {"engine.engine": "rules", "engine.answer_model": None}
+        )
+        with Asker(resources.home, self.edition, embedded, resources.options) as asker:
+            [answer] = asker._answered([question], [replace(state, watcher=None)])
         return answer
 
     def answer_all(
@@ -222,7 +248,7 @@ class Asker:
         """Warnings of the model, the gate and the routes, in plain words."""
         gate = self._gatekeeper.warnings if self._gatekeeper else []
         routes = [words for route in self._routes.values() for words in route.warnings]
-        return [*self._unusable_replies, *self._spending.warnings, *gate, *routes]
+        return [*self._unserved, *self._unusable_replies, *self._spending.warnings, *gate, *routes]
 
     @property
     def _unusable_replies(self) -> list[str]:

@@ -187,7 +187,7 @@ def _conversation(history: Sequence[Turn]) -> str:
     """Return the last questions and answers as lines; empty without any."""
     lines = [
         f"Earlier question: {one_line(turn.question)}\n"
-        f"Answer: {one_line(turn.answer, LONGEST_TURN)}"
+        f"Answer: {one_line(turn.answer, LONGEST_TURN) or '(not known)'}"
         for turn in history
     ]
     return "\n" + "\n".join(lines) + "\n" if lines else ""

@@ -237,7 +237,9 @@ def _item(
     """Return what a program found in one knowledge base, stated by the facts behind it."""
     values = "; ".join(one_line(answer) for answer in answers[:MOST_VALUES])
     counted = f" ({len(answers)} in all)" if len(answers) > 1 else ""
-    shown = [one_line(message, LONGEST_MESSAGE) for message in messages[:MOST_MESSAGES]]
+    first = MOST_MESSAGES // 2  # the program's conclusion is the last one
+    chosen = [*messages[:first], *messages[first:][-first:]]
+    shown = [one_line(message, LONGEST_MESSAGE) for message in chosen]
     text = "\n".join(filter(None, (values + counted, *shown)))
     stated = tuple(evidence[:MOST_CITED])
     graph = stated[0].graph if stated else where

@@ -52,7 +52,7 @@ class PendingExtraction:
         for reason, times in self._failures.most_common(1):
             self._work.run.notes.append(
                 f"{self._counts['failed']} of {self._total} passages could not be extracted, "
-                f"{times} of them because of: {reason}"
+                f"{times} of them because of: {reason.rstrip('.')}"
             )
 
     def _extract_here(self, passages: pa.Table, each: Each | None) -> None:
@@ -97,7 +97,7 @@ class PendingExtraction:
                 raise
             self._work.run.notes.append(
                 f"{spent} {self._total - self._done} of {self._total} passages are left; the "
-                "edition has what was paid for."
+                "edition has what was paid for"
             )
         finally:
             home.ledger.seal()

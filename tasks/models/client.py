@@ -303,9 +303,8 @@ class ModelClient:
     def _count(self, pending: _Pending, row: ModelCall) -> None:
         tokens = {"tokens in": row.tokens_in or 0, "tokens out": row.tokens_out or 0}
         spent = Counter({"calls": 1, **tokens})
-        spent["millionths"] = round((row.cost or 0.0) * 1_000_000)
-        pending.spent.update(spent)
         self.counts.update(spent)
+        pending.spent.update(spent, millionths=round((row.cost or 0.0) * 1_000_000))
         self.counts[f"calls {row.outcome}"] += 1
         self.counts["calls of unknown cost"] += row.cost is None
 

@@ -230,7 +230,9 @@ class Health:
             self._stop(f"The endpoint refused {self._refused} calls in a row as too many.")
         silent = time.monotonic() - max(self._answered_at, began)
         if silent > self._settings.patience_seconds:
-            self._stop(f"The endpoint has answered nothing for {silent:.0f} s ({error.detail}).")
+            self._stop(
+                f"The endpoint has answered nothing usable for {silent:.0f} s ({error.detail})."
+            )
 
     def retry(self) -> None:
         """Count one retry; raise EndpointError if the run has made too many."""

@@ -1,10 +1,10 @@
 """Validates models' replies before anything in them is used.
 
 A valid reply contains exactly one JSON object of the requested schema. White space, a byte-order
-mark, one Markdown fence, a model's reasoning up to `</think>`, and a little prose without braces
-or brackets may surround it; longer prose may be a repetition of the prompt and its example. The
-object is never repaired: NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
-are errors.
+mark, one Markdown fence, a model's reasoning up to `</think>`, and a little prose may surround it,
+without braces or brackets if there is no fence; longer prose may be a repetition of the prompt and
+its example. The object is never repaired: NaN, a repeated key, a lone surrogate, a trailing comma
+or single quotes are errors.
 """
 
 import json
@@ -28,7 +28,7 @@ SHOWN_ERRORS = 3
 # Some servers keep the opening tag, which is a part of the prompt, to themselves.
 _THOUGHTS = re.compile(r"\A(?![`{]).*?</think>\s*", re.DOTALL)
 _BLANK = "\ufeff \t\r\n"
-_FENCE = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
+_FENCE = re.compile(r"^```|```\Z", re.MULTILINE)  # no string in JSON has a line break
 _REFUSAL = re.compile(
     r"(?i)\A(?:i['’]?m (?:very |really |so )?sorry|sorry|i (?:can(?:['’]t|not)|am unable|won['’]t)"
     r"|as an ai|unfortunately,? i|抱歉|对不起|很遗憾|我(?:无法|不能))"
@@ -62,15 +62,15 @@ def parse_object(text: str) -> dict[str, Any]:
         raise BadReply(Outcome.EMPTY, "it is empty")
     if len(stripped) > LONGEST:
         raise BadReply(Outcome.INVALID, f"it is longer than {LONGEST} characters")
-    fenced = _FENCE.match(stripped)
-    inner = fenced.group(1).strip() if fenced else stripped
+    parts = _FENCE.split(stripped)
+    inner = parts[1] if len(parts) == 3 else stripped
     first, last = inner.find("{"), inner.rfind("}")
     if first < 0 or last < first:
         if _REFUSAL.match(stripped):
             raise BadReply(Outcome.REFUSED, "it is a refusal")
         raise BadReply(Outcome.INVALID, "it holds no JSON object")
     around = inner[:first] + inner[last + 1 :]
-    if len(around) > MOST_PROSE:
+    if len(stripped) - (last + 1 - first) > MOST_PROSE:
         raise BadReply(Outcome.INVALID, "there is too much around the JSON object")
     if "[" in around or "]" in around:
         raise BadReply(Outcome.INVALID, "it must be one JSON object, not a list")
@@ -137,17 +137,20 @@ def _in_words(error: ValidationError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The result of validating a reply; `reply` has the requested schema, or is None."""
+    """The result of validating a reply; `reply` has the requested schema, or is None.
+
+    `doubt` is what a model is told about a valid reply that is probably wrong.
+    """
 
     outcome: Outcome
     reply: BaseModel | None = None
     detail: str | None = None
+    doubt: str | None = None
 
     @property
     def words(self) -> str:
         """Return the message that the model is shown before its second try."""
-        doubted = self.outcome is Outcome.NO_FACTS
-        return self.detail or "" if doubted else f"That reply was not usable: {self.detail}."
+        return self.doubt or f"That reply was not usable: {self.detail}."
 
 
 def validate(request: Request, raw: RawReply) -> Validated:
@@ -169,7 +172,7 @@ def validate(request: Request, raw: RawReply) -> Validated:
     except BadReply as bad:
         return Validated(bad.outcome, detail=bad.words)
     doubt = request.doubt(reply) if request.doubt else None
-    return Validated(Outcome.NO_FACTS if doubt else Outcome.OK, reply, doubt)
+    return Validated(Outcome.NO_FACTS if doubt else Outcome.OK, reply, doubt=doubt)
 
 
 def ends_in_thought(raw: RawReply) -> bool:

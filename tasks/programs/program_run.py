@@ -41,11 +41,11 @@ class ProgramRun:
     @property
     def knowledge(self) -> list[str]:
         """All lines of the results: the functions' messages and what the program added."""
-        known = set(self.messages)
-        added = self.result.splitlines() if isinstance(self.result, str) else []
-        return self.messages + [
-            line for line in dict.fromkeys(added) if line.strip() and line not in known
-        ]
+        added = self.result if isinstance(self.result, str) else ""
+        for message in filter(None, self.messages):  # however the program joined them
+            added = added.replace(message, "\n")
+        lines = dict.fromkeys(map(str.strip, added.splitlines()))
+        return self.messages + [line for line in lines if any(map(str.isalnum, line))]
 
 
 def run_program(

@@ -143,9 +143,11 @@ def publish_edition(work: Work) -> None:
         work.run.outcome = "held"
         prune()  # or a home that is held for long fills the disk with candidates
         edition = work.candidate.id
+        is_first = not work.candidate.manifest["parent"]
+        look = f"sql QUERY --edition {edition}" if is_first else "editions diff"
         raise HeldError(
             f"Edition {edition} was built but not published: {'; '.join(reasons)}. Look at it "
-            f"with `almanac editions diff`; `almanac editions publish {edition}` accepts it."
+            f"with `almanac {look}`; `almanac editions publish {edition}` accepts it."
             + "".join(f" Note: {note}." for note in work.run.notes),
             edition,
         )

@@ -18,6 +18,10 @@ _END = re.compile(f"(?P<marks>[.!?…。！？；｡]++[{_QUOTES}]*+){REFERENCES
 _HARD = frozenset("。！？；｡")
 _BREAK = re.compile(r"\n[ \t]*\n|  \n|\n(?=[ \t]*(?:[-*+•·][ \t]|\d{1,3}[.)][ \t]|\||#|>|\*\*))")
 _LINE = re.compile(r"\n")
+_ITEM_MARK = re.compile(r"[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]")
+_NUMBERED = re.compile(r"\s*\d{1,3}\.[ \t]")
+_INDENTED = re.compile(r"[ \t]*")
+_FIRST = re.compile(r"[\[(`*_\"'“‘]*+(.)")  # of a line, after marks
 _BEFORE = re.compile(r"[\w.&'’-]{1,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«(\[【（《『「〈*_]*")
 _GO_ON = frozenset(",;:)")  # after a mark, these continue its sentence
@@ -83,7 +87,8 @@ def sentences(text: str, language: str = "und") -> list[tuple[int, int]]:
     period_joins = "。" in text  # the parts of a foreign name: 安娜.贝尔
     for start, end in _paragraphs(text, language):
         begin = start
-        for marks in _END.finditer(text, start, end):
+        number = _NUMBERED.match(text, start, end)  # of an item, which ends no sentence
+        for marks in _END.finditer(text, number.end() if number else start, end):
             if marks.end() < end and _is_end(text, marks, begin, end, period_joins):
                 _keep(text, begin, marks.end(), spans)
                 begin = marks.end()
@@ -101,17 +106,27 @@ def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
 def _paragraphs(text: str, language: str) -> list[tuple[int, int]]:
     """Return the spans whose boundaries no sentence crosses: paragraphs, items, short lines."""
     cuts = {0, len(text)} | {match.start() for match in _BREAK.finditer(text)}
-    previous = 0
+    previous, item = 0, len(text)  # columns before the mark of the item that is open
     for match in _LINE.finditer(text):
         place = match.start()
         line = text[previous:place]
-        following = text[place + 1 : place + 2]
-        short = place - previous < _WRAPPED and not following.islower()
+        if _ITEM_MARK.match(line):
+            item = _indentation(text, previous)
+        elif not line.strip():
+            item = len(text)
+        first = _FIRST.match(text, place + 1)
+        lower = first is not None and first[1].islower()
+        deeper = _indentation(text, place + 1) > item
+        short = place - previous < _WRAPPED and not (lower or deeper)
         chinese = language == "zh" or _WIDE.match(line[-1:])
         if not _goes_on(line, text, place + 1) if chinese else short:
             cuts.add(place)
         previous = place + 1
     return list(pairwise(sorted(cuts)))
+
+
+def _indentation(text: str, start: int) -> int:
+    return len(_INDENTED.match(text, start)[0])  # type: ignore[index]
 
 
 def _goes_on(line: str, text: str, following: int) -> bool:

@@ -16,6 +16,7 @@ from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.question import analyse
 from tasks.text.stems import stems_of, words_of
 
+_FRAGMENT = re.compile(r"\W*[a-z]\W*")  # a letter alone, which a name or a number is not
 _OFFERS = re.compile(r"\bor\b|还是|\n", re.IGNORECASE)
 Encode = Callable[[list[str]], np.ndarray]
 
@@ -100,7 +101,7 @@ def drop_unusable(
     repeated = Counter((text.expert, key) for text, key in zip(texts, keys, strict=True))
     usable = []
     for text, key in zip(texts, keys, strict=True):
-        if not any(map(str.isalnum, key)):
+        if not any(map(str.isalnum, key)) or _FRAGMENT.fullmatch(text.text):
             text = text.drop("empty")
         elif asked and not own_words(text.text, asked):
             text = text.drop("repeated")

@@ -13,6 +13,8 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationError,
+    WrapValidator,
     model_serializer,
     model_validator,
 )
@@ -20,6 +22,7 @@ from pydantic import (
 KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
 MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
 MOST_QUOTES = 200
+MOST_SHOWN = 500  # characters of a malformed row
 USUAL_ALIASES = 8  # of an entity; constrained decoding stops here, as small models do not
 MOST_ALIASES = 100
 MODALITIES = ("possible", "required", "intended", "future", "supposed", "conditional", "reported")
@@ -192,9 +195,29 @@ class EntityReply(Row):
         return [self.name, self.kind, self.description, self.where, *self.aliases]
 
 
-Entities = Annotated[list[EntityReply], Field(max_length=MOST_FACTS)]
-Triples = Annotated[list[TripleReply], Field(max_length=MOST_FACTS)]
-Aspects = Annotated[list[AspectReply], Field(max_length=MOST_FACTS)]
+def _with_malformed(rows: object, validated: Callable[[object], list[Row]]) -> list[Row]:
+    """Return rows of which those that are malformed cite nothing, so that they are rejected.
+
+    If all are, the model has misunderstood, and the error is raised.
+    """
+    try:
+        return validated(rows)
+    except ValidationError as error:
+        malformed = {problem["loc"][0] if problem["loc"] else -1 for problem in error.errors()}
+        if not isinstance(rows, list) or -1 in malformed or len(malformed) == len(rows):
+            raise
+        return validated(
+            [
+                ["", "", repr(row)[:MOST_SHOWN], ""] if number in malformed else row
+                for number, row in enumerate(rows)
+            ]
+        )
+
+
+_Rows = WrapValidator(_with_malformed)
+Entities = Annotated[list[EntityReply], Field(max_length=MOST_FACTS), _Rows]
+Triples = Annotated[list[TripleReply], Field(max_length=MOST_FACTS), _Rows]
+Aspects = Annotated[list[AspectReply], Field(max_length=MOST_FACTS), _Rows]
 
 
 class Extraction(Reply):

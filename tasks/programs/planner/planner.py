@@ -9,12 +9,20 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.programs.planner.features import named_share
 from tasks.programs.planner.path_model import LONGEST, CandidatePath, Encoding, WordModel
-from tasks.programs.planner.paths import LARGEST, Path, known_paths, longer_paths, short_paths
+from tasks.programs.planner.paths import (
+    LARGEST,
+    Path,
+    known_paths,
+    lacking,
+    longer_paths,
+    short_paths,
+)
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.text.question import Question
 
 QUESTIONS = 32  # scored at a time
 PREFIXES = 6  # paths of two hops that are extended by a third
+NOWHERE: Nodes = np.zeros(0, np.int32)
 LONGEST_UNTAUGHT = 2  # hops: too many paths of three share the same words
 
 Candidates = dict[tuple[int, Path], tuple[CandidatePath, Nodes]]
@@ -22,7 +30,10 @@ Candidates = dict[tuple[int, Path], tuple[CandidatePath, Nodes]]
 
 @dataclass(frozen=True)
 class Planned:
-    """A path that a question may mean, its end nodes, and its share of the probability."""
+    """A path that a question may mean, its end nodes, and its share of the probability.
+
+    A relation that other questions meant, and that the topic lacks, has no nodes.
+    """
 
     topic: Topic
     path: Path
@@ -51,6 +62,7 @@ class Planner:
         self.graph, self.model, self.worded = graph, model, worded
         self.examples = len(worded) if examples is None else examples
         self._encoding = Encoding(graph, model.known)
+        self._paths = paths
         self._known = [path for path in paths if len(path) == LONGEST]
         self.longest = max((len(path) for path in paths), default=longest)
 
@@ -79,15 +91,19 @@ class Planner:
 
     def _candidates(self, question: Question) -> Candidates:
         candidates: Candidates = {}
-        for topic in topics_in(question, self.graph):
+        topics = topics_in(question, self.graph)
+        for topic in topics:
             short = short_paths(self.graph, topic, min(self.longest, LONGEST - 1))
             for path, nodes in chain(short, known_paths(self.graph, topic, self._known)):
                 candidates[id(topic), path] = (CandidatePath(topic, path), nodes)
+        for topic, path in lacking(topics, self._paths, {path for _, path in candidates}):
+            candidates[id(topic), path] = (CandidatePath(topic, path), NOWHERE)
         return candidates
 
     def _extend(self, candidates: Candidates, ranked: list[Planned]) -> None:
         """Add the extensions of the likeliest paths of two hops."""
-        for plan in [plan for plan in ranked if len(plan.path) == LONGEST - 1][:PREFIXES]:
+        prefixes = [p for p in ranked if len(p.path) == LONGEST - 1 and len(p.nodes)]
+        for plan in prefixes[:PREFIXES]:
             if len(plan.nodes) <= LARGEST:
                 for path, nodes in longer_paths(self.graph, plan.topic, [(plan.path, plan.nodes)]):
                     added = (CandidatePath(plan.topic, path), nodes)

@@ -195,12 +195,12 @@ class Wordings:
         mine, known = vectors[: len(asked)], vectors[len(asked) :]
         if len(known):
             cosines = mine @ known.T
-            for place in cosines.argsort(axis=None)[::-1]:
-                row, column = divmod(int(place), len(known))
-                if cosines[row, column] < ALIKE:
-                    break
-                if candidates[row].path == paths[column]:
-                    return _meant(candidates[row], "alike")
+            column = int(cosines.max(axis=0).argmax())
+            if cosines[:, column].max() >= ALIKE:  # what that means may lead nowhere here
+                for row in cosines[:, column].argsort()[::-1]:
+                    if candidates[row].path == paths[column]:
+                        return _meant(candidates[row], "alike")
+                return None
         named = [n for n, one in enumerate(candidates) if one.name]
         if not named:
             return None

@@ -25,6 +25,7 @@ GUESSED = 0.5  # probability of a familiar plan for a question that says more
 FEW = 50  # examples; a planner that learned from fewer knows words, but not what they mean
 FAMILIAR, SURELY = 0.7, 1.01  # fit from which a plan counts before other words; with few examples
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
+LACKING = 0.5  # of the probability; a question that means a missing relation so surely has no plan
 MOST_NAMES = 4  # looked up per question
 MOST_FACTS = 2_000  # around one name
 FITS = 0.5  # share of a relation's words that a question must contain
@@ -97,7 +98,13 @@ class PlannedWriter:
         return Program(need_knowledge="yes", thought="", code=codes[0], introspection="", ok="yes")
 
     def _planned(self, questions: Sequence[Question]) -> list[list[Planned]]:
-        return [list(filter(self._may_answer, plans)) for plans in self.planner.plan(questions)]
+        return [self._possible(plans) for plans in self.planner.plan(questions)]
+
+    def _possible(self, plans: list[Planned]) -> list[Planned]:
+        """Return the plans that may answer; none where the topic probably lacks what is asked."""
+        if plans and not len(plans[0].nodes) and plans[0].share > LACKING:
+            return []
+        return [plan for plan in plans if len(plan.nodes) and self._may_answer(plan)]
 
     def _may_answer(self, plan: Planned) -> bool:
         """Return whether a plan leads to a value of the form that is asked for, or counts."""
