@@ -37,7 +37,7 @@ from tasks.reader.comparison import (
     winner,
 )
 from tasks.reader.coverage import Coverage
-from tasks.reader.followed_names import texts_beyond
+from tasks.reader.followed_names import leads_to, texts_beyond
 from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
@@ -323,17 +323,21 @@ def _sentence(question: Question, read: Read, source: Source) -> ReaderAnswer:
     best = read.sentences[0]
     listed = asks_for_several(question.text) or asks_for_steps(question.text)
     items = _items(read, best, source) if listed else []
-    return _answer(items, read, best) if items else _whole_sentence(read, best, source)
+    if items:
+        return _answer(question, items, read, best)
+    return _whole_sentence(question, read, best, source)
 
 
-def _whole_sentence(read: Read, answer: FoundAnswer, source: Source) -> ReaderAnswer:
+def _whole_sentence(
+    question: Question, read: Read, answer: FoundAnswer, source: Source
+) -> ReaderAnswer:
     """Return the sentence of an answer, and the list that it introduces; of a label its value."""
     place = read.part(answer).evidence
     sentence = without_markup(value_of_line(place.text) or place.text)
     if sentence.endswith((":", "：")):
         text, start = source.around(place)
         sentence = f"{sentence} {'; '.join(items_after(text[start + len(place.text) :]))}".strip()
-    return _answer([sentence], read, answer)
+    return _answer(question, [sentence], read, answer)
 
 
 def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
@@ -341,10 +345,10 @@ def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
     return items_around(*source.around(read.part(answer).evidence))
 
 
-def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
+def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
-    evidence += [text.led.scored(best.probability)] if text.led else []
+    evidence += [text.led.evidence] if text.led and leads_to(part, text, question) else []
     given = [on_one_line(words) for words in given]
     return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
 
@@ -364,13 +368,13 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
     if asks_for_steps(question.text) and (steps := _items(read, best, source)):
-        return _answer(steps, read, best)
+        return _answer(question, steps, read, best)
     if not asks_for_several(question.text):
         return _only(question, given, values, read)
     given = _items(read, best, source) or apart(and_others(given, values, question))
     if len(set(given)) == 1:
-        return _whole_sentence(read, best, source)
-    return _answer(list(dict.fromkeys(given)), read, best)
+        return _whole_sentence(question, read, best, source)
+    return _answer(question, list(dict.fromkeys(given)), read, best)
 
 
 def _only(question: Question, given: list[str], values: list[str], read: Read) -> ReaderAnswer:
@@ -385,7 +389,7 @@ def _only(question: Question, given: list[str], values: list[str], read: Read) -
 
     answers = and_others([best], in_its_script(values), question)
     others = [on_one_line(text) for text in in_its_script(given[1:]) if text not in answers]
-    found = _answer(list(dict.fromkeys(answers)), read, read.answers[0])
+    found = _answer(question, list(dict.fromkeys(answers)), read, read.answers[0])
     return replace(found, others=list(dict.fromkeys(others)))
 
 
