@@ -234,6 +234,7 @@ def test_a_sentence_that_only_denies_the_question_answers_nothing() -> None:
         ("the engineer", ExpectedAnswer("number"), False),
         ("in 1874", ExpectedAnswer("date"), True),
         ("Brenholm", ExpectedAnswer("date"), False),
+        *((text, ExpectedAnswer("date"), True) for text in ("April", "Sundays", "quarterly")),
         *((text, analyse("港口建于哪一年？").expected_answer, right)
           for text, right in (("一九三四年", True), ("十八世纪", True), ("林海生", False))),
         ("Tove Lindqvist", ExpectedAnswer("name", frozenset({"person"})), True),
@@ -276,6 +277,7 @@ def test_markup_is_not_read() -> None:
     assert without_markup(text) == "Read the guide of Brenholm."
     [tokens] = Pieces(load_tokenizer()).texts([text])
     assert not any("example" in text[start:end] for start, end in tokens.offsets)
+    assert without_markup("[Moor it][knots] as in [1][].") == "Moor it as in 1."
     assert without_markup(":   Lines at the keel.") == "Lines at the keel."
     assert (
         without_markup("It fell.[103][2] In 1879,[4] see row[3].") == "It fell. In 1879, see row3."

@@ -16,10 +16,9 @@ from tasks.text.chinese_words import simplified, tag_of
 from tasks.text.english_words import is_plural
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
 from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
-from tasks.text.languages import HAN, language_of
+from tasks.text.languages import HAN
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
-from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
@@ -209,14 +208,8 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
-    if expected.form == "number":
-        return may_have_form(text, expected.form)
-    if expected.form == "date":
-        return (
-            bool(re.search(r"\d", text))
-            or any(value.is_date for _, _, value in find_values(text, language_of(text)))
-            or len(text.split()) > 2
-        )
+    if not may_have_form(text, expected.form):
+        return expected.form == "date" and len(text.split()) > 2  # an event
     if expected.form == "name" and expected.kinds:
         kinds = {kind for kind in kinds_of(text) if kind != "unknown"}
         # A company is a place to work at, and an event one to meet at.
