@@ -347,6 +347,20 @@ def test_what_is_found_elsewhere_speaks_against_what_says_something_else(
     assert probability([answer("1874", 5.5)]) == probability([])
 
 
+def test_sentences_that_say_the_same_are_no_rivals(reader: TrainedReader) -> None:
+    def sentence(text: str, said: set[str], worth: float) -> FoundAnswer:
+        return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth, said=frozenset(said))
+
+    best = sentence("Guests of the keep are over 16.", {"16"}, 2.0)
+    same = sentence("Who enters must be at least 16 years old.", {"at", "least", "16"}, 1.5)
+    other = sentence("The keep was built by 12 masons.", {"12"}, 1.5)
+    alone, beside_same, beside_other = (
+        with_probabilities([best], reader, "en", "sentence", rivals)[0].probability
+        for rivals in ([], [same], [other])
+    )
+    assert beside_other < beside_same == alone
+
+
 def test_front_matter_answers_nothing() -> None:
     front = "---\ntitle: Brenholm\ndate: 2024-05-06\n---\n"
     fields: dict[str, Any] = {"text": front + HARBOUR, "span_start": 0}

@@ -66,7 +66,7 @@ class FoundAnswer:
     """An answer, its span, and the probability that it is right.
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
-    the best different answer.
+    the best different answer. Of a sentence, `said` has the stems of the words that the span holds.
     """
 
     text: str
@@ -74,6 +74,7 @@ class FoundAnswer:
     worth: float
     gap: float = 0.0
     probability: float = 0.0
+    said: frozenset[str] = frozenset()
 
 
 def find_answers(
@@ -246,9 +247,10 @@ def with_probabilities(
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
-    """Return whether one of two answers contains the other."""
+    """Return whether one of two answers contains the other, or two sentences say the same."""
     left, right = first.text.lower(), second.text.lower()
-    return left in right or right in left
+    shared = first.said & second.said
+    return left in right or right in left or bool(shared) and shared in (first.said, second.said)
 
 
 def asks_for_several(question: str) -> bool:
