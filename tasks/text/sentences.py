@@ -21,6 +21,7 @@ _BREAK = re.compile(r"\n[ \t]*\n|  \n|\n(?=[ \t]*(?:[-*+•·][ \t]|\d{1,3}[.)][
 _LINE = re.compile(r"\n")
 _BEFORE = re.compile(r"[\w.&'’-]{1,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«(\[【（《『「〈*_]*")
+_HEADING = 4  # words; fewer in bold, or a question, head the sentence after them
 _GO_ON = frozenset(",;:)")  # after a mark, these continue its sentence
 _WRAPPED = 50  # columns; a shorter line was hardly broken to fit a page
 _WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
@@ -128,6 +129,9 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins:
         return False
     if not _HARD.isdisjoint(marks):
         return True
+    words = text[max(begin, match.start() - 40) : match.start()].split()
+    if marks[-1] in "*_" and (marks[0] == "?" or len(words) < _HEADING):
+        return False
     after = text[match.end() : match.end() + 1]
     if not after.isspace() and not _WIDE.match(after):
         return False
