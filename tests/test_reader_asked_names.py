@@ -121,6 +121,7 @@ def test_a_second_round_concerns_a_name_of_the_question_or_the_first(subject, se
     ("question", "led", "sentence", "is_needed"),
     [
         ("Who is the mayor of the town below Varl?", "Ost lies below Varl.", "Ann led Ost.", True),
+        ("Who is the mayor of Varl?", "Varl is a town.", "Its mayor is Ann.", True),
         ("Who is the mayor of Varl?", "Varl has a mayor.", "The mayor of Varl is Ann.", False),
         ("Who is the mayor of Varl?", "The mayor is busy.", "Ann was elected in Varl.", False),
         ("Who leads the town on the isle?", "Ost is on the isle.", "Ann leads the town.", True),

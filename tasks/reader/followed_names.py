@@ -56,13 +56,13 @@ def texts_beyond(question: Question, texts: list[Text], source: Source) -> list[
 def leads_to(part: TextPart, text: Text, question: Question) -> bool:
     """Return whether a part of a text answers only after the sentence that led to the text.
 
-    That has words of the names in the question, or of a question without names, which neither the
-    part nor what its text is about has.
+    That has words of the names in the question, or of a question without names, which the part
+    lacks.
     """
     led = text.led.evidence.text if text.led else ""
     names = " ".join(asked_names(question)) or question.content_words
     asked, said, own = (
         words_of(words, cut_chinese=question.is_chinese)
-        for words in (names, led, f"{text.subject} {part.evidence.text}")
+        for words in (names, led, part.evidence.text)
     )
     return bool(asked & said - own)
