@@ -289,6 +289,12 @@ def test_a_table_no_column_of_which_tells_its_rows_apart_has_no_subjects():
     assert subjects("Day | Home | Guest", races) == []
 
 
+def test_a_column_that_tells_what_things_do_is_no_subject():
+    rows = "| + | Lifts the bridge |\n| - | Lowers all spans |\n| Q | Rings a bell |\n"
+    _, records = laid_out(f"| Key | Effect |\n| - | - |\n{rows}")
+    assert records == []
+
+
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():
     _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
     assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
 from tasks.models.encoders.e5 import e5_is_installed
-from tasks.reader.answers import items_after
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
+from tasks.reader.lists import items_after
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
 from tasks.text.expected_answer import expected_answer

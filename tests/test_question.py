@@ -146,3 +146,17 @@ searcher.passages = lambda *_: every
 reader.answer(analyse({question!r}))
 """
     assert without_dictionary(code) is without
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("May members vote by post?", "yes"),
+        ("May Guests of the harbour club vote?", "yes"),
+        ("May was named after which goddess?", "name"),
+        ("May Ostrand: place of birth?", "name"),
+        ("May Ostrand wrote which novel?", "name"),
+    ],
+)
+def test_may_asks_whether_something_is_allowed_unless_it_is_a_month_or_name(question, form):
+    assert analyse(question).expected_answer.form == form

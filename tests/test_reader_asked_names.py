@@ -9,6 +9,7 @@ from tasks.reader.asked_names import (
     asked_names,
     is_about_somebody_unnamed,
 )
+from tasks.reader.followed_names import leads_to
 from tasks.reader.texts import Text, TextPart
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.question import analyse
@@ -117,6 +118,24 @@ def test_a_second_round_concerns_a_name_of_the_question_or_the_first(subject, se
 
 
 @pytest.mark.parametrize(
+    ("question", "led", "sentence", "is_needed"),
+    [
+        ("Who is the mayor of the town below Varl?", "Ost lies below Varl.", "Ann led Ost.", True),
+        ("Who is the mayor of Varl?", "Varl is a town.", "Its mayor is Ann.", True),
+        ("Who is the mayor of Varl?", "Varl has a mayor.", "The mayor of Varl is Ann.", False),
+        ("Who is the mayor of Varl?", "The mayor is busy.", "Ann was elected in Varl.", False),
+        ("Who leads the town on the isle?", "Ost is on the isle.", "Ann leads the town.", True),
+        ("Who leads the town?", "The town is small.", "Ann leads the town.", False),
+    ],
+)
+def test_a_sentence_that_led_to_an_answer_is_shown_if_it_has_names_that_the_answer_lacks(
+    question, led, sentence, is_needed
+):
+    text = Text(sentence, (part(sentence),), led=part(led))
+    assert leads_to(text.parts[0], text, analyse(question)) is is_needed
+
+
+@pytest.mark.parametrize(
     ("question", "names"),
     [
         ("布伦霍尔姆在哪里？", ["布伦霍尔姆"]),
@@ -134,6 +153,11 @@ def test_a_chinese_question_begins_with_a_person_that_no_dictionary_has(question
 
 def test_a_first_word_is_no_name_for_its_place_alone():
     assert list(asked_names(analyse("Describe the harbour of Ost."))) == ["Ost"]
+
+
+def test_a_name_may_begin_small_or_with_a_small_letter_and_a_number():
+    question = analyse("When did Ost give every eReader of the libPress union an mp3?")
+    assert list(asked_names(question)) == ["Ost", "eReader of the libPress", "mp3"]
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,11 @@ def passage_texts(text: str, language: str = "en") -> list[str]:
         ["She taught modern art.", "Paintings hung there.", "He fed the cat.", "Nobody saw it."],
         ["Er kam z.B. am 3. Mai.", "Dann ging er."],
         ["The bridge fell.[103]", "It was 1879.[a][note 2]", "Mr.[4] Bouch died.", "Why?[5]"],
+        ["**Rent is due in June.**", 'Run `rent.`', "_So did the tenants._", "**Dr.** Ost did."],
+        ["**Rent.** Due in June.", "**Who does not pay it?** We do.", '"_So?_"', "No."],
         ["他（1901年—？）是画家。", "她（？—1950年）呢？", "见图 cat. 12。", "你是——？", "谁？"],
         ["他说：“你好。”", "真的吗？！", "是的…", "好；", "J. K. 罗琳生于1965年。", "3.5万人"],
+        ["他来了。", "**房租**很贵。", "(**不付。**)", "好。"],
     ],
 )  # fmt: skip
 def test_sentences(expected: list[str]) -> None:

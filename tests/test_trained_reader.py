@@ -30,16 +30,14 @@ from tasks.models.span_reader.reader import (
 from tasks.models.span_reader.windows import WINDOW, Pieces, windows, without_markup
 from tasks.reader.answers import (
     FoundAnswer,
-    asks_for_several,
-    asks_for_steps,
     find_answers,
     find_sentences,
     fits,
-    items_around,
     with_probabilities,
     worth_of_lists,
 )
 from tasks.reader.coverage import Coverage
+from tasks.reader.lists import asks_for_several, asks_for_steps, items_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Text, TextPart, evidence_from
@@ -235,6 +233,7 @@ def test_a_sentence_that_only_denies_the_question_answers_nothing() -> None:
         ("the engineer", ExpectedAnswer("number"), False),
         ("in 1874", ExpectedAnswer("date"), True),
         ("Brenholm", ExpectedAnswer("date"), False),
+        *((text, ExpectedAnswer("date"), True) for text in ("April", "Sundays", "quarterly")),
         *((text, analyse("港口建于哪一年？").expected_answer, right)
           for text, right in (("一九三四年", True), ("十八世纪", True), ("林海生", False),
                               ("腊月初八", True), ("周二上午", True), ("重陽節", True),
@@ -279,6 +278,7 @@ def test_markup_is_not_read() -> None:
     assert without_markup(text) == "Read the guide of Brenholm."
     [tokens] = Pieces(load_tokenizer()).texts([text])
     assert not any("example" in text[start:end] for start, end in tokens.offsets)
+    assert without_markup("[Moor it][knots] as in [1][].") == "Moor it as in 1."
     assert without_markup(":   Lines at the keel.") == "Lines at the keel."
     assert without_markup("Fish &amp; tar &mdash; `&gt;`") == "Fish & tar — >"
     assert (
@@ -371,8 +371,22 @@ def test_the_line_that_introduces_a_list_belongs_to_its_items() -> None:
     spans = list(sentences_and_lines(text))
     lead_ins = dict(zip((text[a:b] for a, b in spans), _lead_ins(text, spans), strict=True))
     introduced = {words for words, lead_in in lead_ins.items() if lead_in == "To open the gate:"}
-    assert introduced >= {"It clicks.", "Push."}
+    assert introduced >= {"It clicks.", "2. Push."}
     assert not lead_ins["Then leave."] and not lead_ins["- end"]
+
+
+def test_sentences_that_say_the_same_are_no_rivals(reader: TrainedReader) -> None:
+    def sentence(text: str, said: set[str], worth: float) -> FoundAnswer:
+        return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth, said=frozenset(said))
+
+    best = sentence("Guests of the keep are over 16.", {"16"}, 2.0)
+    same = sentence("Who enters must be at least 16 years old.", {"at", "least", "16"}, 1.5)
+    other = sentence("The keep was built by 12 masons.", {"12"}, 1.5)
+    alone, beside_same, beside_other = (
+        with_probabilities([best], reader, "en", "sentence", rivals)[0].probability
+        for rivals in ([], [same], [other])
+    )
+    assert beside_other < beside_same == alone
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tasks.ingest.prose import words_of
+from tasks.text.function_words import ARTICLES, DEMONSTRATIVES, POSSESSIVES, any_of
 
 Cell = tuple[str, int, int]  # words and span
 
@@ -12,6 +13,9 @@ _BAR = re.compile(r"(?<!\\)\|")
 _LETTER = re.compile(r"[^\W\d_]")
 _COMMA = re.compile(r"[,，]\s*\S")
 _LISTED = re.compile(r"[、;；]\s*\S")
+_ACTION = re.compile(  # not "Alexander the Great"
+    rf"[A-Z]?[a-z]+ (?:all|{any_of(ARTICLES | DEMONSTRATIVES | POSSESSIVES)}) [a-z]"
+)
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_ODD_SUBJECT = 16  # words of one among shorter ones
 _KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
@@ -60,12 +64,15 @@ def key_column(rows: Sequence[Sequence[Cell]]) -> int | None:
 
     Two thirds of its cells are subjects. It is the first column if two thirds of those differ (if
     more do, where a column before it numbers the rows), else the next if hardly any stands in the
-    table twice: dates may be of matches, whose teams are in two columns.
+    table twice: dates may be of matches, whose teams are in two columns. That does not tell what
+    things do, as in "Reloads the page".
     """
     first = int(are_counted(rows))
     times = Counter(words for row in rows for words, _, _ in row)
     for column in range(first, first + _KEY_COLUMNS):
         cells = [row[column][0] for row in rows if len(row) > column]
+        if column > first:
+            cells = [cell for cell in cells if not _ACTION.match(cell)]
         names = [cell for cell in cells if is_subject(words_of(cell).text.strip())]
         apart = column == first and 3 * len({*names}) - 2 * len(names) >= first
         apart |= 10 * sum(times[name] > 1 for name in names) <= len(names)

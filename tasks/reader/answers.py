@@ -15,9 +15,7 @@ import numpy as np
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import simplified, tag_of
-from tasks.text.english_words import is_plural
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
-from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
 from tasks.text.languages import HAN
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
@@ -26,42 +24,10 @@ MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
 LONE_GAP = 4.0  # at most, of an answer without rivals
-_EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
+EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
-_ITEM = re.compile(
-    r"^([ \t]*)(?:(?:[-*+•·]|(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])[ \t]+"
-    r"|[(（](?:\d{1,3}|[a-z]|[ivx]{1,4}|[一二三四五六七八九十]{1,3})[)）][ \t]*"
-    r"|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、[ \t]*|[①-⑳][ \t]*)(.+?)[ \t]*$",
-    re.M,
-)
-_NOUN_IN_S = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)(?P<noun>[\w-]+s)\b"
-_AUXILIARY = any_of(AUXILIARIES - {"is", "was"})
-_DETERMINER = rf"(?:{any_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)})\b"
-_OPENING = r"^\W*(?:(?:to|in|for)\s+)?"
-_SEVERAL = re.compile(
-    rf"{_OPENING}(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
-    r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
-    r"|哪些|哪几|哪[两二三四五六]|分别|有谁|(?:有些?|包[括含])(?:什么|谁)(?=\W*$)|分[为成](?:几|什么)",
-    re.I,
-)
-_STEPS = re.compile(
-    rf"{_OPENING}how\s+(?:do|can|could|should|would|must|to)\b"
-    "|(?:怎么|怎样|如何)(?!样|的|回事)",
-    re.I,
-)
-# These ask for a list if the noun is a plural.
-_SEVERAL_IF_PLURAL = [
-    re.compile(_OPENING + words, re.I)
-    for words in (
-        rf"(?:which|name|list)\s+{_NOUN_IN_S}",
-        rf"what\s+{_NOUN_IN_S}\s+(?:{_AUXILIARY}|of)\b",
-        # A verb in -s has an object: `Which company owns the harbour?`
-        rf"(?:what|which|name|list)\s+[\w-]+\s+{_NOUN_IN_S}(?!\s+(?:{_DETERMINER}|(?-i:[A-Z])))",
-    )
-]
-
 Kinds = Callable[[str], Sequence[str]]
 
 
@@ -71,7 +37,8 @@ class FoundAnswer:
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
     the best different answer. `list_place` is the document and the character at which its list
-    begins, if a list is asked for and it is from an item of one.
+    begins, if a list is asked for and it is from an item of one. Of a sentence, `said` has the
+    stems of the words that the span holds.
     """
 
     text: str
@@ -80,6 +47,7 @@ class FoundAnswer:
     gap: float = 0.0
     probability: float = 0.0
     list_place: tuple[str, int] | None = None
+    said: frozenset[str] = frozenset()
 
 
 def find_answers(
@@ -103,7 +71,7 @@ def find_answers(
     best: dict[str, FoundAnswer] = {}
     for span, worth in sorted(spans, key=lambda pair: -pair[1]):
         span = _whole_words(texts[span.text], span)
-        text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
+        text = without_markup(texts[span.text][span.start : span.end]).strip(EDGES)
         text = text.rstrip(_OPENING_BRACKETS)
         text = without_article(text)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
@@ -157,7 +125,7 @@ def without_article(text: str) -> str:
 def _holds_cells(text: str, span: Span) -> bool:
     """Return whether a span of a table's row holds parts of several cells."""
     row = text[text.rfind("\n", 0, span.start) + 1 : span.start].lstrip()
-    return row.startswith("|") and "|" in text[span.start : span.end].strip(_EDGES)
+    return row.startswith("|") and "|" in text[span.start : span.end].strip(EDGES)
 
 
 def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
@@ -216,10 +184,8 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
-    if expected.form == "number":
-        return may_have_form(text, expected.form)
-    if expected.form == "date":
-        return may_have_form(text, expected.form) or len(text.split()) > 2
+    if not may_have_form(text, expected.form):
+        return expected.form == "date" and len(text.split()) > 2  # an event
     if expected.form == "name" and expected.kinds:
         kinds = {kind for kind in kinds_of(text) if kind != "unknown"}
         # A company is a place to work at, and an event one to meet at.
@@ -277,63 +243,7 @@ def _agree(first: FoundAnswer, second: FoundAnswer) -> bool:
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
-    """Return whether one of two answers contains the other."""
+    """Return whether one of two answers contains the other, or two sentences say the same."""
     left, right = first.text.lower(), second.text.lower()
-    return left in right or right in left
-
-
-def asks_for_several(question: str) -> bool:
-    """Return whether a question asks for a list."""
-    found = (form.search(question) for form in _SEVERAL_IF_PLURAL)
-    plural = any(match is not None and is_plural(match["noun"]) for match in found)
-    return plural or bool(_SEVERAL.search(simplified(question)))
-
-
-def asks_for_steps(question: str) -> bool:
-    """Return whether a question asks how something is done, to which the items of a list answer."""
-    return bool(_STEPS.search(simplified(question)))
-
-
-def is_item(text: str, line: int) -> bool:
-    """Return whether the line that begins at a position is an item of a list."""
-    return _ITEM.match(text, line) is not None
-
-
-def list_start(text: str, start: int) -> int | None:
-    """Return where the list around a position begins, None if it is not in an item."""
-    items = list(_ITEM.finditer(text))
-    at = next((n for n, item in enumerate(items) if item.start() <= start <= item.end()), None)
-    if at is None:
-        return None
-    first = at
-    for number in range(at - 1, -1, -1):
-        between = text[items[number].end() : items[number + 1].start()]
-        if between.strip() or _depth(items[number]) < _depth(items[at]):
-            break
-        first = number if _depth(items[number]) == _depth(items[at]) else first
-    return items[first].start()
-
-
-def items_around(text: str, start: int) -> list[str]:
-    """Return the items of the list around a position; none if it is not in an item."""
-    first = list_start(text, start)
-    return [] if first is None else items_after(text[first:])
-
-
-def items_after(text: str) -> list[str]:
-    """Return the items of the list with which a text begins, without the lists within items."""
-    items: list[str] = []
-    depth, end = None, 0
-    for item in _ITEM.finditer(text):
-        depth = _depth(item) if depth is None else depth
-        if text[end : item.start()].strip() or _depth(item) < depth:
-            break
-        if _depth(item) == depth:
-            items.append(without_markup(item[2]).strip(_EDGES))
-        end = item.end()
-    return items
-
-
-def _depth(item: re.Match[str]) -> int:
-    """Return how deep a list's item is nested; one column may align its number."""
-    return len(item[1].expandtabs()) // 2
+    shared = first.said & second.said
+    return left in right or right in left or bool(shared) and shared in (first.said, second.said)

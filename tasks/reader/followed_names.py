@@ -6,6 +6,7 @@ Each is read after its sentence, so that one window holds both (compare Xiong et
 from dataclasses import replace
 from itertools import islice
 
+from tasks.reader.asked_names import asked_names
 from tasks.reader.coverage import Coverage
 from tasks.reader.texts import Source, Text, TextPart, pieces
 from tasks.text.question import Question
@@ -50,3 +51,18 @@ def texts_beyond(question: Question, texts: list[Text], source: Source) -> list[
             text = replace(text, parts=tuple(others))
             texts += pieces(text, part)
     return texts
+
+
+def leads_to(part: TextPart, text: Text, question: Question) -> bool:
+    """Return whether a part of a text answers only after the sentence that led to the text.
+
+    That has words of the names in the question, or of a question without names, which the part
+    lacks.
+    """
+    led = text.led.evidence.text if text.led else ""
+    names = " ".join(asked_names(question)) or question.content_words
+    asked, said, own = (
+        words_of(words, cut_chinese=question.is_chinese)
+        for words in (names, led, part.evidence.text)
+    )
+    return bool(asked & said - own)

@@ -11,8 +11,8 @@ from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.reader.answers import is_item
 from tasks.reader.definition import describe, name_to_define
+from tasks.reader.lists import is_item
 from tasks.reader.named_subjects import name_subjects
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (

@@ -18,13 +18,8 @@ from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
     FoundAnswer,
     alike,
-    asks_for_several,
-    asks_for_steps,
     find_answers,
     find_sentences,
-    items_after,
-    items_around,
-    list_start,
     with_probabilities,
     without_article,
     worth_of_lists,
@@ -39,7 +34,14 @@ from tasks.reader.comparison import (
     winner,
 )
 from tasks.reader.coverage import Coverage
-from tasks.reader.followed_names import texts_beyond
+from tasks.reader.followed_names import leads_to, texts_beyond
+from tasks.reader.lists import (
+    asks_for_several,
+    asks_for_steps,
+    items_after,
+    items_around,
+    list_place,
+)
 from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
@@ -300,14 +302,17 @@ def readings(
     def with_list(answer: FoundAnswer) -> FoundAnswer:
         part = texts[answer.span.text].part_at(answer.span.start)
         assert part is not None  # others were not accepted
-        return replace(answer, list_place=_list_place(part.evidence, source))
+        return replace(answer, list_place=list_place(part.evidence, source))
 
     earlier = before or Read([], [], [])
     for rows in candidates(question, texts, source, reader, most):
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
-        sentences = find_sentences(question, stated)
+        sentences = [
+            replace(one, said=words_of(words[one.span.text][one.span.start : one.span.end]))
+            for one in find_sentences(question, stated)
+        ]
         if listed:
             answers = [*map(with_list, answers)]
             sentences = worth_of_lists([*map(with_list, sentences)])
@@ -316,15 +321,6 @@ def readings(
             with_probabilities(answers, reader, language, "words", earlier.answers),
             with_probabilities(sentences, reader, language, "sentence", earlier.sentences),
         )
-
-
-def _list_place(place: Evidence, source: Source) -> tuple[str, int] | None:
-    """Return the document and the character at which the list around a place begins, or None."""
-    if place.document_id is None or place.span_start is None:
-        return None
-    text, start = source.around(place)
-    begins = list_start(text, start)
-    return None if begins is None else (place.document_id, place.span_start - start + begins)
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
@@ -343,17 +339,21 @@ def _sentence(question: Question, read: Read, source: Source) -> ReaderAnswer:
     best = read.sentences[0]
     listed = asks_for_several(question.text) or asks_for_steps(question.text)
     items = _items(read, best, source) if listed else []
-    return _answer(items, read, best) if items else _whole_sentence(read, best, source)
+    if items:
+        return _answer(question, items, read, best)
+    return _whole_sentence(question, read, best, source)
 
 
-def _whole_sentence(read: Read, answer: FoundAnswer, source: Source) -> ReaderAnswer:
+def _whole_sentence(
+    question: Question, read: Read, answer: FoundAnswer, source: Source
+) -> ReaderAnswer:
     """Return the sentence of an answer, and the list that it introduces; of a label its value."""
     place = read.part(answer).evidence
     sentence = without_markup(value_of_line(place.text) or place.text)
     if sentence.endswith((":", "：")):
         text, start = source.around(place)
         sentence = f"{sentence} {'; '.join(items_after(text[start + len(place.text) :]))}".strip()
-    return _answer([sentence], read, answer)
+    return _answer(question, [sentence], read, answer)
 
 
 def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
@@ -367,10 +367,10 @@ def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
     return items_around(*source.around(read.part(answer).evidence))
 
 
-def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
+def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
-    evidence += [text.led.scored(best.probability)] if text.led else []
+    evidence += [text.led.evidence] if text.led and leads_to(part, text, question) else []
     given = [on_one_line(words) for words in given]
     return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
 
@@ -390,13 +390,13 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
     if asks_for_steps(question.text) and (steps := _items(read, best, source)):
-        return _answer(steps, read, best)
+        return _answer(question, steps, read, best)
     if not asks_for_several(question.text):
         return _only(question, given, values, read)
     given = _items(read, best, source) or apart(and_others(given, values, question))
     if len(set(given)) == 1:
-        return _whole_sentence(read, best, source)
-    return _answer(list(dict.fromkeys(given)), read, best)
+        return _whole_sentence(question, read, best, source)
+    return _answer(question, list(dict.fromkeys(given)), read, best)
 
 
 def _only(question: Question, given: list[str], values: list[str], read: Read) -> ReaderAnswer:
@@ -411,7 +411,7 @@ def _only(question: Question, given: list[str], values: list[str], read: Read) -
 
     answers = and_others([best], in_its_script(values), question)
     others = [on_one_line(text) for text in in_its_script(given[1:]) if text not in answers]
-    found = _answer(list(dict.fromkeys(answers)), read, read.answers[0])
+    found = _answer(question, list(dict.fromkeys(answers)), read, read.answers[0])
     return replace(found, others=list(dict.fromkeys(others)))
 
 

@@ -69,7 +69,13 @@ _UNITS_OF_NOUN = {
     "temperature": _TEMPERATURES,
     **dict.fromkeys(("number", "population", "size", "age", "price", "percentage"), frozenset()),
 }
-_ASKS_YES = re.compile(rf"(?:{any_of(AUXILIARIES - {'may'})})\b", re.I)  # May is a month
+_WH = re.compile(rf"\b({any_of(QUESTION_WORDS)})\b", re.I)
+# May is a month and a name, too: neither is followed by a noun phrase.
+_ASKS_YES = re.compile(
+    rf"(?:{any_of(AUXILIARIES - {'may'})})\b"
+    rf"|may\s+(?!(?:{any_of(AUXILIARIES)})\b)(?:(?-i:[a-z])|[A-Z](?!.*(?::|{_WH.pattern})))",
+    re.I,
+)
 # `Tidewater: place of birth?`, as relations are asked for
 _RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
 # What any number or date contains at least one of, however it is written.
@@ -82,8 +88,8 @@ _NUMBER_WORD = re.compile(
 )
 _TIME_WORD = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun|birth|to|yester)day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
-    r"|annual\w*|daily|weekly|monthly|yearly|now|today|christmas|easter"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun|birth|to|yester)days?|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
+    r"|annual\w*|(?:dai|week|month|quarter|year)ly|now|today|christmas|easter"
     r"|(?:year|month|week|day|decade|centur|age|era|period|epoch|dynast|war|reign)(?:y|s|ies)?)\b"
     r"|\d|[零〇一二两三四五六七八九十]{2}|民国|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
     re.I,
@@ -91,7 +97,6 @@ _TIME_WORD = re.compile(
 # The last characters of Chinese words for times; in names and verbs they mean something else.
 _TIME_ENDING = re.compile("(?:[年月日天周旬季时节代朝纪世期春夏秋冬夜晨点前后初末]|[期年夜]间)$")
 _TIMELESS_TAGS = ("nr", "ns", "v")
-_WH = re.compile(rf"\b({any_of(QUESTION_WORDS)})\b", re.I)
 
 _CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
 _CHINESE_LENGTH = re.compile("多[高长宽深远]|身高|海拔|高度|长度|宽度|深度|距离|口径|直径")

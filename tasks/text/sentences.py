@@ -12,9 +12,10 @@ from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 _QUOTES = "\"'”’»)\\]】）》』」〉"
 REFERENCES = r"(?:\[(?:\d{1,3}|[a-z]|note \d{1,2})\])"
 """A pattern: the number of a reference or note, as texts from Wikipedia have after a sentence."""
-# A run of marks with the closing quotes and references after it; possessive, so that hostile runs
-# stay linear.
-_END = re.compile(f"(?P<marks>[.!?…。！？；｡]++[{_QUOTES}]*+){REFERENCES}*+")
+# A run of marks with what closes after it: quotes, emphasis before a space, and references;
+# possessive, so that hostile runs stay linear.
+_CLOSING = rf"(?:[{_QUOTES}]|[*_`]++(?=[\s{_QUOTES}]|\Z))*+"
+_END = re.compile(rf"(?P<marks>(?P<ends>[.!?…。！？；｡]++){_CLOSING}){REFERENCES}*+")
 _HARD = frozenset("。！？；｡")
 _BREAK = re.compile(r"\n[ \t]*\n|  \n|\n(?=[ \t]*(?:[-*+•·][ \t]|\d{1,3}[.)][ \t]|\||#|>|\*\*))")
 _LINE = re.compile(r"\n")
@@ -24,10 +25,11 @@ _INDENTED = re.compile(r"[ \t]*")
 _FIRST = re.compile(r"[\[(`*_\"'“‘]*+(.)")  # of a line, after marks
 _BEFORE = re.compile(r"[\w.&'’-]{1,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«(\[【（《『「〈*_]*")
+_HEADING = 4  # words; fewer in bold, or a question, head the sentence after them
 _GO_ON = frozenset(",;:)")  # after a mark, these continue its sentence
 _WRAPPED = 50  # columns; a shorter line was hardly broken to fit a page
 _WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
-_LINE_ENDED = re.compile(rf"[。！？!?：:；;…\\][{_QUOTES}]*[ \t]*\Z")
+_LINE_ENDED = re.compile(rf"[。！？!?：:；;…\\]{_CLOSING}[ \t]*\Z")
 
 
 UNKNOWN_DATE = r"(?:(?<=[（(])|(?<=[\d年月日][-–—－~～至])|(?<=[\d年月日]——))[?？]"
@@ -142,6 +144,9 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins:
         return False
     if not _HARD.isdisjoint(marks):
         return True
+    words = text[max(begin, match.start() - 40) : match.start()].split()
+    if marks[-1] in "*_" and (marks[0] == "?" or len(words) < _HEADING):
+        return False
     after = text[match.end() : match.end() + 1]
     if not after.isspace() and not _WIDE.match(after):
         return False
@@ -156,7 +161,7 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins:
     following = text[place : place + 24]
     if following[:1].islower() or following[:1] in _GO_ON:
         return False
-    if marks[0] != "." or len(marks.rstrip("\"'”’»)]")) > 1:
+    if match["ends"] != ".":
         return True
     before = text[max(begin, match.start() - 24) : match.start()]
     return _ends_at_period(before, following, aside="(" in text[match.end() : place])

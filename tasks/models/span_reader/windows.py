@@ -19,7 +19,8 @@ QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
 # Link targets, tags, Markdown signs, list markers and references are not read: they say nothing.
 _MARKUP = re.compile(
-    r"(?<=\])\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
+    r"(?<=\])(?:\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|\[[^\[\]\n]{1,100}\])"
+    r"|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
     rf"|(?<=[.,;!?)\"”。，；！？）]){REFERENCES}+(?!\()"
     r"|^[ \t]*(?:[-*+•·]|:[ \t]*|\d{1,3}[.)])[ \t]",
     re.M,

@@ -30,7 +30,8 @@ MOST_NAMES = 4  # looked up per question
 MOST_FACTS = 2_000  # around one name
 FITS = 0.5  # share of a relation's words that a question must contain
 _MARKED = re.compile(r"[\[《“「\"]([^\[\]《》“”「」\"]{1,100})[\]》”」\"]")
-_PROPER = re.compile(r"[A-Z0-9][\w'’.-]*(?:\s+(?:(?:of|the|and|de|von|van)\s+)*[A-Z0-9][\w'’.-]*)*")
+_WORD = r"\b\w*[A-Z0-9][\w'’.-]*"  # of a name; it may begin small: "macOS"
+_PROPER = re.compile(rf"{_WORD}(?:\s+(?:(?:of|the|and|de|von|van)\s+)*{_WORD})*")
 _CHINESE_NAME = re.compile(r"\A[^？?，,]{1,30}?(?=的|是|有|在|属于|叫|什么|谁|哪|何|多少|几)")
 
 
