@@ -78,7 +78,7 @@ def check_exposure(serving: Serving, *, has_tokens: bool) -> None:
     if serving.tls_cert is None and not serving.behind_proxy:
         raise UsageError(
             f"{serving.host} can be reached by others, who could read tokens on their way: give "
-            "--tls-cert and --tls-key, or --behind-proxy if a proxy in front adds TLS."
+            "--tls-cert and --tls-key, or --set behind_proxy=true if a proxy in front adds TLS."
         )
 
 

@@ -83,5 +83,7 @@ def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
     named = settings.name_encoders[chinese]
     encoder = load_encoder(named) or load_encoder("minilm")
     if encoder is None:
-        raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
+        raise UsageError(
+            "The embedding baseline needs an encoder; leave it out: `--set baselines=bm25,spe`."
+        )
     return encoder
