@@ -11,7 +11,7 @@ from tasks.ask.asker import Asker
 from tasks.ask.parts import PARTS, LearnedQuery, Part
 from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.answerer import BenchmarkAnswerer, Paths, Prediction, System
-from tasks.graphs.graph import graph_folders, open_graph
+from tasks.graphs.graph import graphs_of
 from tasks.programs.planner.learn import Example, learn
 from tasks.programs.planner.planner import Planner
 from tasks.progress import Report, silent
@@ -151,11 +151,11 @@ def learned_planners(
 ) -> dict[str, Planner]:
     """Return a planner for each graph that questions are asked of, by its name."""
     planners = {}
-    for graph in map(open_graph, graph_folders(edition)):
-        examples = [Example(q.question, q.answers) for q in questions if q.graph == graph.name]
+    for name, graph in graphs_of(edition).items():
+        examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
         if examples:
             learned = learn(graph, examples, report)
-            planners[graph.name] = Planner(
+            planners[name] = Planner(
                 graph,
                 learned.model,
                 learned.paths,

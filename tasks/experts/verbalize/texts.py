@@ -27,7 +27,7 @@ from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.answer_kinds import kind_of_answers
 from tasks.experts.verbalize.phrasing import Phrasings, listed
 from tasks.experts.verbalize.wordings import loose_question, name_forms
-from tasks.graphs.graph import Graph, graph_folders, open_graph
+from tasks.graphs.graph import Graph, graphs_of
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of
@@ -388,8 +388,7 @@ class Verbalizer:
         return value
 
     def _arrays(self) -> Graph | None:
-        graphs = map(open_graph, graph_folders(self._edition))
-        return next((graph for graph in graphs if graph.name == self._graph), None)
+        return graphs_of(self._edition).get(self._graph)
 
 
 def says_all(text: Text) -> bool:
