@@ -17,6 +17,7 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.models.one_thread import one_thread
 from tasks.programs.planner.explained import Absences, Explained
+from tasks.programs.planner.features import log_sums
 from tasks.programs.planner.path_model import (
     LONGEST,
     TABLES,
@@ -277,15 +278,6 @@ def _loss(model: PathModel, encoding: Encoding, examples: Sequence[Explained]) -
     batch = encoding.batch([example.rows for example in examples])
     fit = torch.from_numpy(np.concatenate([example.fit for example in examples]))
     scores, question = model.scores(batch), torch.from_numpy(batch.question)
-    every = _log_sums(scores, question, len(examples))
-    meant = _log_sums(scores + fit.clamp(min=1e-9).log(), question, len(examples))
+    every = log_sums(scores, question, len(examples))
+    meant = log_sums(scores + fit.clamp(min=1e-9).log(), question, len(examples))
     return (every - meant).mean()
-
-
-def _log_sums(scores: Any, question: Any, questions: int) -> Any:
-    """Return the logarithm of the sum of exponentials of each question's scores."""
-    import torch
-
-    top = torch.full((questions,), -1e9).scatter_reduce(0, question, scores.detach(), "amax")
-    sums = torch.zeros(questions).index_add(0, question, (scores - top[question]).exp())
-    return sums.log() + top
