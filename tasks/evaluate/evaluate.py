@@ -28,7 +28,7 @@ from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-BATCH = 256  # questions between two reports of progress
+QUESTIONS_A_REPORT = 256  # of progress
 Sides = tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]
 COMPARED = 2000  # questions for the baselines, enough to know a share to about 0.02
 
@@ -196,7 +196,7 @@ def ask_system(
     answerer: BenchmarkAnswerer,
     questions: Sequence[BenchmarkQuestion],
     report: Report,
-    batch: int = BATCH,
+    batch: int = QUESTIONS_A_REPORT,
 ) -> Measured:
     """Put questions to a system without gold answers; return what it answers, and the time."""
     began = time.perf_counter()
