@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def draw_lines(title: str, lines: Mapping[str, np.ndarray], across: str, path: P
     durable.write_bytes(path, picture.getvalue())
 
 
-def smoothed(points: Sequence[tuple[float, float]]) -> np.ndarray:
+def smoothed(points: Sequence[tuple[Any, Any]]) -> np.ndarray:
     """Return the means of consecutive points, at most POINTS, float (n, 2)."""
     rows = np.array(points, float).reshape(-1, 2)
     groups = np.array_split(rows, min(POINTS, len(rows)) or 1)

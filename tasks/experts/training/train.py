@@ -109,10 +109,10 @@ def train_expert(
         folder = experts / name / sha256[:12]
         picture = folder.with_suffix(".png")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        held_out = [(e["targets"], e["held_out"]) for e in progress.epochs]
+        epochs = [(e["targets"], e["held_out"]) for e in progress.epochs]
         lines = {
             "training loss, nats per token": smoothed(progress.losses),
-            "held out": smoothed([point for point in held_out if point[1] is not None]),
+            "held out": smoothed([point for point in epochs if point[1] is not None]),
         }
         draw_lines(f"Expert {name}", lines, "tokens read", picture)
         if not _is_whole(folder, sha256):  # otherwise editions may name it
