@@ -214,8 +214,9 @@ class Asker:
         from tasks.ask.programs_route import ProgramsRoute
 
         route = self._routes.get("programs")
-        known = isinstance(route, ProgramsRoute)
-        return route.planned_paths(analyse(question), graph) if known else None
+        if not isinstance(route, ProgramsRoute):
+            return None
+        return route.planned_paths(analyse(question), graph)
 
     def _conversation(self) -> "Conversation | None":
         """Return a new conversation with the model; None, and nothing imported, without one."""
