@@ -5,6 +5,7 @@ import pytest
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import load_encoder
 from tasks.programs.planner.planner import Planner, untaught_planner
+from tasks.programs.planner.topics import SLOT
 from tasks.programs.planner.wordings import Wordings
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
@@ -119,6 +120,17 @@ def test_a_question_like_one_that_was_learned_from_means_the_same_path(graph):
     worded = [("To whom does \u241e belong?", owner)]
     planner = Planner(graph, untaught_planner(graph).model, [owner], worded=worded)
     assert answers(graph, "To whom does Brenna Mill belong?", planner) == ["Tess Amory"]
+
+
+def test_a_name_within_a_wording_that_was_learned_says_no_more_than_the_wording() -> None:
+    graph = Graph.of(
+        "halls", [("Ulm Hall", "keeper", "Ada Rist"), ("Bex Hall", "keeper", "Jo Ems")]
+    )
+    asked = "Who opened the doors of {} for the R.A. Fair?"
+    learned = Wordings(graph, [(asked.format(SLOT), ((graph.relation_numbers["keeper"], False),))])
+    meant = learned.best(analyse(asked.format("Bex Hall")))
+    assert meant is not None and meant.probability > 0.9
+    assert Wordings(graph).best(analyse(asked.format("Bex Hall"))) is None
 
 
 TRADE = [
