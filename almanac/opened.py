@@ -202,7 +202,7 @@ class Almanac:
             keep_answers(self.home, *answers)
         return answers
 
-    ask_all = ask_many  # its name in earlier versions
+    ask_all = ask_many  # the same under another name
 
     async def aask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":
         """Return what `ask` does without blocking the event loop; one question at a time.

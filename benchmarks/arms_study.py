@@ -51,7 +51,7 @@ from warehouse.home import Home
 from warehouse.live import record
 
 NO_PATHS = "without paths"
-TOGETHER = 64  # questions between two reports of progress
+QUESTIONS_A_REPORT = 64  # of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,8 @@ def outcomes_of(
 ) -> _Outcomes:
     """Let every arm answer every question and return the outcomes."""
     right, lengths, contexts = [], [], []
-    for start in range(0, len(questions), TOGETHER):
-        some = questions[start : start + TOGETHER]
+    for start in range(0, len(questions), QUESTIONS_A_REPORT):
+        some = questions[start : start + QUESTIONS_A_REPORT]
         grounded = reader.paths.ground([q.question for q in some], [q.choices for q in some])
         contexts += [question.context for question in grounded]
         nothing = Extracted((), np.zeros((0, 3), np.int32))
@@ -196,7 +196,7 @@ def outcomes_of(
         columns = np.array(given, object).reshape(len(some), -1)
         right.append([[a in q.answers for a in row] for q, row in zip(some, columns, strict=True)])
         lengths.append(np.array(shown))
-        report(min(start + TOGETHER, len(questions)), len(questions))
+        report(min(start + QUESTIONS_A_REPORT, len(questions)), len(questions))
     return _Outcomes(np.concatenate(right), np.stack(contexts), np.concatenate(lengths))
 
 

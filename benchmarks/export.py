@@ -45,7 +45,7 @@ DRAWN_ON = {
     "jsonl": tuple(row.table for row in TABLES),
     "obsidian": GRAPH,
 }
-BATCH = 65_536  # rows
+ROWS_AT_ONCE = 65_536
 DOCUMENTS = 1_000
 RELATIONS = 300
 SHARE_OF_VALUES = 0.6
@@ -126,7 +126,7 @@ def write_csv(edition: Edition, tables: tuple[str, ...], folder: Path) -> None:
         for table in tables:
             # CSV has no lists: their columns are left out.
             flat = [f.name for f in ROWS[table].arrow_schema() if not pa.types.is_list(f.type)]
-            rows = con.table(table).select(*flat).to_arrow_reader(BATCH)
+            rows = con.table(table).select(*flat).to_arrow_reader(ROWS_AT_ONCE)
             with pa_csv.CSVWriter(str(folder / f"{table}.csv"), rows.schema) as file:
                 for batch in rows:
                     file.write_batch(batch)

@@ -28,7 +28,7 @@ from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN, Verifier, t
 from tasks.models.encoders.minilm import MiniLM
 from tests.path_measures import interval, rounded
 
-TOGETHER = 200  # pairs that are verified at a time
+PAIRS_AT_ONCE = 200  # pairs that are verified at a time
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 def verdicts_of(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
     """Return the verdicts (pairs, 3), verified some at a time."""
-    parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
+    parts = [pairs[start : start + PAIRS_AT_ONCE] for start in range(0, len(pairs), PAIRS_AT_ONCE)]
     return np.concatenate([verifier.verify(part) for part in parts])
 
 

@@ -7,10 +7,8 @@ in a home with a medical graph, from which the popularity of subjects is taken: 
 question alone and once for the question with its choices; then Thrust's ablations, and with
 `--layers` the layers of a transformers model. Gates are fitted on 200 questions of a data set
 (half of it, where it is smaller than 400) and scored on the rest of it; figures are means over the
-draws and over the five data sets. Intervals of 95 % are over questions and draws. `reached` says
-which gates are surely above the random line for both models, and whether one keeps 99 % of always
-retrieving's accuracy with half of the retrievals. The curves and the scores by task are drawn
-beside the results.
+draws and over the five data sets. Intervals of 95 % are over questions and draws. The curves
+are drawn beside the results.
 """
 
 import tempfile
@@ -35,7 +33,7 @@ from tasks.import_graph import import_graph
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
-from tests.gate_studies import hardness_figures, layer_candidates, together_figures
+from tests.gate_studies import hardness_figures, layer_candidates
 from warehouse.home import Home
 
 QUESTIONS = DATA / "gate" / "mirage.jsonl.gz"
@@ -43,8 +41,7 @@ GRAPH = "medkg"  # which tells how well known the questions' subjects are
 MAPPING = Path(__file__).parents[1] / "examples" / "mappings" / "diseases.yaml"
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
 DRAWS = 10
-ENOUGH = 0.99  # of always retrieving's accuracy, at half of the retrievals
-KEPT_BY_MODEL = ("area_over_random", "rate_at_99", "accuracy_at_half_of_always", "together_")
+KEPT_BY_MODEL = ("area_over_random", "rate_at_99", "accuracy_at_half_of_always")
 KEPT = (
     *KEPT_BY_MODEL,
     "area_over_system",
@@ -79,9 +76,8 @@ def figures_of(results: GateResults, draws: Draws) -> dict[str, Figures]:
     """Return each gate's figures, those with an interval as three numbers."""
     report = results.report
     hardness = hardness_figures(results, draws.count)
-    together = together_figures(results, draws.count)
     return {
-        gate["system"]: _kept(gate["metrics"] | hardness[gate["system"]] | together[gate["system"]])
+        gate["system"]: _kept(gate["metrics"] | hardness[gate["system"]])
         for gate in [report, *report["baselines"]]
     }
 
@@ -96,27 +92,6 @@ def _kept(metrics: dict[str, float]) -> Figures:
         elif not name.endswith(("_low", "_high")):
             kept[name] = value
     return kept
-
-
-def reached(runs: dict[str, dict[str, Figures]], models: list[str]) -> Figures:
-    """Return the gates that meet the requirement for every model, by the columns that they read."""
-    area, half = "area_over_random:{}", "accuracy_at_half_of_always:{}"
-    wanted = {
-        "surely above the random line for each model": lambda of, m: of[area.format(m)][1] > 0,
-        "99 % of always with half of the retrievals for each model": (
-            lambda of, m: of[half.format(m)][0] >= ENOUGH
-        ),
-        "the same with one threshold for all data sets": (
-            lambda of, m: of[f"together_{half.format(m)}"][0] >= ENOUGH
-        ),
-    }
-    return {
-        run: {
-            what: [name for name, of in gates.items() if all(holds(of, m) for m in models)]
-            for what, holds in wanted.items()
-        }
-        for run, gates in runs.items()
-    }
 
 
 def main() -> None:
@@ -143,8 +118,7 @@ def main() -> None:
     runs = {"question": figures_of(alone, draws), "question and choices": figures_of(chosen, draws)}
     draw_curves(results_folder() / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
-    figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
-    report("gate-curves", figures)
+    report("gate-curves", {**about, "gates": runs, **more})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from warehouse.home import Home
 
-WANTED = 0.40
 Figures = dict[str, Any]
 
 
@@ -42,7 +41,6 @@ def measure(path: Path, limit: int | None) -> Figures:
         **{_called(one): _kept(one) for one in parts},
         "right by half": _halves([row for row in rows if row["system"] == found["system"]]),
         "refused": {_called(one): _refused(blind, one["system"]) for one in parts},
-        "reached": found["metrics"]["right"] >= WANTED,
     }
 
 

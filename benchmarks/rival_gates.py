@@ -1,7 +1,7 @@
 """Two more baselines for Thrust that no user runs: BM25 over the seeds, and Mahalanobis distance.
 
-On MIRAGE's outcomes they are no better than the gates of the product (`docs/gates.md`). The
-benchmarks of gates measure them beside the others.
+On MIRAGE's outcomes they are no better than the gates of the product (`docs/benchmarks.md`,
+Gates). The benchmarks of gates measure them beside the others.
 """
 
 from collections import Counter

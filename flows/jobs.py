@@ -95,11 +95,12 @@ READER = finer(
     "all (as the owner, who sees everything).",
     None,
 )
-CONDITION = (
+WHERE = option(
+    "CONDITION",
     "Read only documents whose metadata meet it, such as \"date >= 2025-01-01 and author = 'Ada "
-    "Lovelace'\" (all)."
+    "Lovelace'\" (all).",
+    None,
 )
-WHERE = option("CONDITION", CONDITION, None)
 LABELS = option(
     "LABEL",
     "Also write documents with this label, `sensitive` for those of sensitive sources; may be "

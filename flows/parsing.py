@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
-from flows.retired import RENAMED, rewritten, study_of
+from flows.retired import RENAMED, rewritten
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -162,8 +162,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def _meant(self, option: str) -> str:
         """Return what was probably meant by an unknown option."""
-        if self.command == "evaluate" and (study := study_of(option.partition("=")[0])):
-            return f"; {study}"
         near = difflib.get_close_matches(option, self._option_string_actions, 1)
         return f"; did you mean {near[0]}?" if near else ""
 

@@ -1,6 +1,6 @@
-"""Options that were replaced are understood for one release, with a line that says by what.
+"""Options by an earlier name are understood, with a line that says how they are written now.
 
-Most of them are finer options now, `--set` and their old name; the others are listed here.
+Most are finer options, `--set` and that name; the others are listed here.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,15 +21,6 @@ RENAMED = {  # options that are settings now, or finer options with another name
     "--speaker": ("engine.speaker=",),
     "--task": ("gate.use=true", "gate.task="),
     "--wait": ("publish.wait_seconds=",),
-}
-STUDIES = {  # options that `evaluate` had, and the module of a checkout that has them now
-    "--study": "experts_study",
-    "--datasets": "experts_study",
-    "--knowledge": "knowledge_gain",
-    "--models": "knowledge_gain",
-    "--proxy": "knowledge_gain",
-    "--arms": "arms_study",
-    "--training": "arms_study",
 }
 
 
@@ -63,13 +54,3 @@ def moved(words: Sequence[str]) -> list[str]:
         return list(words)
     place = words.index("evaluate")
     return [*words[:place], "gates", "measure", *words[place + 1 :]]
-
-
-def study_of(option: str) -> str | None:
-    """Return what replaces an option of a study that `evaluate` once ran; None for others."""
-    if option not in STUDIES:
-        return None
-    return (
-        f"in a checkout of the repository, write `python -m benchmarks.{STUDIES[option]} QUESTIONS "
-        "--format NAME --home DIR`"
-    )

@@ -46,7 +46,7 @@ class Document(Row):
     labels: list[str] | None = Field(
         None,
         description="Its own labels and those of its source: who lacks one of them does not see "
-        "it (`--labels`). Null in editions of versions without labels.",
+        "it (`--label`). Null in editions of versions without labels.",
     )
 
 

@@ -14,6 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
@@ -26,12 +28,12 @@ from tasks.calibrate_gate import calibrate_gates
 from tasks.evaluate.decide import FEWEST as FEWEST_MEASURED
 from tasks.evaluate.decide import Folds, decide_parts, folds_of
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
-from tasks.graphs.graph import Graph, graph_folders, open_graph
+from tasks.experts.line_picture import draw_lines
+from tasks.graphs.graph import Graph, graphs_of
 from tasks.paths.bandit.bandit import BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import ContextEncoding
 from tasks.paths.bandit.linucb import RULES, Rule
 from tasks.paths.path_graph import open_path_graph, policies_folder
-from tasks.paths.pictures import draw_arms
 from tasks.prepare_benchmark import prepared
 from tasks.programs.planner.learn import Example, explained_examples
 from tasks.programs.planner.learn import learn as learn_paths
@@ -249,7 +251,7 @@ def _learn_planners(
     if not answered:
         raise UsageError("No question has answers to learn from.")
     with edition.pinned() as pinned:
-        graphs = {opened.name: opened for opened in map(open_graph, graph_folders(pinned))}
+        graphs = graphs_of(pinned)
         default = _default_graph(answered, graphs)
         examples: dict[str, list[Example]] = defaultdict(list)
         for question in answered:
@@ -397,7 +399,8 @@ def learn_arms(
         logged = bandit.logged()
         picture = policies_folder(home, graph).with_suffix(".arms.png")
         picture.parent.mkdir(parents=True, exist_ok=True)
-        draw_arms(graph, logged.rewards, logged.propensities, picture)
+        lines = _mean_rewards(logged.rewards, logged.propensities)
+        draw_lines(f"Bandit of the graph {graph}", lines, "questions", picture)
     return {
         "learned": "arms",
         "graph": graph,
@@ -406,6 +409,19 @@ def learn_arms(
         "right": sum(correct.values()),
         "picture": home.relative(picture),
         "arms": {arm: {"pulls": pulls[arm], "right": correct[arm]} for arm in reader.arms},
+    }
+
+
+def _mean_rewards(rewards: np.ndarray, chances: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the running mean of a bandit's rewards (n,), and what all arms alike would have got.
+
+    The latter is the self-normalised estimate from the propensities (n,) of the chosen arms.
+    """
+    count, weights = np.arange(1, len(rewards) + 1), 1 / np.maximum(chances, 1e-9)
+    alike = (weights * rewards).cumsum() / np.maximum(weights.cumsum(), 1e-9)
+    return {
+        "mean reward of the bandit": np.stack([count, rewards.cumsum() / count], 1),
+        "of all arms alike, estimated": np.stack([count, alike], 1),
     }
 
 

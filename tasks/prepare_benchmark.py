@@ -8,7 +8,6 @@ from schemas.documents import Document
 from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
-from tasks.graphs.graph import Graph, graph_folders, open_graph
 from tasks.import_graph import import_graph, list_graphs
 from tasks.progress import Report
 from tasks.questions.question import Benchmark, GraphSource
@@ -47,12 +46,6 @@ def prepared(
             "questions."
         )
     return edition, benchmark
-
-
-def graph_of(edition: Edition, name: str) -> Graph | None:
-    """Return the graph of this name in an edition; None if there is none."""
-    opened = (open_graph(folder) for folder in graph_folders(edition))
-    return next((graph for graph in opened if graph.name == name), None)
 
 
 def _graphs(home: Home) -> set[str]:

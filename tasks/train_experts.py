@@ -42,7 +42,7 @@ from tasks.experts.registry import (
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
 from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
-from tasks.graphs.graph import graph_folders, open_graph
+from tasks.graphs.graph import graphs_of
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
@@ -446,8 +446,7 @@ def _questions_about(home: Home, name: str) -> tuple[list[CheckQuestion], list[s
     if questions := journal_questions(home, texts.ids, position):
         return questions, journal_names(home, texts.ids, position, ("train", "validation"))
     edition = home.editions.current()
-    graphs = [open_graph(folder).name for folder in graph_folders(edition)] if edition else []
-    if edition is None or name not in graphs:
+    if edition is None or name not in graphs_of(edition):
         return [], []
     options = TextOptions(methods=("question",), held_out=0.0)
     with Verbalizer(edition, name, name, options) as verbalizer:

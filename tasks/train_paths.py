@@ -16,9 +16,9 @@ from schemas.extras import check_extra
 from schemas.knowledge import CORPUS
 from schemas.paths import PolicyTraining
 from schemas.settings import Settings
+from tasks.experts.line_picture import draw_lines, smoothed
 from tasks.graphs.graph import Nodes
 from tasks.paths.path_graph import PathGraph, open_path_graph, policies_folder, training_folder
-from tasks.paths.pictures import draw_training
 from tasks.paths.policy.beam import proposals, search_trails
 from tasks.paths.policy.network import GraphPolicy, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
@@ -142,7 +142,9 @@ class _PolicyRun(Work):
             shutil.rmtree(aside)
         else:
             durable.replace(aside, self.folder)
-        draw_training(self.graph, self.policy.curve, self.folder.with_suffix(".png"))
+        losses = smoothed([(row["batch"], row["loss"]) for row in self.policy.curve])
+        picture = self.folder.with_suffix(".png")
+        draw_lines(f"Policy of the graph {self.graph}", {"loss": losses}, "batches", picture)
 
     def register(self) -> None:
         """Make the policy known by a row in the journal."""

@@ -30,7 +30,7 @@ from tasks.experts.verbalize.texts import (
     Verbalizer,
     says_all,
 )
-from tasks.graphs.graph import graph_folders, open_graph
+from tasks.graphs.graph import graphs_of
 from tasks.models.client import BlockingClient
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Text as TextReply
@@ -97,7 +97,7 @@ def _edition_with(home: Home, graph: str) -> Edition:
     edition = home.editions.current()
     if edition is None:
         raise UsageError("Nothing is published yet: refresh from sources or import a graph first.")
-    graphs = [open_graph(folder).name for folder in graph_folders(edition)]
+    graphs = list(graphs_of(edition))
     if edition.rows(Passage) and CORPUS not in graphs:
         graphs.append(CORPUS)
     if graph not in graphs:

@@ -11,15 +11,13 @@ import numpy as np
 
 from tasks.evaluate.gates.candidates import CandidateGate
 from tasks.evaluate.gates.evaluate import GateResults
-from tasks.evaluate.gates.figures import KEPT, Metrics, at_rate, with_interval
+from tasks.evaluate.gates.figures import with_interval
 from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.resampled import (
-    RATES,
     RESAMPLES,
     Resamples,
     resamples_of,
     sorted_with_ties,
-    weighted_curves,
 )
 from tasks.evaluate.gates.scored import Scored
 from tasks.gates.gate import Gate, make_gate
@@ -115,72 +113,3 @@ def _centred(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     apart = values - (weights * values).sum(1, keepdims=True) / total
     rounding = np.finfo(float).eps * values.shape[1] * np.abs(values).max()
     return np.where(np.abs(apart) > rounding, apart, 0.0)
-
-
-# -- one threshold for all data sets --------------------------------------------------------------
-
-
-def together_figures(
-    results: GateResults, draws: int, resamples: int = RESAMPLES
-) -> dict[str, Metrics]:
-    """Return each gate's figures with one threshold for all data sets, if there are several."""
-    outcomes = results.outcomes
-    if len(dict(outcomes.each_dataset())) < 2:
-        return {gate: {} for gate in results.scored}
-    drawn = resamples_of(outcomes, draws, resamples)
-    return {
-        gate: figures_together(outcomes, accuracies_together(outcomes, scores, drawn))
-        for gate, scores in results.scored.items()
-    }
-
-
-def accuracies_together(
-    outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples
-) -> np.ndarray:
-    """Return accuracies (resamples, models, rates) with one threshold for all data sets.
-
-    With a threshold per data set, a gate can only choose between the questions of that data set. If
-    its scores are comparable across data sets, as expected gains are, one threshold also retrieves
-    more in data sets where knowledge helps more. The accuracies are means over the draws; row 0 of
-    the resamples is the measurement itself.
-    """
-    places = dict(outcomes.each_dataset())
-    models = len(outcomes.models)
-    accuracies = np.zeros((len(resamples.draws), models, len(RATES)))
-    for draw in sorted({part.draw for part in scored}):
-        parts = [part for part in scored if part.draw == draw]
-        places_asked = np.concatenate([part.places for part in parts])
-        weights = np.concatenate(
-            [
-                resamples.of(part.dataset, np.searchsorted(places[part.dataset], part.places))
-                for part in parts
-            ],
-            axis=1,
-        )
-        for model in range(models):
-            scores = np.concatenate([part.of_model(model) for part in parts])
-            without = outcomes.without[model : model + 1, places_asked]
-            helped = outcomes.with_knowledge[model : model + 1, places_asked]
-            _, accuracy = weighted_curves(scores, without, helped, weights)
-            accuracies[:, model] += resamples.draws[:, draw, None] * accuracy[:, 0]
-    return accuracies
-
-
-def figures_together(outcomes: Outcomes, accuracies: np.ndarray) -> Metrics:
-    """Return how well a single threshold for all data sets keeps the accuracy of always retrieving.
-
-    `accuracies` is (resamples, models, rates). The metrics are the lowest retrieval rate that keeps
-    99 % of that accuracy, and the share of it that is kept at a rate of one half.
-    """
-    always = accuracies[:, :, -1]
-    keeps = (accuracies >= KEPT * always[:, :, None]).argmax(2)
-    values = {
-        "together_rate_at_99": RATES[keeps],
-        "together_accuracy_at_half_of_always": at_rate(accuracies, 0.5) / always,
-    }
-    metrics: Metrics = {}
-    for name, value in values.items():
-        metrics |= with_interval(name, value.mean(1))
-        for number, model in enumerate(outcomes.models if len(outcomes.models) > 1 else ()):
-            metrics |= with_interval(f"{name}:{model}", value[:, number])
-    return metrics

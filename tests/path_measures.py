@@ -18,7 +18,7 @@ from tasks.paths.templates import Limit, Templates
 
 STEPS = 3
 
-TOGETHER = 4_096  # paths that are valued at a time
+PATHS_AT_ONCE = 4_096  # paths that are valued at a time
 
 Around = dict[int, dict[int, list[Step]]]  # the steps from a node to each of its neighbours
 
@@ -74,8 +74,8 @@ def simple_paths(
 def relatedness(vectors: GraphVectors, paths: Sequence[Path], contexts: np.ndarray) -> np.ndarray:
     """Return equation 3 of each path with the context in its row."""
     parts = [np.zeros(0, np.float32)]
-    for start in range(0, len(paths), TOGETHER):
-        rows = slice(start, start + TOGETHER)
+    for start in range(0, len(paths), PATHS_AT_ONCE):
+        rows = slice(start, start + PATHS_AT_ONCE)
         valued = rewarded(paths[rows], contexts[rows], vectors.nodes, vectors.relations)
         parts.append(np.array([path.rewards.relatedness for path in valued if path.rewards]))
     return np.concatenate(parts)

@@ -66,7 +66,7 @@ def rows(home: Home, row: Any) -> list[dict[str, Any]]:
 
 def test_tables_equal_those_of_one_process(there, many, tmp_path, monkeypatch):
     monkeypatch.setattr(work, "SPLIT_ELSEWHERE", 5)
-    monkeypatch.setattr(ingest, "TOGETHER", 3)
+    monkeypatch.setattr(ingest, "FILES_EACH", 3)
     monkeypatch.setattr(ingest, "_is_small_here", lambda item: item.uri != "04.md")
     one, other = Home(tmp_path / "one"), Home(tmp_path / "other")
     heard: list[tuple[str, int, int]] = []

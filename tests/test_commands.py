@@ -192,10 +192,6 @@ def test_an_option_that_was_replaced_is_understood_with_a_line(
 def test_evaluating_gates_is_still_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "nowhere", "--format", "mirage", "--gate", "thrust"]) == 2
     assert "nowhere" in capsys.readouterr().err
-    for study in ("--knowledge", "--arms", "--study"):
-        with pytest.raises(SystemExit, match="2"):
-            main(["evaluate", "q", "--format", "jsonl", study])
-        assert "python -m benchmarks." in capsys.readouterr().err
 
 
 def test_a_misspelt_option_is_told_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from schemas.settings import EngineSettings, ModelSettings, Price
 from tasks.mock_endpoint.embeddings import unit_vector
 from tasks.models.embedding_transport import PURPOSE
 from tasks.models.encoders import EncoderChoice, open_question_encoder
-from tasks.models.encoders.endpoint_encoder import NOTHING, TOGETHER, EndpointEncoder
+from tasks.models.encoders.endpoint_encoder import NOTHING, TEXTS_A_CALL, EndpointEncoder
 from tasks.models.encoders.store import VectorStore
 from tasks.models.limits import BudgetSpentError, EndpointError
 from tests.mock_endpoint import running
@@ -31,7 +31,7 @@ from warehouse.live import latest
 
 KEY = "sk-CANARY0123456789xyz"
 CHOICE = EncoderChoice("endpoint:mock-embedding")
-TEXTS = [f"question number {number} about Ada" for number in range(2 * TOGETHER + 5)]
+TEXTS = [f"question number {number} about Ada" for number in range(2 * TEXTS_A_CALL + 5)]
 Reply = tuple[int, dict[str, str], bytes]
 
 

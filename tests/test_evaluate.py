@@ -15,8 +15,7 @@ from tasks.ask.route import AskOptions
 from tasks.evaluate import evaluate as evaluation
 from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.evaluate import Measurement, evaluate
-from tasks.evaluate.program_answerer import ProgramAnswerer
-from tasks.evaluate.systems import TextAnswerer, system_for
+from tasks.evaluate.systems import system_for
 from tasks.import_graph import list_graphs
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
@@ -45,7 +44,7 @@ class Parrot:
         self.asked += questions
         known = {q.question: list(q.answers) for q in self.learned}
         return [
-            Prediction(known.get(q.question, ["Town 1"]), {"program": True, "linking": q.hops == 1})
+            Prediction(known.get(q.question, ["Town 1"]), {"program": True, "answer": q.hops == 1})
             for q in questions
         ]
 
@@ -78,7 +77,7 @@ def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns, tmp_path):
     rivals = {one["system"]: one["metrics"]["hits@1"] for one in found["baselines"]}
     assert set(rivals) == {"parrot zero-shot", "bm25", "spe"}
     assert rivals["bm25"] > found["metrics"]["hits@1"]
-    assert found["stages"] == {"program": 1.0, "linking": 1.0}
+    assert found["stages"] == {"program": 1.0, "answer": 1.0}
     assert 0 < found["items_exact"] < found["items"]
     rows = (tmp_path / "answers.jsonl").read_text().splitlines()
     assert len(rows) == 4 * found["items"]
@@ -176,11 +175,8 @@ def test_paragraphs_become_an_edition_of_their_own(tmp_path):
     file = tmp_path / "hotpotqa.json"
     file.write_text(json.dumps([item]))
 
-    def text(edition: Edition) -> TextAnswerer:
-        return TextAnswerer(edition, SETTINGS.engine)
-
     home = Home(tmp_path / "home")
-    found = evaluate(home, file, "hotpotqa", text, SETTINGS)
+    found = evaluate(home, file, "hotpotqa", system_for("text", SETTINGS, home), SETTINGS)
     assert found["metrics"]["em"] == 1
     assert found["metrics"]["coverage"] > 0.5
     assert found["metrics"]["recall@8"] == 1
@@ -211,7 +207,8 @@ def test_the_gold_path_is_among_the_plans_that_were_learned(towns, tmp_path):
     kb.write_text(kb.read_text().replace("lives_in", "starred_actors"))
     home = Home(tmp_path / "home")
     how = Measurement(limit=8, baselines=["bm25"])
-    found = evaluate(home, towns, "metaqa", ProgramAnswerer, SETTINGS, how)
+    programs = system_for("programs", SETTINGS, home)
+    found = evaluate(home, towns, "metaqa", programs, SETTINGS, how)
     assert found["metrics"]["gold_path@1"] == found["metrics"]["gold_path@5"] == 1
     assert "gold_path@1" not in found["baselines"][0]["metrics"]
 
@@ -242,7 +239,8 @@ def test_programs_choose_on_the_corpus_as_ask_does(own_home, choices):
     question = BenchmarkQuestion("q", text, ("London",), graph="corpus", choices=choices)
     with Asker(Home(own_home), edition, SETTINGS, AskOptions("programs", "corpus")) as asker:
         expected = asker.answer(text, choices)
-    [prediction] = ProgramAnswerer(edition).answer_all([question])
+    programs = system_for("programs", SETTINGS, Home(own_home))
+    [prediction] = programs(edition).answer_all([question])
     assert prediction.answers == expected.answers == (["London"] if "London" in choices else [])
 
 

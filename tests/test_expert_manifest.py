@@ -117,8 +117,8 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a wider model than its weights": (config(hidden_size=1 << 16, head_dim=64), "another shape"),
     "more layers than weights": (config(num_hidden_layers=100), "lacks"),
     "a bigger vocabulary": (config(vocab_size=1 << 30), "another shape"),
-    "a header as long as a disk": (resealed(longer_header), "impossible length"),
-    "bytes behind the weights": (resealed(gap), "do not fill it"),
+    "a header as long as a disk": (resealed(longer_header), "header is too large"),
+    "bytes behind the weights": (resealed(gap), "file not fully covered"),
     "endless nesting": (resealed(nested), "not JSON"),
     "a list for a configuration": (
         resealed(lambda f: (f / "config.json").write_text("[]")),

@@ -159,12 +159,10 @@ def test_gates_at_the_command_line(call, tmp_path, capsys):
         (["--gate", "random", "--variant", "cosine"], "Only the gate thrust"),
         (["--gate", "thrust", "--route", "text"], "unrecognized arguments: --route"),
         (["--gate", "thrust", "--no-learn"], "unrecognized arguments: --no-learn"),
-        (["--study", "systems", "--models", "m"], "python -m benchmarks.experts_study"),
+        (["--study", "systems", "--models", "m"], "unrecognized arguments: --study"),
         (["--ablations"], "unrecognized arguments: --ablations"),
         (["--draws", "3"], "unrecognized arguments: --draws"),
         (["--picture", "curves.svg"], "unrecognized arguments: --picture"),
-        (["--knowledge", "--out", "o.jsonl"], "python -m benchmarks.knowledge_gain"),
-        (["--arms", "--training", "9"], "python -m benchmarks.arms_study"),
         (["--route", "text", "--expert", "moons"], "asks no experts"),
     ],
 )

@@ -15,7 +15,7 @@ from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.questions.question import BenchmarkQuestion
-from tests.gate_studies import hardness_figures, together_figures
+from tests.gate_studies import hardness_figures
 from warehouse.home import Home
 
 SIZES = {"rivers": 150, "kings": 60}
@@ -289,22 +289,3 @@ def test_measurement_is_recorded_and_vectors_are_kept(tmp_path):
     assert encoder.encoded == 50
     evaluate_gates(home, file, "mirage", lambda: encoder, how)
     assert encoder.encoded == 50
-
-
-def test_one_threshold_for_all_data_sets_fetches_where_knowledge_helps():
-    datasets = np.repeat(["kings", "rivers"], [60, 180]).astype(object)
-    questions = GateQuestions(
-        [f"{name} {n}" for n, name in enumerate(datasets)],
-        popularity=np.where(datasets == "kings", 1.0, 2.0),
-    )
-    helped = np.tile(np.array([1.0, 0.0]), 120)
-    without = np.where(datasets == "kings", 0.0, helped)
-    outcomes = Outcomes(questions, datasets, ("small",), without[None], helped[None])
-    how = GateMeasurement(gates=("popularity", "random"), draws=Draws(20, 3), resamples=50)
-    candidates, _ = of_gates(list(how.gates), {}, outcomes)
-    results = compare_gates("things", candidates, how)
-    popularity, chance = together_figures(results, 3, 50).values()
-    assert results.report["metrics"]["area_over_random"] == 0  # it knows nothing within a data set
-    assert popularity["together_accuracy_at_half_of_always"] == pytest.approx(1)
-    assert popularity["together_rate_at_99"] == pytest.approx(40 / 200, abs=0.02)
-    assert chance["together_accuracy_at_half_of_always"] < 0.95

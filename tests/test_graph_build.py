@@ -22,7 +22,7 @@ from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, Imported
 from schemas.settings import EngineSettings, PublishSettings, Settings
 from tasks.graphs import build
 from tasks.graphs.edition_rows import edition_rows
-from tasks.graphs.graph import NAMES, Graph, graph_folders, open_graph
+from tasks.graphs.graph import NAMES, Graph, graph_folders, graphs_of
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph
 from tasks.publish.checks import failed_checks
@@ -66,10 +66,6 @@ def imported(home: Home, rows: list[dict[str, Any]], name: str = "g") -> Edition
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     import_graph(home, path, PLAIN, name=name)
     return home.require_edition()
-
-
-def graphs(edition: Edition) -> dict[str, Graph]:
-    return {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
 
 
 def triples_of(graph: Graph) -> set[tuple[str, str, str]]:
@@ -135,7 +131,7 @@ def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:
 
 def test_arrays_say_what_the_tables_say(golden_home: Home) -> None:
     edition = golden_home.require_edition()
-    graph = graphs(edition)["g"]
+    graph = graphs_of(edition)["g"]
     rows = edition.table(schemas.Triple).to_pylist()
     assert triples_of(graph) == {(t["head"], t["relation"], t["tail"]) for t in rows}
     ids = [i for i in graph.ids.to_pylist() if i is not None]
@@ -168,10 +164,10 @@ def test_names_that_did_not_change_are_not_indexed_again(
     own: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     indexed = noted(monkeypatch, "_index_anew")
-    first = graphs(own.require_edition())["g"]
+    first = graphs_of(own.require_edition())["g"]
     edition = imported(own, OTHER, "a")
     assert len(indexed) == 1
-    again = graphs(edition)["g"]
+    again = graphs_of(edition)["g"]
     assert list(again.named("ada")) == list(first.named("ada"))
     assert all((folder / NAMES / "names.json").exists() for folder in graph_folders(edition))
 
@@ -249,7 +245,7 @@ def test_a_killed_build_and_pruning_leave_linked_files_whole(
     assert not list(own.editions.folder.glob(".building-*"))
     own.editions.prune(keep=0, days=0)
     assert not first.path.exists()
-    assert edition.damaged() == [] and list(graphs(edition)) == ["g", "z"]
+    assert edition.damaged() == [] and list(graphs_of(edition)) == ["g", "z"]
 
 
 def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
@@ -260,7 +256,7 @@ def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
     graph_of = {e["entity_id"]: e["graph"] for e in entities}
     for triple in edition.table(schemas.Triple).to_pylist():
         assert graph_of[triple["head_id"]] == graph_of[triple["tail_id"]] == triple["graph"]
-    found = graphs(edition)
+    found = graphs_of(edition)
     assert triples_of(found["cities"]) == {("Paris", "in", "France")}
     assert triples_of(found["heroes"]) == {("Paris", "kind", "France")}
 
@@ -273,7 +269,7 @@ def test_removal_leaves_nothing(own: Home) -> None:
         assert set(edition.table(row)["graph"].to_pylist()) <= {"other"}
     left = set(edition.table(schemas.Entity)["entity_id"].to_pylist())
     assert set(edition.table(schemas.Alias)["entity_id"].to_pylist()) == left
-    assert list(graphs(edition)) == ["other"]
+    assert list(graphs_of(edition)) == ["other"]
     remove_graph(own, "other", PLAIN)
     assert graph_folders(own.require_edition()) == []
     assert all(own.require_edition().rows(row) == 0 for row in (schemas.Triple, schemas.Alias))

@@ -17,7 +17,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate
 from tasks.ask.parts import NO_MODEL, LearnedQuery, load_learned_query
 from tasks.evaluate.decide import folds_of
-from tasks.graphs.graph import graph_folders, open_graph
+from tasks.graphs.graph import graphs_of
 from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.programs.planner.store import load_planner
@@ -151,7 +151,7 @@ def test_no_key_is_in_two_folds(keys):
 def share_right(home: Home, templates: Templates) -> float:
     """Return the share of the templates' questions whose first answer is right."""
     edition = current(home)
-    films = next(g for g in map(open_graph, graph_folders(edition)) if g.name == "films")
+    films = graphs_of(edition)["films"]
     planner = load_planner(home, films)
     assert planner is not None
     tests = examples(films, templates)

@@ -188,7 +188,7 @@ def test_rewards_may_be_late_or_missing_or_for_nothing(bandit):
 
 
 def test_a_reward_may_come_long_after_and_from_another_process(live, bandit, monkeypatch):
-    monkeypatch.setattr("tasks.paths.bandit.bandit.TOGETHER", 2)
+    monkeypatch.setattr("tasks.paths.bandit.bandit.DECISIONS_A_COMMIT", 2)
     decisions = decide(bandit, *"abcde")
     other = open_bandit(live, "g", "m")
     assert other is not None

@@ -14,7 +14,7 @@ from tasks.graphs.graph import Graph
 from tasks.paths.extraction import edges as edges_module
 from tasks.paths.extraction import shortest_paths as shortest_module
 from tasks.paths.extraction import subgraph as subgraph_module
-from tasks.paths.extraction.edges import TOGETHER
+from tasks.paths.extraction.edges import SETS_AT_ONCE
 from tasks.paths.extraction.shortest_paths import ShortestPaths, relations_between
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors
@@ -293,7 +293,7 @@ def test_questions_do_not_depend_on_their_neighbours_or_threads(strategy: type) 
     extraction = strategy(graph, _vectors(graph))
     questions = [
         _question(*np.split(rng.permutation(graph.nodes)[:6], 3), seed=n)
-        for n in range(TOGETHER + 9)
+        for n in range(SETS_AT_ONCE + 9)
     ]
     together = extraction.extract(questions)
     with ThreadPoolExecutor(4) as pool:

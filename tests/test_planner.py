@@ -400,5 +400,5 @@ def test_a_held_out_part_decides_how_often_examples_are_seen(
     monkeypatch.setattr(learning, "ENOUGH", 20)
     one, two = (learning.learn(films, questions, hear) for _ in range(2))
     assert stages["choose how long"] > 0
-    assert stages["learn paths"] % (2 * -(-one.explained // learning.BATCH)) == 0
+    assert stages["learn paths"] % (2 * -(-one.explained // learning.QUESTIONS_A_STEP)) == 0
     assert torch.equal(one.model.weights["shared"], two.model.weights["shared"])

@@ -5,6 +5,7 @@ import pytest
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import load_encoder
 from tasks.programs.planner.planner import Planner, untaught_planner
+from tasks.programs.planner.topics import SLOT
 from tasks.programs.planner.wordings import Wordings
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
@@ -128,6 +129,17 @@ def test_a_question_like_one_whose_path_leads_nowhere_is_not_taken_for_the_next(
     asked = [f"To {word} does Cobble Mill belong then?" for word in ("whom", "what")]
     meant = [wordings.best(analyse(question)) for question in asked]
     assert [one and one.planned.path for one in meant] == [None, kind]
+
+
+def test_a_name_within_a_wording_that_was_learned_says_no_more_than_the_wording() -> None:
+    graph = Graph.of(
+        "halls", [("Ulm Hall", "keeper", "Ada Rist"), ("Bex Hall", "keeper", "Jo Ems")]
+    )
+    asked = "Who opened the doors of {} for the R.A. Fair?"
+    learned = Wordings(graph, [(asked.format(SLOT), ((graph.relation_numbers["keeper"], False),))])
+    meant = learned.best(analyse(asked.format("Bex Hall")))
+    assert meant is not None and meant.probability > 0.9
+    assert Wordings(graph).best(analyse(asked.format("Bex Hall"))) is None
 
 
 TRADE = [

@@ -162,7 +162,7 @@ def test_all_answer_over_a_home_beside_the_system(own_home, tmp_path, monkeypatc
         purposes = {call.purpose for call in endpoint.calls}
     by_name = {row["system"]: row["metrics"] for row in found["baselines"]}
     assert list(by_name) == [f"{name} m" for name in PROMPTED]
-    assert purposes == {"answer", "recall"}
+    assert purposes == {"answer", "recall", "cited"}
     assert by_name["retrieve_then_read m"]["contained"] == 1.0
     assert by_name["retrieve_then_read m"]["accuracy"] == 1.0
     assert by_name["model m"]["answered"] == 0.0  # the endpoint knows nothing by itself

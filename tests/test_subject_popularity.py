@@ -253,7 +253,7 @@ def test_gates_are_measured_with_what_a_graph_tells(own_home, tmp_path):
     assert found["popularity"] == {"of": "corpus", "known": pytest.approx(2 / 3, abs=1e-4)}
     # The model does not know whom the corpus does not know.
     assert found["metrics"]["share_of_perfect"] == pytest.approx(1)
-    with pytest.raises(UsageError, match="--popularity-of GRAPH"):
+    with pytest.raises(UsageError, match="--set popularity_of=GRAPH"):
         how = replace(how, popularity_of=None)
         evaluate_gates(Home(own_home), file, "mirage", _no_encoder, how)
 

@@ -144,7 +144,7 @@ def test_a_contributed_folder_is_checked_copied_and_listed(home, tiny_expert, tm
     (bare / "manifest.json").unlink()
     (bare / "README.md").write_text("Mine.")
     add = partial(almanac.shown, home.path, "experts", "add")
-    printed = add(str(bare), "--name", "people", "--parent", "corpus", "--licence", "MIT")
+    printed = add(str(bare), "--name", "people", "--parent", "corpus", "--set", "licence=MIT")
     assert "README.md" in printed
     row = expert_rows(home)["people"]
     assert (row["method"], row["licence"], row["parent"]) == ("added", "MIT", "corpus")

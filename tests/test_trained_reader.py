@@ -39,7 +39,7 @@ from tasks.reader.answers import (
 from tasks.reader.coverage import Coverage
 from tasks.reader.lists import asks_for_several, asks_for_steps, items_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
-from tasks.reader.reading import READ, answer_from, candidates
+from tasks.reader.reading import TEXTS_READ, answer_from, candidates
 from tasks.reader.texts import Text, TextPart, evidence_from
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import ExpectedAnswer
@@ -107,16 +107,16 @@ def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
 
 
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
-    kitchens = range(READ[-1] + 3)
+    kitchens = range(TEXTS_READ[-1] + 3)
     others = [f"Harbour {n} near Brenholm has a kitchen. {KITCHEN}" for n in kitchens]
     texts = [text_of(words, (0, len(words))) for words in (*others, HARBOUR)]
     question = analyse("Who built the harbour of Brenholm?")
     few, spans = (
         [row.span for row in rows] for rows in candidates(question, texts, PLAIN_SOURCE, reader)
     )
-    assert [len({span.text for span in read}) for read in (few, spans)] == list(READ)
+    assert [len({span.text for span in read}) for read in (few, spans)] == list(TEXTS_READ)
     [[*rows]] = candidates(question, texts, PLAIN_SOURCE, reader, (1,))
-    assert {row.span.text for row in rows} == {READ[-1] + 3}
+    assert {row.span.text for row in rows} == {TEXTS_READ[-1] + 3}
     best = max(spans, key=lambda span: span.margin)
     assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 

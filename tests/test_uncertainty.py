@@ -96,17 +96,6 @@ def test_a_budget_is_kept_to(home, tmp_path):
         assert not endpoint.calls
 
 
-def test_sensitive_questions_stay_here(home, tmp_path):
-    with running(tmp_path / "ledger") as endpoint:
-        settings = engine(endpoint.base_url)
-        with pytest.raises(UsageError, match="sensitive"):
-            answer_uncertainty(QUESTIONS, settings, home, "run", sensitive=True)
-        assert not endpoint.calls
-        allowed = engine(endpoint.base_url, sensitive=True)
-        found = answer_uncertainty(QUESTIONS[:1], allowed, home, "run", sensitive=True)
-        assert found > 0
-
-
 def test_calls_in_plain_words_do_not_change_how_json_is_asked_for(home, tmp_path):
     from tasks.models.transports import _form_that_worked
 

@@ -25,6 +25,7 @@ from schemas.statements import Statement
 from warehouse.editions import Edition
 from warehouse.home import Home
 
+MOST_SHOWN = 3  # facts of an entity
 FACTS: tuple[tuple[type[Row], str], ...] = (
     (Triple, "triple_id"),
     (Statement, "statement_id"),
@@ -106,14 +107,14 @@ def find_entity(edition: Edition, wanted: str) -> str:
     raise UsageError(f"{len(named)} entities are called {wanted!r}; give the id: {ids}.")
 
 
-def portray(edition: Edition, entity_id: str, facts: int = 3) -> dict[str, Any]:
+def portray(edition: Edition, entity_id: str) -> dict[str, Any]:
     """Return an entity's id, name, kind, description, number of facts, and some facts."""
     entities = edition.table(Entity)
     [entity] = entities.filter(pc.equal(entities["entity_id"], entity_id)).to_pylist()
     triples = edition.table(Triple)
     ends = (pc.equal(triples[end], entity_id) for end in ("head_id", "tail_id"))
     known = triples.filter(pc.or_kleene(*ends)).sort_by([("support", "descending")])
-    examples = known.slice(0, facts).select(["head", "relation", "tail"]).to_pylist()
+    examples = known.slice(0, MOST_SHOWN).select(["head", "relation", "tail"]).to_pylist()
     return {
         **{column: entity[column] for column in ("entity_id", "name", "kind", "description")},
         "facts": len(known),

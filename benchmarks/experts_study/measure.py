@@ -17,7 +17,7 @@ from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.evaluate.answerer import Prediction, without_gold
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
 from tasks.evaluate.report import Measured
-from tasks.evaluate.systems import TextAnswerer
+from tasks.evaluate.systems import system_for
 from tasks.experts.registry import active_experts
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.progress import Report, silent
@@ -137,7 +137,7 @@ def _row(
     visible = [without_gold(question) for question in questions]
     answers: Sequence[Answer] = ()
     if configuration.name == TEXT:
-        predictions = TextAnswerer(edition, settings.engine).answer_all(visible)
+        predictions = system_for(TEXT, settings, home)(edition).answer_all(visible)
     elif configuration.baseline in PROMPTED:
         answerer = PromptedAnswerer(configuration.baseline, home, edition, settings)
         predictions = answerer.answer_all(visible)

@@ -12,7 +12,6 @@ from pydantic import field_validator, model_validator
 
 from flows import terminal
 from flows.jobs import (
-    CONDITION,
     MODEL,
     READER,
     WHERE,
@@ -80,7 +79,7 @@ class Asking(Configured):
         "2026-03-31 (the current one).",
         None,
     )
-    where: str | None = finer(CONDITION, None)
+    where: str | None = WHERE
     edition: str | None = finer("An older edition, by its id.", None)
     without: list[str] = finer(
         "Parts of the query to leave out: gate, programs, planner, paths, bandit, text, experts, "
@@ -134,7 +133,6 @@ class Ask(Asking):
     )
     stream: bool = switch("Show text while it is written, as on a terminal.")
     explain: bool = switch("Show the program, all evidence and the gate's choice.")
-    where: str | None = WHERE
     reader: HeldLabels = READER
     picture: str | None = option(
         "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from flows.jobs import Command, Publication, Runner, operand, option
+from flows.jobs import Command, Publication, Runner, finer, operand, option
 from flows.terminal import Shown
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _About(Publication):
         "WORDS", "What it knows about (as before, else its name).", None
     )
     parent: str | None = option("NAME", "The expert that contains it (as before, else none).", None)
-    licence: str | None = option("NAME", "Its weights' licence (as before, else unknown).", None)
+    licence: str | None = finer("Its weights' licence (as before, else unknown).", None)
 
     @property
     def about(self) -> dict[str, str]:
@@ -112,7 +112,7 @@ class DescribeExpert(_About, _Change):
     def _says_something(self) -> "DescribeExpert":
         """Refuse a call that changes nothing."""
         if not self.about:
-            raise ValueError("say what to change: --description, --parent or --licence")
+            raise ValueError("say what to change: --description, --parent or --set licence=NAME")
         return self
 
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from recipes.reader.network import BERT, Layer
-from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
+from recipes.reader.network import Layer, TunedLayers
+from tasks.models.encoders.minilm_graph import LAYERS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.entailment.entailment import VERDICT
 
@@ -28,12 +28,12 @@ class ProcessorLayer(Layer):
         return seen.to(query.dtype)
 
 
-class EntailmentNetwork(nn.Module):
+class EntailmentNetwork(TunedLayers):
     """All layers of the reader, the first `LOWER` of them frozen, and an output layer."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
         """Start from the weights of MiniLM and the reader, and trained ones if they are there."""
-        super().__init__()
+        super().__init__(weights, [ProcessorLayer() for _ in range(LAYERS)], LOWER, VERDICT, 3)
         words = [weights["embeddings.word_embeddings.weight"], weights[OWN_WORDS]]
         self.words, self.places, self.kinds = (
             nn.Parameter(torch.tensor(rows), False)
@@ -43,21 +43,6 @@ class EntailmentNetwork(nn.Module):
                 weights["embeddings.token_type_embeddings.weight"],
             )
         )
-        self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
-        for part in ("weight", "bias"):
-            getattr(self.first_norm, part).data = torch.tensor(
-                weights[f"embeddings.LayerNorm.{part}"]
-            )
-        layers = [ProcessorLayer() for _ in range(LAYERS)]
-        for number, layer in enumerate(layers):
-            layer.load(weights, number)
-        self.layers = nn.ModuleList(layers)
-        self.verdict = nn.Linear(WIDTH, 3)
-        if f"{VERDICT}.weight" in weights:
-            self.verdict.weight.data = torch.tensor(weights[f"{VERDICT}.weight"])
-            self.verdict.bias.data = torch.tensor(weights[f"{VERDICT}.bias"])
-        for frozen in (self.first_norm, *self.layers[:LOWER]):
-            frozen.requires_grad_(False)
 
     def forward(self, ids: Tensor, second: Tensor) -> Tensor:
         """Return logits (pairs, 3); id 0 is padding, `second` is 1 in the evidence."""
@@ -70,13 +55,4 @@ class EntailmentNetwork(nn.Module):
         for number, layer in enumerate(self.layers):
             with torch.no_grad() if number < LOWER else nullcontext():
                 states = layer(states, open_)
-        return self.verdict(states[:, 0]).float()
-
-    def tuned(self) -> dict[str, np.ndarray]:
-        """Return the tuned weights: layers by MiniLM's names, and the output layer."""
-        kept = {f"{VERDICT}.weight": self.verdict.weight, f"{VERDICT}.bias": self.verdict.bias}
-        for number, layer in enumerate(self.layers):
-            for name, rows in layer.named_parameters() if number >= LOWER else ():
-                part, kind = name.split(".")
-                kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
-        return {name: rows.detach().cpu().numpy().astype(np.float16) for name, rows in kept.items()}
+        return self.ends(states[:, 0]).float()

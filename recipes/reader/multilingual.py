@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from recipes.command import DATA, parser_of, run_command
 from recipes.reader.examples import all_questions, part_of
-from recipes.reader.network import BERT, CLOSED, EPSILON, WIDTH, Layer, ReaderNetwork
+from recipes.reader.network import CLOSED, Layer, ReaderNetwork, TunedLayers
 from recipes.reader.prepare import (
     across_languages,
     examples,
@@ -59,30 +59,19 @@ class HalfLayer(Layer):
 class TunedNetwork(ReaderNetwork):
     """All layers of multilingual-e5-small, the first `LOWER` of them frozen, an output layer."""
 
+    tuned = TunedLayers.tuned  # it has no characters of its own
+
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
         """Start from the weights of the encoder, and of an output layer if there is one."""
-        nn.Module.__init__(self)  # none of the parts of MiniLM
+        layers = [HalfLayer() for _ in range(E5_LAYERS)]
+        TunedLayers.__init__(self, weights, layers, LOWER, "ends", 2)  # none of MiniLM's parts
+        self.layers.to(torch.bfloat16)
         words, places, kinds = (
             torch.from_numpy(weights[f"embeddings.{name}_embeddings.weight"])
             for name in ("word", "position", "token_type")
         )
         self.rows = words[torch.from_numpy(known_rows())]
         self.first_rows = (places.float() + kinds[0].float())[None]
-        self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
-        for part in ("weight", "bias"):
-            rows = weights[f"embeddings.LayerNorm.{part}"].astype(np.float32)
-            getattr(self.first_norm, part).data = torch.from_numpy(rows)
-        layers = [HalfLayer() for _ in range(E5_LAYERS)]
-        for number, layer in enumerate(layers):
-            layer.load(weights, number)
-        self.layers = nn.ModuleList(layers)
-        self.layers.to(torch.bfloat16)
-        self.ends = nn.Linear(WIDTH, 2)
-        if "ends.weight" in weights:
-            self.ends.weight.data = torch.from_numpy(weights["ends.weight"])
-            self.ends.bias.data = torch.from_numpy(weights["ends.bias"])
-        for frozen in (self.first_norm, *self.layers[:LOWER]):
-            frozen.requires_grad_(False)
 
     def states(self, ids: Tensor, second: Tensor) -> Tensor:
         """Return float32 states (texts, tokens, width); `second` is not used."""
@@ -92,15 +81,6 @@ class TunedNetwork(ReaderNetwork):
         for layer in self.layers:
             states = layer(states, open_)
         return states.float()
-
-    def tuned(self) -> dict[str, np.ndarray]:
-        """Return the tuned weights by their names in the encoder, and the output layer."""
-        kept = {"ends.weight": self.ends.weight, "ends.bias": self.ends.bias}
-        for number, layer in enumerate(self.layers):
-            for name, rows in layer.named_parameters() if number >= LOWER else ():
-                part, kind = name.split(".")
-                kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
-        return {name: rows.detach().float().numpy() for name, rows in kept.items()}
 
 
 class HalfTrainer(Trainer):

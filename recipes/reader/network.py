@@ -3,6 +3,8 @@
 The first token's logits stand for "no answer in this window" (Devlin et al. 2019, SQuAD 2.0).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -61,32 +63,53 @@ class Layer(nn.Module):
         return result
 
 
-class ReaderNetwork(nn.Module):
+class TunedLayers(nn.Module):
+    """The layers of an encoder, the first `lower` of them frozen, and an output layer."""
+
+    def __init__(
+        self, weights: dict[str, np.ndarray], layers: Sequence[Layer], lower: int, ends: str, n: int
+    ) -> None:
+        """Start from the weights of the encoder and, if present, of the output layer.
+
+        `ends` is its name in the weights, `n` the numbers that it gives for each token.
+        """
+        super().__init__()
+        self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
+        for part in ("weight", "bias"):
+            rows = torch.tensor(weights[f"embeddings.LayerNorm.{part}"])
+            getattr(self.first_norm, part).data = rows.float()
+        for number, layer in enumerate(layers):
+            layer.load(weights, number)
+        self.layers = nn.ModuleList(layers)
+        self.ends, self._ends, self._lower = nn.Linear(WIDTH, n), ends, lower
+        if f"{ends}.weight" in weights:
+            self.ends.weight.data = torch.tensor(weights[f"{ends}.weight"])
+            self.ends.bias.data = torch.tensor(weights[f"{ends}.bias"])
+        for frozen in (self.first_norm, *self.layers[:lower]):
+            frozen.requires_grad_(False)
+
+    def tuned(self) -> dict[str, np.ndarray]:
+        """Return the tuned weights by their names in the encoder, and the output layer: float32."""
+        kept = {f"{self._ends}.{part}": rows for part, rows in self.ends.named_parameters()}
+        for number, layer in enumerate(self.layers):
+            for name, rows in layer.named_parameters() if number >= self._lower else ():
+                part, kind = name.split(".")
+                kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
+        return {name: rows.detach().float().cpu().numpy() for name, rows in kept.items()}
+
+
+class ReaderNetwork(TunedLayers):
     """All layers of MiniLM, the first `LOWER` of them frozen, new characters, an output layer."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
         """Start from the weights of MiniLM, characters (n, width) and, if present, output layer."""
-        super().__init__()
+        layers = [Layer(DROPOUT if number >= LOWER else 0.0) for number in range(LAYERS)]
+        super().__init__(weights, layers, LOWER, "ends", 2)
         self.characters = nn.Parameter(torch.tensor(weights[OWN_WORDS]))
         self.words, self.places, self.kinds = (
             nn.Parameter(torch.tensor(weights[f"embeddings.{name}_embeddings.weight"]), False)
             for name in ("word", "position", "token_type")
         )
-        self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
-        for part in ("weight", "bias"):
-            getattr(self.first_norm, part).data = torch.tensor(
-                weights[f"embeddings.LayerNorm.{part}"]
-            )
-        layers = [Layer(DROPOUT if number >= LOWER else 0.0) for number in range(LAYERS)]
-        for number, layer in enumerate(layers):
-            layer.load(weights, number)
-        self.layers = nn.ModuleList(layers)
-        self.ends = nn.Linear(WIDTH, 2)
-        if "ends.weight" in weights:
-            self.ends.weight.data = torch.tensor(weights["ends.weight"])
-            self.ends.bias.data = torch.tensor(weights["ends.bias"])
-        for frozen in (self.first_norm, *self.layers[:LOWER]):
-            frozen.requires_grad_(False)
 
     def vocabulary(self) -> Tensor:
         """Return the vectors of the packaged words and of the new characters."""
@@ -107,14 +130,8 @@ class ReaderNetwork(nn.Module):
         return self.ends(self.states(ids, second)).float().permute(2, 0, 1)
 
     def tuned(self) -> dict[str, np.ndarray]:
-        """Return the tuned weights as float16: layers by MiniLM's names, characters, output."""
-        kept = {"ends.weight": self.ends.weight, "ends.bias": self.ends.bias}
-        kept[OWN_WORDS] = self.characters
-        for number, layer in enumerate(self.layers):
-            for name, rows in layer.named_parameters() if number >= LOWER else ():
-                part, kind = name.split(".")
-                kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
-        return {name: rows.detach().cpu().numpy().astype(np.float16) for name, rows in kept.items()}
+        """Return the tuned weights, with the characters."""
+        return {**super().tuned(), OWN_WORDS: self.characters.detach().cpu().numpy()}
 
 
 class MaskedWords(nn.Module):

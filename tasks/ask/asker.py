@@ -235,6 +235,15 @@ class Asker:
             talks = [self._conversation() for _ in questions]
             return list(mapped(answer_alone, map(analyse, questions), offered, talks))
 
+    def planned_paths(self, question: str, graph: str) -> tuple[tuple[str, ...], ...] | None:
+        """Return what `ProgramsRoute.planned_paths` does; None if that route is not asked."""
+        from tasks.ask.programs_route import ProgramsRoute
+
+        route = self._routes.get("programs")
+        if not isinstance(route, ProgramsRoute):
+            return None
+        return route.planned_paths(analyse(question), graph)
+
     def _conversation(self) -> "Conversation | None":
         """Return a new conversation with the model; None, and nothing imported, without one."""
         if self._resources.model is None:

@@ -353,5 +353,5 @@ class GatePopularity:
                 f"look up how well known their subjects are. {error} Import the graph again, or "
                 "calibrate the gate with another: "
                 f"`almanac calibrate-gate FILE --task {task} --gate popularity "
-                "--popularity-of GRAPH`."
+                "--set popularity_of=GRAPH`."
             )

@@ -21,7 +21,7 @@ from warehouse.live import record
 if TYPE_CHECKING:
     from tasks.ask.asker import Asker
 
-BATCH = 100  # answers per record
+ANSWERS_A_RECORD = 100
 ESCAPED = {
     end: f"\\u{end:04x}" for end in (0x85, 0x2028, 0x2029)
 }  # some readers take them for line ends
@@ -67,8 +67,8 @@ def answer_file(
     answered, done = 0, 0
     try:
         with aside.open("w", encoding="utf-8") as file:
-            for start in range(0, len(questions), BATCH):
-                batch = questions[start : start + BATCH]
+            for start in range(0, len(questions), ANSWERS_A_RECORD):
+                batch = questions[start : start + ANSWERS_A_RECORD]
                 hints = [QuestionHints(q.task, q.popularity, q.choices) for q in batch]
                 answers = asker.answer_all([question.question for question in batch], hints)
                 file.writelines(map(_line, batch, answers))

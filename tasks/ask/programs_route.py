@@ -102,6 +102,20 @@ class ProgramsRoute(AnswerRoute):
         ]
         return items, searched.program
 
+    def planned_paths(self, question: Question, graph: str) -> tuple[tuple[str, ...], ...] | None:
+        """Return the relations of the paths that a question may mean, the likeliest first.
+
+        None for a graph that no plan is made for, and where a model writes programs.
+        """
+        writer = self._writers.get(graph)
+        if writer is None or not self._resources.speaks_for_itself:
+            return None
+        relations = writer.planner.graph.relations
+        paths = (
+            tuple(relations[number] for number, _ in plan.path) for plan in writer.plans(question)
+        )
+        return tuple(dict.fromkeys(paths))
+
     def _knowledge_bases(self, question: Question) -> list[KnowledgeBase]:
         if self._options.graph is not None:
             return [self._graphs[self._options.graph]]

@@ -9,12 +9,14 @@ from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 from warehouse.editions import Edition
 
+Paths = tuple[tuple[str, ...], ...]  # each by its relations
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """The answers to a question, best first.
 
-    `stages` says for each stage (program, linking, answer) whether it succeeded. `retrieved` has
+    `stages` says for each stage (program, answer) whether it succeeded. `retrieved` has
     the names in the retrieved document, for baselines whose retrieval is measured. `coverage` is
     the share of the given texts' words that was extracted. `found` has the titles, uris and ids of
     the documents that search finds first, and `paths` the relations of the paths that a question
@@ -23,11 +25,10 @@ class Prediction:
 
     answers: list[str] = field(default_factory=list)
     stages: dict[str, bool] = field(default_factory=dict)
-    messages: str = ""
     retrieved: tuple[str, ...] | None = None
     coverage: float | None = None
     found: frozenset[str] | None = None
-    paths: tuple[tuple[str, ...], ...] | None = None
+    paths: Paths | None = None
     tokens: int = 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
-from schemas.settings import Settings
+from schemas.settings import Settings, changed_settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System, without_gold
 from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
@@ -18,7 +18,7 @@ from tasks.evaluate.found_documents import DocumentSearch
 from tasks.evaluate.metrics import score
 from tasks.evaluate.own_texts import EditionPerQuestion, OwnTextsAnswerer
 from tasks.evaluate.report import Measured, figures, gain_over, record_figures
-from tasks.evaluate.systems import AskAnswerer, TextAnswerer
+from tasks.evaluate.systems import AskAnswerer, system_for
 from tasks.prepare_benchmark import prepared
 from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
@@ -28,7 +28,7 @@ from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-BATCH = 256  # questions between two reports of progress
+QUESTIONS_A_REPORT = 256  # of progress
 Sides = tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]
 COMPARED = 2000  # questions for the baselines, enough to know a share to about 0.02
 
@@ -78,7 +78,7 @@ def evaluate(
     benchmark = read_benchmark(path, format)
     if any(question.context for question in benchmark.questions):
         _check_without_prompts(how)
-        measured = _from_own_texts(benchmark, system, settings, how, report)
+        measured = _from_own_texts(home, benchmark, system, settings, how, report)
         edition, learned = None, 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
@@ -173,16 +173,22 @@ def _with_found(measured: Measured, edition: Edition, settings: Settings) -> Mea
 
 
 def _from_own_texts(
-    benchmark: Benchmark, system: System, settings: Settings, how: Measurement, report: Report
+    home: Home,
+    benchmark: Benchmark,
+    system: System,
+    settings: Settings,
+    how: Measurement,
+    report: Report,
 ) -> list[Measured]:
     """Answer every question from its own texts; the baseline is to read them."""
     test = sample(benchmark.questions, how.limit)
     with tempfile.TemporaryDirectory(prefix="almanac-evaluate-") as folder:
         editions = EditionPerQuestion(Path(folder), settings)
         first = ask_system(OwnTextsAnswerer(system, editions), test, report, batch=1)
-        if first.system == TextAnswerer.name or not how.baselines:
+        if first.system == "text" or not how.baselines:
             return [first]
-        read = OwnTextsAnswerer(lambda edition: TextAnswerer(edition, settings.engine), editions)
+        embedded = changed_settings(settings, {"engine.engine": "rules"})
+        read = OwnTextsAnswerer(system_for("text", embedded, home), editions)
         return [first, ask_system(read, test, report, batch=1)]
 
 
@@ -190,7 +196,7 @@ def ask_system(
     answerer: BenchmarkAnswerer,
     questions: Sequence[BenchmarkQuestion],
     report: Report,
-    batch: int = BATCH,
+    batch: int = QUESTIONS_A_REPORT,
 ) -> Measured:
     """Put questions to a system without gold answers; return what it answers, and the time."""
     began = time.perf_counter()
@@ -214,6 +220,5 @@ def _write_answers(path: Path, measured: Sequence[Measured]) -> None:
                     "answers": prediction.answers[:100],
                     "scores": score(question, prediction),
                     "stages": prediction.stages,
-                    "messages": prediction.messages,
                 }
                 file.write(f"{json.dumps(row, ensure_ascii=False)}\n")

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.answers import Answer
 from schemas.errors import UsageError
-from schemas.settings import EngineSettings, Settings
+from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.parts import PARTS, LearnedQuery, Part
 from tasks.ask.route import AskOptions, QuestionHints
-from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System
-from tasks.evaluate.program_answerer import ProgramAnswerer
+from tasks.evaluate.answerer import BenchmarkAnswerer, Paths, Prediction, System
+from tasks.graphs.graph import graphs_of
+from tasks.programs.planner.learn import Example, learn
 from tasks.programs.planner.planner import Planner
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
-from tasks.reader.passage_reader import PassageReader
-from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -59,19 +58,20 @@ class AskAnswerer(BenchmarkAnswerer):
             policies = policies_for(self._home, self._edition, questions, report)
             self._policies = {**(self._policies or {}), **policies}
             return
-        programs = ProgramAnswerer(self._edition)
-        programs.learn(questions, report)
-        if programs.learned:
-            self._planners = {**(self._planners or {}), **programs.learned}
+        if planners := learned_planners(self._edition, questions, report):
+            self._planners = {**(self._planners or {}), **planners}
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
-        walks = self._options.route == "paths"
-        return [_prediction(answer, walks=walks) for answer in self.answers(questions)]
+        return [_prediction(answer, paths) for answer, paths in self._asked(questions)]
 
     def answers(self, questions: Sequence[BenchmarkQuestion]) -> list[Answer]:
         """Return the answers to questions, in order, as `ask` gives them."""
-        given: dict[int, Answer] = {}
+        return [answer for answer, _ in self._asked(questions)]
+
+    def _asked(self, questions: Sequence[BenchmarkQuestion]) -> list[tuple[Answer, Paths | None]]:
+        """Return the answers, each with the paths that its question may mean, if any are sought."""
+        given: dict[int, tuple[Answer, Paths | None]] = {}
         graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
@@ -79,10 +79,25 @@ class AskAnswerer(BenchmarkAnswerer):
             hints = [
                 QuestionHints(choices=q.choices, demonstrations=q.demonstrations) for q in some
             ]
+            texts = [question.question for question in some]
             with self._asker(graph or None) as asker:
-                answers = asker.answer_all([question.question for question in some], hints)
-            given |= zip(places, answers, strict=True)
+                answers = asker.answer_all(texts, hints)
+                paths = [
+                    self._paths(asker, answer, text, graph)
+                    for answer, text in zip(answers, texts, strict=True)
+                ]
+            given |= zip(places, zip(answers, paths, strict=True), strict=True)
         return [given[place] for place in range(len(questions))]
+
+    def _paths(self, asker: Asker, answer: Answer, question: str, graph: str) -> Paths | None:
+        match self._options.route:
+            case "programs":
+                return asker.planned_paths(question, graph)
+            case "paths":
+                walked = (tuple(place.path.relations) for place in answer.evidence if place.path)
+                return tuple(dict.fromkeys(walked))
+            case _:
+                return None
 
     def parts(self, questions: Sequence[BenchmarkQuestion]) -> list[Part]:
         """Return the parts of the query that questions meet and that can be left out."""
@@ -122,27 +137,32 @@ class AskAnswerer(BenchmarkAnswerer):
         )
 
 
-def _prediction(answer: Answer, *, walks: bool) -> Prediction:
-    walked = (tuple(place.path.relations) for place in answer.evidence if place.path)
+def _prediction(answer: Answer, paths: Paths | None) -> Prediction:
     return Prediction(
         answer.answers,
         {"program": bool(answer.program), "answer": answer.answerable},
-        paths=tuple(dict.fromkeys(walked)) if walks else None,
+        paths=paths,
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,
     )
 
 
-class TextAnswerer(BenchmarkAnswerer):
-    """Answers from the passages of an edition, whatever graphs it has."""
-
-    name = "text"
-
-    def __init__(self, edition: Edition, settings: EngineSettings) -> None:
-        self._reader = PassageReader(edition, settings)
-
-    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
-        """Return an answer to each question."""
-        return [Prediction(self._reader.answer(analyse(q.question)).answers) for q in questions]
+def learned_planners(
+    edition: Edition, questions: Sequence[BenchmarkQuestion], report: Report = silent
+) -> dict[str, Planner]:
+    """Return a planner for each graph that questions are asked of, by its name."""
+    planners = {}
+    for name, graph in graphs_of(edition).items():
+        examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
+        if examples:
+            learned = learn(graph, examples, report)
+            planners[name] = Planner(
+                graph,
+                learned.model,
+                learned.paths,
+                worded=learned.worded,
+                examples=learned.examples,
+            )
+    return planners
 
 
 ROUTES = ("auto", "programs", "paths", "text", "experts")
@@ -168,12 +188,8 @@ def system_for(
     if expert is not None and route != "experts":
         raise UsageError(f"The route {route} asks no experts; use --route experts.")
     engine = settings.engine
-    if route == "text":
-        return lambda edition: TextAnswerer(edition, engine)
-    if route == "programs" and engine.engine == "rules":  # no model writes them
-        return lambda edition: ProgramAnswerer(edition, home if learned else None)
     name = f"experts {expert}" if expert else route
-    if route in ("auto", "programs") and engine.engine != "rules":
+    if route in ("auto", "programs", "text") and engine.engine != "rules":
         name = f"{route} {engine.model.name}"
     options = AskOptions(route, expert=expert)
     place = (settings, home, options, name)

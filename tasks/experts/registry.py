@@ -269,8 +269,8 @@ def _refused(source: Path, why: str) -> UnsafeExpertError:
     return UnsafeExpertError(f"The expert in {source} is refused: {why}. Nothing was loaded.")
 
 
-def remove_unused(home: Home) -> int:
-    """Remove folders of experts that no edition and no current expert uses; return their number.
+def remove_unused(home: Home) -> None:
+    """Remove folders of experts that no edition and no current expert uses.
 
     The caller must hold the lease, so that no other run is about to use one of them.
     """
@@ -278,7 +278,6 @@ def remove_unused(home: Home) -> int:
     for edition in home.editions.all():
         if edition.rows(Expert):
             used |= set(edition.table(Expert)["path"].to_pylist())
-    removed = 0
     for folder in experts_folder(home).glob("*/*"):
         if folder.is_dir() and not folder.parent.name.startswith("."):
             trained = experts_folder(home) / ".training" / folder.parent.name  # not journalled
@@ -286,5 +285,3 @@ def remove_unused(home: Home) -> int:
                 continue
             shutil.rmtree(folder, ignore_errors=True)
             folder.with_suffix(".png").unlink(missing_ok=True)
-            removed += 1
-    return removed

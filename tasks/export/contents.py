@@ -34,7 +34,7 @@ TABLES: tuple[type[Row], ...] = (
     schemas.Theme,
     schemas.TrainingText,
 )
-BATCH = 16_384  # rows
+ROWS_AT_ONCE = 16_384
 LIMITS = {"memory_limit": "512MB", "threads": "2"}
 _OF_GRAPH = "graph = getvariable('graph')"
 _OF_ENTITY = f"entity_id in (select entity_id from almanac.main.entities where {_OF_GRAPH})"
@@ -52,7 +52,7 @@ class Contents:
     graph: str | None
     connection: duckdb.DuckDBPyConnection
 
-    def batches(self, query: str, rows: int = BATCH) -> pa.RecordBatchReader:
+    def batches(self, query: str, rows: int = ROWS_AT_ONCE) -> pa.RecordBatchReader:
         """Return a query's result in batches of at most this number of rows."""
         return self.connection.sql(query).to_arrow_reader(rows)
 

@@ -9,7 +9,7 @@ import yaml
 
 from tasks.export.contents import Contents
 
-BATCH = 256  # entities with their facts and sentences
+ENTITIES_AT_ONCE = 256  # entities with their facts and sentences
 # Names of files without what Obsidian or a file system gives a meaning; of names that differ in
 # case or form alone, all but the first get the hash of their ids behind a ~, which no name has.
 NAMES = """create temp table notes as
@@ -49,7 +49,7 @@ def write_vault(contents: Contents, folder: Path) -> None:
     """Write a folder of notes, whose frontmatter has ids, kinds and aliases."""
     folder.mkdir()
     contents.connection.execute(NAMES)
-    for batch in contents.batches(QUERY, BATCH):
+    for batch in contents.batches(QUERY, ENTITIES_AT_ONCE):
         for entity in batch.to_pylist():
             lines = [*_head(entity)]
             if entity["facts"]:

@@ -92,7 +92,7 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
 
 _NEEDED = {
     "popularity": "how well known the questions' subjects are (`popularity` in the questions file, "
-    "or a graph to take it from: --popularity-of GRAPH)",
+    "or a graph to take it from: --set popularity_of=GRAPH)",
     "uncertainty": "how sure a model is of its answers",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
     "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",

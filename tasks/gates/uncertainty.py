@@ -25,8 +25,6 @@ def answer_uncertainty(
     settings: EngineSettings,
     home: Home,
     run_id: str,
-    *,
-    sensitive: bool = False,
     report: Report = silent,
 ) -> np.ndarray:
     """Return float64 (questions,): the mean token entropy of a greedy answer, in nats per token.
@@ -35,7 +33,7 @@ def answer_uncertainty(
     entropy is a lower bound; if it reports only the chosen tokens, the mean negative
     log-probability is returned instead; NaN if it reports nothing or does not answer. The calls are
     in `model_calls`, and a question that was answered before is not asked again. Raises UsageError
-    if the engine has no model, or if a sensitive text must not be sent.
+    if the engine has no model.
     """
     if settings.engine == "rules":
         raise UsageError(
@@ -47,7 +45,7 @@ def answer_uncertainty(
     def count(done: int) -> None:
         report(PURPOSE, done, len(distinct))
 
-    replies = short_answers(distinct, settings, home, run_id, count, sensitive=sensitive)
+    replies = short_answers(distinct, settings, home, run_id, count)
     return np.array([uncertainty_of(replies[question]) for question in questions], np.float64)
 
 
@@ -57,8 +55,6 @@ def short_answers(
     home: Home,
     run_id: str,
     count: Callable[[int], None],
-    *,
-    sensitive: bool = False,
 ) -> dict[str, MeasuredAnswer | None]:
     """Return the model's short answer to each text, None without one.
 
@@ -69,7 +65,7 @@ def short_answers(
     client = open_client(home, settings, run_id)
 
     async def ask(text: str) -> tuple[str, ModelAnswer]:
-        return text, await client.ask(uncertainty_request(text, sensitive=sensitive))
+        return text, await client.ask(uncertainty_request(text))
 
     replies: dict[str, MeasuredAnswer | None] = {}
     try:
@@ -83,7 +79,7 @@ def short_answers(
     return replies
 
 
-def uncertainty_request(question: str, *, sensitive: bool = False) -> Request:
+def uncertainty_request(question: str) -> Request:
     """Return a request for a short answer in plain words, with the measure of its uncertainty."""
     return Request(
         purpose=PURPOSE,
@@ -92,7 +88,6 @@ def uncertainty_request(question: str, *, sensitive: bool = False) -> Request:
         user=question,
         reply=MeasuredAnswer,
         most_tokens=ROOM,
-        sensitive=sensitive,
         plain=True,
     )
 

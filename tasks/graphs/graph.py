@@ -296,3 +296,8 @@ def open_graph(folder: Path) -> Graph:
 def graph_folders(edition: Edition) -> list[Path]:
     """Return the folders in which an edition keeps the arrays of its graphs."""
     return sorted((edition.path / FOLDER).glob("[0-9]*"))
+
+
+def graphs_of(edition: Edition) -> dict[str, Graph]:
+    """Return the graphs of an edition by name; their arrays are mapped, not read."""
+    return {graph.name: graph for graph in map(open_graph, graph_folders(edition))}

@@ -26,7 +26,7 @@ from warehouse.home import Home
 # The environment failed, not the input: the earlier text stays valid, and the next run tries again.
 TRANSIENT = {Reason.UNREADABLE, Reason.TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASHED}
 
-TOGETHER = 32  # files that a worker reads at a time
+FILES_EACH = 32  # files that a worker reads at a time
 LARGE = 8_000_000  # bytes of a file that may hold many records, which are read one by one
 
 # What is compared with an input's last row, to see whether it has changed.
@@ -163,11 +163,11 @@ class Ingestion:
     def _outcomes(self, items: list[Item]) -> Iterator[tuple[Item, Iterable[Outcome]]]:
         """Yield the files in order, each with its inputs: small local ones are read elsewhere."""
         settings = self.settings.read
-        if self._each is None or len(items) < TOGETHER or "://" in self.listing.source:
+        if self._each is None or len(items) < FILES_EACH or "://" in self.listing.source:
             for item, opens in opened_ahead(items):
                 yield item, read_item(item, settings, opens)
             return
-        groups = [items[start : start + TOGETHER] for start in range(0, len(items), TOGETHER)]
+        groups = [items[start : start + FILES_EACH] for start in range(0, len(items), FILES_EACH)]
         batches = ((n, settings, group) for n, group in enumerate(groups))
         for group, read in zip(groups, in_order(self._each(read_all_here, batches)), strict=True):
             for item, outcomes in zip(group, read, strict=True):

@@ -338,7 +338,8 @@ def host_of(settings: ModelSettings) -> str:
         raise UsageError(
             "The endpoint's address holds a name or password. Put the key into OPENAI_API_KEY."
         )
-    if parts.scheme == "http" and not _is_here(parts.hostname) and os.environ.get("OPENAI_API_KEY"):
+    elsewhere = parts.scheme == "http" and not is_loopback(parts.hostname)
+    if elsewhere and os.environ.get("OPENAI_API_KEY"):
         raise UsageError(
             f"The key would travel to {parts.hostname} unencrypted. Use https://, or unset "
             "OPENAI_API_KEY if the endpoint needs none."
@@ -353,7 +354,8 @@ def _key_for(host: str) -> str:
     return key or "none"
 
 
-def _is_here(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host, by name or address, is this machine itself."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
-from tasks.graphs.graph import Graph, graph_folders, open_graph
+from tasks.graphs.graph import Graph, graphs_of
 from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
@@ -98,7 +98,7 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
 
 def edition_graph(edition: Edition, name: str) -> Graph:
     """Return a graph of an edition; raises UsageError, listing all graphs, without it."""
-    graphs = {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
+    graphs = graphs_of(edition)
     if name not in graphs:
         known = ", ".join(graphs) or "none"
         raise UsageError(f"There is no graph {name!r}. The graphs: {known}.")

@@ -31,7 +31,7 @@ WEIGHTS = {
     "inner capital": 1.654,
     "documents": 1.279,
 }
-BATCH = 10_000  # rows that are Python objects at a time
+ROWS_AT_ONCE = 10_000  # that are Python objects
 LEAST_PROBABILITY = 0.4
 """The probability of being a name below which a word is left out."""
 
@@ -44,7 +44,7 @@ _NO_WORD = -3.0  # the log ratio of lower-case uses of a name that is not a sing
 def capitalised_words(derivation: Derivation) -> pa.Array:
     """Return the ids of resolved entities that are probably capitalised words, not names."""
     derivation.step("name_uses")
-    batches = derivation.table("name_uses").to_batches(BATCH)
+    batches = derivation.table("name_uses").to_batches(ROWS_AT_ONCE)
     rows = (row for batch in batches for row in batch.to_pylist())
     return pa.array([row["entity_id"] for row in rows if not is_name(row)], pa.string())
 

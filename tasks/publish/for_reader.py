@@ -34,7 +34,7 @@ from warehouse.scratch import Scratch
 def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) -> Edition:
     """Return what a reader who holds these labels sees of an edition; None sees everything.
 
-    He sees a document if he holds all labels that it and its source have, and `sensitive` if the
+    They see a document if they hold all labels that it and its source have, and `sensitive` if the
     source is marked so. Graphs, and what was learned from one, are seen in the same way. If nothing
     is hidden that is the edition itself; else one of its own, which is built at the first call.
     Raises UsageError for a label that nothing in the home has.

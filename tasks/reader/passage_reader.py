@@ -28,7 +28,7 @@ from tasks.text.code_lines import sentences_and_lines
 from tasks.text.question import Question, analyse
 from warehouse.editions import DUCKDB_FILE, Edition
 
-READ = 10  # passages that are read first
+PASSAGES_READ = 10  # passages that are read first
 AROUND = 10_000  # characters before and after a place in which its list is sought
 _MARKS = "*_ "
 FOLLOWED = 2  # passages about a name that the first round led to
@@ -96,7 +96,7 @@ class PassageReader(NamedThings):
 
     def near(self, question: Question) -> list[Text]:
         """Return the passages that may answer a question, in pieces."""
-        texts = map(self._passage, self._searcher.union(question, READ))
+        texts = map(self._passage, self._searcher.union(question, PASSAGES_READ))
         return [piece for text in texts for piece in pieces(text)]
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:

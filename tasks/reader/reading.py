@@ -50,7 +50,7 @@ from tasks.text.question import Question, analyse
 from tasks.text.sentences import on_one_line
 from tasks.text.stems import words_of
 
-READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
+TEXTS_READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
 READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
 SURE = 0.9  # probability; words that are less sure give way to a sentence,
@@ -229,7 +229,7 @@ def candidates(
     texts: list[Text],
     source: Source,
     reader: TrainedReader,
-    most: Sequence[int] = READ,
+    most: Sequence[int] = TEXTS_READ,
 ) -> Iterator[list[CandidateAnswer]]:
     """Yield the spans that may answer a question, from ever more texts that are near to it.
 
@@ -272,7 +272,7 @@ def readings(
     source: Source,
     reader: TrainedReader,
     options: tuple[str, ...] = (),
-    most: Sequence[int] = READ,
+    most: Sequence[int] = TEXTS_READ,
     before: Read | None = None,
 ) -> Iterator[Read]:
     """Yield the answers in the texts nearest to a question, from ever more texts.

@@ -26,7 +26,7 @@ from tasks.show import (
 )
 from warehouse.editions import Edition
 
-BATCH = 5_000  # rows that are read at once
+ROWS_AT_ONCE = 5_000
 ENTITIES = "select entity_id, name, kind, graph, mentions, documents, description from entities"
 
 Row = dict[str, Any]
@@ -57,7 +57,7 @@ def read(con: duckdb.DuckDBPyConnection, query: str) -> Iterator[Row]:
 
     A connection goes through one query at a time.
     """
-    for batch in con.sql(query).to_arrow_reader(BATCH):
+    for batch in con.sql(query).to_arrow_reader(ROWS_AT_ONCE):
         yield from batch.to_pylist()
 
 

@@ -22,7 +22,7 @@ from warehouse.scratch import Scratch
 if TYPE_CHECKING:
     from warehouse.editions import Building
 
-BATCH = 4096  # rows in memory at a time
+ROWS_AT_ONCE = 4096
 OPENING = 16_000  # characters of a document in which front matter ends
 OPENINGS_READ = 256  # documents of which they are in memory at a time
 OF_CORPUS = pc.field("graph") == CORPUS  # imported graphs have arrays of their own
@@ -139,7 +139,7 @@ def write_statements(
     folder.mkdir()
     listed = []
     with scratch.database() as con:
-        reader = con.sql(_STATEMENTS, params=files).to_arrow_reader(BATCH)
+        reader = con.sql(_STATEMENTS, params=files).to_arrow_reader(ROWS_AT_ONCE)
         held, batches = reader.schema.empty_table(), iter(reader)
         for first, end in part_ranges(keys_of_ids(passages["document_id"])):
             while not len(held) or held["passage"][-1].as_py() < end:
@@ -164,11 +164,11 @@ def write_statements(
 def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield some columns of an edition's table in batches, in order."""
     with pq.ParquetFile(edition / f"{row.table}.parquet") as file:
-        yield from file.iter_batches(BATCH, columns=columns)
+        yield from file.iter_batches(ROWS_AT_ONCE, columns=columns)
 
 
 def corpus_batches(
-    edition: Path, row: type[Row], columns: list[str], size: int = BATCH
+    edition: Path, row: type[Row], columns: list[str], size: int = ROWS_AT_ONCE
 ) -> Iterator[pa.RecordBatch]:
     """Yield only the rows of the corpus, from a table with a column `graph`."""
     table = dataset(edition / f"{row.table}.parquet")
@@ -189,5 +189,5 @@ def corpus_aliases(
 
 def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:
     """Yield a table's rows as dicts, holding one batch at a time."""
-    for batch in table.to_batches(BATCH):
+    for batch in table.to_batches(ROWS_AT_ONCE):
         yield from batch.to_pylist()

@@ -132,7 +132,7 @@ class Guard:
         if hostname(host) not in self._hosts:
             return problem(
                 HTTPStatus.MISDIRECTED_REQUEST,
-                "This host is not served here; `almanac serve --allow-host NAME` allows it.",
+                "This host is not served here; `almanac serve --set allow_host=NAME` allows it.",
             )
         if scope["method"] not in SAFE_METHODS and not _same_origin(headers, host):
             return problem(HTTPStatus.FORBIDDEN, "A page of another site may not do this.")

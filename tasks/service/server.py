@@ -3,12 +3,12 @@
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
+from tasks.models.endpoint import is_loopback
 from tasks.service.api import make_app
 from tasks.service.explorer import add_pages
 from tasks.service.guard import LOOPBACK, Guard, Limits
@@ -68,7 +68,7 @@ def check_exposure(serving: Serving, *, has_tokens: bool) -> None:
     """Raise UsageError if others could read the almanac, or the tokens, on their way."""
     if (serving.tls_cert is None) != (serving.tls_key is None):
         raise UsageError("Give both --tls-cert and --tls-key.")
-    if _is_loopback(serving.host) and not serving.behind_proxy:
+    if is_loopback(serving.host) and not serving.behind_proxy:
         return
     if not has_tokens:
         raise UsageError(
@@ -78,15 +78,8 @@ def check_exposure(serving: Serving, *, has_tokens: bool) -> None:
     if serving.tls_cert is None and not serving.behind_proxy:
         raise UsageError(
             f"{serving.host} can be reached by others, who could read tokens on their way: give "
-            "--tls-cert and --tls-key, or --behind-proxy if a proxy in front adds TLS."
+            "--tls-cert and --tls-key, or --set behind_proxy=true if a proxy in front adds TLS."
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> None:

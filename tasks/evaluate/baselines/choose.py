@@ -9,9 +9,8 @@ from tasks.evaluate.baselines.bm25 import BM25Answerer
 from tasks.evaluate.baselines.embedding import EmbeddingAnswerer
 from tasks.evaluate.baselines.prompted import PROMPTED
 from tasks.evaluate.baselines.spe import SPEAnswerer
-from tasks.graphs.graph import Graph
+from tasks.graphs.graph import Graph, graphs_of
 from tasks.models.encoders.load import Encoder, load_encoder
-from tasks.prepare_benchmark import graph_of
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.languages import is_chinese
@@ -65,8 +64,8 @@ def baseline(
     Triples are encoded by the encoder of the settings, the packaged MiniLM if there is none.
     """
     make = _maker(name, settings, report)
-    opened = {graph: graph_of(edition, graph) for graph in graphs}
-    return OverGraphs(name, {graph: make(found) for graph, found in opened.items() if found})
+    opened = graphs_of(edition)
+    return OverGraphs(name, {graph: make(opened[graph]) for graph in graphs if graph in opened})
 
 
 def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], BenchmarkAnswerer]:
@@ -83,5 +82,7 @@ def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
     named = settings.name_encoders[chinese]
     encoder = load_encoder(named) or load_encoder("minilm")
     if encoder is None:
-        raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
+        raise UsageError(
+            "The embedding baseline needs an encoder; leave it out: `--set baselines=bm25,spe`."
+        )
     return encoder

@@ -16,7 +16,7 @@ from tasks.models.encoders.load import Encoder
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 
-BATCH = 4096  # triples encoded at a time
+TRIPLES_AT_ONCE = 4096  # triples encoded at a time
 BLOCK = 256  # questions compared at a time
 COMPARED = 1 << 26  # similarities (questions times triples) held at a time
 GROUP = 64  # triples per group, of which only the nearest is compared at first
@@ -39,8 +39,8 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
         self._tails = np.asarray(graph.out_tails)
         self._vectors = np.empty((len(self._tails), encoder.dimensions), np.float32)
         texts = (self._text(edge) for edge in range(len(self._tails)))
-        for start in range(0, len(self._tails), BATCH):
-            batch = list(islice(texts, BATCH))
+        for start in range(0, len(self._tails), TRIPLES_AT_ONCE):
+            batch = list(islice(texts, TRIPLES_AT_ONCE))
             self._vectors[start : start + len(batch)] = self._encode(batch)
             report("embedding encodes", start + len(batch), len(self._tails))
         self._block = max(1, min(BLOCK, COMPARED // max(len(self._tails), 1)))

@@ -14,7 +14,7 @@ from tasks.gates.thrust import Variant
 MISSING = {
     "vectors": "no encoder is chosen",
     "popularity": "the questions do not say how popular their subjects are, and no graph to take "
-    "it from is named (--popularity-of GRAPH)",
+    "it from is named (--set popularity_of=GRAPH)",
     "uncertainty": "the questions do not say how sure a model is of its own answers",
     "answers": "the questions do not say what a model answers by itself",
 }

@@ -11,7 +11,7 @@ from tasks.evaluate.gates.scored import Scored
 from tasks.evaluate.metrics import HIGH, LOW
 
 KEPT = 0.99  # share of the accuracy of always retrieving that a good gate keeps
-READ = {25: 0.25, 50: 0.5, 75: 0.75}  # rates at which accuracies are reported
+SHOWN_AT = {25: 0.25, 50: 0.5, 75: 0.75}  # rates at which accuracies are reported
 # Metrics that are also reported per data set.
 OF_PARTS = ("area_over_random", "share_of_perfect", "auroc_help")
 STEP = 5  # of `RATES`, between the points of a report's curves
@@ -96,7 +96,7 @@ def _of_curves(
             "rate_at_99": RATES[keeps],
             "accuracy_at_half_of_always": at_rate(accuracies, 0.5) / always,
         }
-    figures |= {f"accuracy_at_{percent}": at_rate(accuracies, r) for percent, r in READ.items()}
+    figures |= {f"accuracy_at_{percent}": at_rate(accuracies, r) for percent, r in SHOWN_AT.items()}
     return figures | {"accuracy_never": accuracies[:, :, 0], "accuracy_always": always}
 
 

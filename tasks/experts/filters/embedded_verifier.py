@@ -13,7 +13,7 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import stems_of, words_of
 
 MOST_SENTENCES = 1000  # that are read of a piece of evidence
-TOGETHER = 2  # sentences of the evidence that are joined for a verdict
+SENTENCES_JOINED = 2  # sentences of the evidence that are joined for a verdict
 LONGEST_SENTENCE = 600  # characters
 
 
@@ -66,7 +66,7 @@ def telling_part(evidence: str, claim: str) -> str:
     wanted = words_of(claim[:LONGEST_SENTENCE]) - FUNCTION_WORDS
     known = [words_of(part) for part in parts]
     chosen: list[int] = []
-    for _ in range(TOGETHER):
+    for _ in range(SENTENCES_JOINED):
         gains = [len(wanted & words) for words in known]
         best = max(range(len(parts)), key=gains.__getitem__)
         if chosen and not gains[best]:

@@ -15,7 +15,7 @@ from tasks.models.loaded_model import chosen_device, loading_errors, weights_fol
 SUPPORT, REFUTE, UNKNOWN = range(3)  # the columns of verdicts
 LONGEST = 20_000  # characters that verifiers read of either text
 MOST_TOKENS = 256  # of a pair, as in VitaminC's training
-BATCH = 16  # pairs that are read at once
+PAIRS_AT_ONCE = 16  # pairs that are read at once
 
 # The names of the three verdicts in checkpoints, in lower case and letters only.
 _NAMES = (
@@ -73,8 +73,8 @@ class CheckpointVerifier:
     def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return float64 (pairs, 3): support, refute, unknown of each (evidence, claim)."""
         verdicts = np.zeros((len(pairs), 3))
-        for start in range(0, len(pairs), BATCH):
-            part = pairs[start : start + BATCH]
+        for start in range(0, len(pairs), PAIRS_AT_ONCE):
+            part = pairs[start : start + PAIRS_AT_ONCE]
             verdicts[start : start + len(part)] = self._verify(part)
         return verdicts
 

@@ -12,7 +12,7 @@ import numpy as np
 from tasks.experts.knowledge import prompt_of
 from warehouse import durable
 
-TOGETHER = 1000  # texts per call of the tokenizer, which encodes them in parallel
+TEXTS_A_CALL = 1000  # of the tokenizer, which encodes them in parallel
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def write_tokens(texts: Iterable[str], encode: TextTokenizer, folder: Path, name
         (folder / f"{name}.ends").open("wb") as ends,
         (folder / f"{name}.given").open("wb") as given,
     ):
-        for some in _in_groups(texts, TOGETHER):
+        for some in _in_groups(texts, TEXTS_A_CALL):
             for text in some:
                 data = text.encode()
                 sha256.update(len(data).to_bytes(8, "little") + data)

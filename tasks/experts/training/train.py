@@ -5,16 +5,14 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from schemas.errors import AlmanacError, BusyError
+from tasks.experts.line_picture import draw_lines, smoothed
 from tasks.experts.manifest import (
     NEEDED,
     OPTIONAL,
@@ -40,7 +38,6 @@ from warehouse import durable
 
 Texts = Callable[[str], Iterable[str]]  # texts by split: train or validation
 Check = Callable[[Path, dict[str, Any]], Manifest]  # a folder, and its manifest's other fields
-POINTS = 200  # of the training curve; each is the mean of consecutive steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,12 @@ def train_expert(
         folder = experts / name / sha256[:12]
         picture = folder.with_suffix(".png")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        durable.write_bytes(picture, draw_curve(name, progress.losses, progress.epochs))
+        epochs = [(e["targets"], e["held_out"]) for e in progress.epochs]
+        lines = {
+            "training loss, nats per token": smoothed(progress.losses),
+            "held out": smoothed([point for point in epochs if point[1] is not None]),
+        }
+        draw_lines(f"Expert {name}", lines, "tokens read", picture)
         if not _is_whole(folder, sha256):  # otherwise editions may name it
             shutil.rmtree(folder, ignore_errors=True)
             durable.sync_tree(aside)
@@ -255,32 +257,3 @@ def _save(folder: Path, model: Any, tokenizer: Any) -> None:
         settings.pop(place, None)
     path.write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
     assert (folder / WEIGHTS).exists()
-
-
-def draw_curve(name: str, losses: Sequence[tuple[int, float]], epochs: Sequence[Any]) -> bytes:
-    """Return a PNG with the smoothed training loss, and the held-out loss after each epoch.
-
-    `losses` has the targets so far and the nats per token of each step; `epochs` are those of
-    `Progress.epochs`.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    panel = figure.add_subplot()
-    steps = np.array(losses, float).reshape(-1, 2)
-    groups = np.array_split(steps, min(POINTS, len(steps)) or 1)
-    smooth = np.array([group.mean(axis=0) for group in groups if len(group)]).reshape(-1, 2)
-    panel.plot(*smooth.T, color="#0072b2", label="training")
-    held_out = [(e["targets"], e["held_out"]) for e in epochs if e["held_out"] is not None]
-    if held_out:
-        panel.plot(*np.array(held_out).T, color="#d55e00", marker="o", label="held out")
-    panel.set_xlabel("tokens read")
-    panel.set_ylabel("loss, nats per token")
-    panel.set_title(f"Expert {name}")
-    panel.grid(alpha=0.3)
-    panel.legend()
-    picture = BytesIO()
-    figure.savefig(picture, format="png", dpi=110, metadata={"Software": None})
-    return picture.getvalue()

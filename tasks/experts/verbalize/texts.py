@@ -27,7 +27,7 @@ from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.answer_kinds import kind_of_answers
 from tasks.experts.verbalize.phrasing import Phrasings, listed
 from tasks.experts.verbalize.wordings import loose_question, name_forms
-from tasks.graphs.graph import Graph, graph_folders, open_graph
+from tasks.graphs.graph import Graph, graphs_of
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of
@@ -36,7 +36,7 @@ from warehouse.editions import Edition
 
 Method = Literal["entity_wiki", "evidence", "knowledge_walk", "question", "passage"]
 METHODS: tuple[Method, ...] = get_args(Method)
-BATCH = 20_000  # rows read, and texts made, at a time
+ROWS_AT_ONCE = 20_000  # rows read, and texts made, at a time
 LOOSE_TAILS = 3  # longer lists are asked for once, or they would dominate the training
 SHORTEST_DESCRIPTION = 10  # characters; FactKB's
 _WORD = re.compile(r"[A-Za-z]+")
@@ -228,9 +228,9 @@ class Verbalizer:
         rng = np.random.default_rng(self._options.seed)
         heads = np.flatnonzero(np.diff(graph.out_offsets) > 0)
         order = rng.permutation(heads)[: self._options.walks].astype(np.int32)
-        for begin in range(0, len(order), BATCH):
-            yield from self._walked(graph, order[begin : begin + BATCH], rng)
-            report(min(begin + BATCH, len(order)), len(order))
+        for begin in range(0, len(order), ROWS_AT_ONCE):
+            yield from self._walked(graph, order[begin : begin + ROWS_AT_ONCE], rng)
+            report(min(begin + ROWS_AT_ONCE, len(order)), len(order))
 
     def _walked(self, graph: Graph, starts: np.ndarray, rng: np.random.Generator) -> Iterator[Text]:
         """Yield the texts of the walks from some start nodes."""
@@ -357,7 +357,7 @@ class Verbalizer:
         done = 0
         # A separate cursor, because another query may run before the last row is read.
         cursor = self._con.cursor()
-        for batch in cursor.sql(query, params=values).to_arrow_reader(BATCH):
+        for batch in cursor.sql(query, params=values).to_arrow_reader(ROWS_AT_ONCE):
             yield from batch.to_pylist()
             done += len(batch)
             report(done, total)
@@ -388,8 +388,7 @@ class Verbalizer:
         return value
 
     def _arrays(self) -> Graph | None:
-        graphs = map(open_graph, graph_folders(self._edition))
-        return next((graph for graph in graphs if graph.name == self._graph), None)
+        return graphs_of(self._edition).get(self._graph)
 
 
 def says_all(text: Text) -> bool:
@@ -420,7 +419,7 @@ def _share(subject: str, purpose: str, seed: int) -> float:
     return int.from_bytes(digest) / 2**64
 
 
-def _batches(items: Iterator[Any], size: int = BATCH) -> Iterator[list[Any]]:
+def _batches(items: Iterator[Any], size: int = ROWS_AT_ONCE) -> Iterator[list[Any]]:
     batch: list[Any] = []
     for item in items:
         batch.append(item)

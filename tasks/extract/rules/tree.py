@@ -186,12 +186,12 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
     )
 
 
-BATCH = 64
+TEXTS_A_CALL = 64
 
 
 def parse(nlp: "Language", texts: Iterable[str]) -> Iterator["Doc"]:
     """Yield the parsed texts in order; batching does not change the result of any text."""
-    for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH):
+    for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=TEXTS_A_CALL):
         if nlp.path != SHIPPED_MODEL:
             doc.tensor = doc.tensor[:0]
         yield doc

@@ -13,7 +13,7 @@ from tasks.text.stems import stem
 from tasks.text.words import words_outside_chinese
 
 EDGES = 40  # per node and direction
-READ = 600  # characters of a description
+LONGEST_DESCRIPTION = 600  # characters of a description
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -56,7 +56,7 @@ class Context:
         return min(1.0, shared / 1.2)
 
     def _about(self, node: int) -> set[str]:
-        texts = [self._descriptions.of(node)[:READ]] if self._descriptions else []
+        texts = [self._descriptions.of(node)[:LONGEST_DESCRIPTION]] if self._descriptions else []
         if graph := self._graph:
             for edge in islice(graph.leaving(node), EDGES):
                 texts += [_spaced(graph.relations[edge.relation]), graph.label(edge.tail)]

@@ -15,7 +15,7 @@ from tasks.models.encoders.store import SINGLE
 from tasks.models.endpoint import Endpoint
 from warehouse.home import Home
 
-TOGETHER = 32  # texts per call
+TEXTS_A_CALL = 32
 SHORTEST = 64  # characters; a text that is still too long is given up
 NOTHING = "."  # stands for a text without words, which endpoints refuse
 
@@ -52,7 +52,7 @@ class EndpointEncoder:
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
         valid = [_valid(text) for text in texts]
-        batches = [valid[start : start + TOGETHER] for start in range(0, len(valid), TOGETHER)]
+        batches = [valid[n : n + TEXTS_A_CALL] for n in range(0, len(valid), TEXTS_A_CALL)]
         try:
             with ThreadPoolExecutor(min(self._width, len(batches))) as pool:
                 parts = list(pool.map(lambda batch: self._vectors(batch, sensitive), batches))

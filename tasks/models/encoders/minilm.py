@@ -27,7 +27,7 @@ from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minil
 from tasks.models.packaged import PACKAGED
 
 MINILM_WEIGHTS = PACKAGED["minilm"].sha256
-TOGETHER = 32  # texts per call, where neighbours may matter
+TEXTS_A_CALL = 32  # where neighbours may matter
 MAX_TOKENS = 256  # the limit in training; longer texts are cut
 
 
@@ -78,9 +78,9 @@ class MiniLM:
         for place, tokens in enumerate(ids):
             by_length.setdefault(len(tokens), []).append(place)
         calls = [
-            places[start : start + TOGETHER]
+            places[start : start + TEXTS_A_CALL]
             for places in by_length.values()
-            for start in range(0, len(places), TOGETHER)
+            for start in range(0, len(places), TEXTS_A_CALL)
         ]
         vectors = np.zeros((len(texts), WIDTH), np.float32)
         with ThreadPoolExecutor(min(self.threads, 8)) as pool:

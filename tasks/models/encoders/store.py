@@ -14,7 +14,7 @@ from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.progress import Each, Report, silent
 from warehouse.journal import Journal
 
-BATCH = 512  # texts per commit
+TEXTS_A_COMMIT = 512
 BATCH_ELSEWHERE = 64  # texts, so that all workers end at about the same time
 HALF, SINGLE = "<f2", "<f4"
 Text = tuple[str, str]  # the hash of a text, and the text
@@ -94,9 +94,9 @@ class VectorStore:
 
     def _computed(self, todo: list[Text]) -> Iterator[list[tuple[str, np.ndarray]]]:
         """Yield the vectors of new texts in lists, one for each commit."""
-        if self._each is None or len(todo) < BATCH:
-            for start in range(0, len(todo), BATCH):
-                batch = todo[start : start + BATCH]
+        if self._each is None or len(todo) < TEXTS_A_COMMIT:
+            for start in range(0, len(todo), TEXTS_A_COMMIT):
+                batch = todo[start : start + TEXTS_A_COMMIT]
                 vectors = self.encoder.encode([text for _, text in batch]).astype(self._form)
                 yield [(key, vector) for (key, _), vector in zip(batch, vectors, strict=True)]
             return
@@ -105,7 +105,7 @@ class VectorStore:
         waiting: list[tuple[str, np.ndarray]] = []
         for keys, vectors in self._each(encode_elsewhere, batches):
             waiting += zip(keys, vectors, strict=True)
-            if len(waiting) >= BATCH:
+            if len(waiting) >= TEXTS_A_COMMIT:
                 yield waiting
                 waiting = []
         if waiting:

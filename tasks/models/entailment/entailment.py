@@ -31,13 +31,13 @@ CLAIM, EVIDENCE = 64, 176  # tokens that are read of either
 class Entailment:
     """Judges pairs of evidence and claim, in English; each takes some milliseconds."""
 
-    def __init__(self, weights: Path = WEIGHTS) -> None:
+    def __init__(self) -> None:
         """Load the weights and the graph, which takes a second the first time ever."""
-        rows = load_weights(weights, {f"{VERDICT}.weight", f"{VERDICT}.bias"})
+        rows = load_weights(WEIGHTS, {f"{VERDICT}.weight", f"{VERDICT}.bias"})
         self._verdict, self._bias = rows[f"{VERDICT}.weight"].T, rows[f"{VERDICT}.bias"]
         self._own_words = load_weights(ON_MINILM, {OWN_WORDS})[OWN_WORDS]
-        name = f"entailment-{entailment_id(weights)}-{RECIPE}-layers.onnx"
-        self._session = opened(cached_file(name, lambda: _graph(weights)))
+        name = f"entailment-{entailment_id()}-{RECIPE}-layers.onnx"
+        self._session = opened(cached_file(name, _graph))
         self._threads = min(os.cpu_count() or 1, 8)
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -67,15 +67,15 @@ def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
 
 
 @cache
-def entailment_id(weights: Path = WEIGHTS) -> str:
+def entailment_id() -> str:
     """Return a name for the weights and those that they build on."""
-    files = (ON_MINILM, weights)
+    files = (ON_MINILM, WEIGHTS)
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
-def _graph(weights: Path) -> bytes:
+def _graph() -> bytes:
     packaged = load_file(str(checked_weights(minilm_folder())))
-    rows = packaged | load_weights(ON_MINILM) | load_weights(weights)
+    rows = packaged | load_weights(ON_MINILM) | load_weights(WEIGHTS)
     return build_states_graph(rows, {"states": LAYERS}, pairs=True)
 
 

@@ -31,7 +31,7 @@ from warehouse.durable import checksum
 from warehouse.journal import Journal
 from warehouse.live import latest, record, record_all
 
-TOGETHER = 1_000  # decisions per commit, and the latest that are kept in memory
+DECISIONS_A_COMMIT = 1_000  # and the latest that are kept in memory
 Source = Literal["labels", "feedback"]
 Outcome = Literal["counted", "repeated", "unknown"]
 
@@ -173,7 +173,7 @@ class Bandit:
         made: dict[str, BanditDecision] = {}
         waiting = iter(questions.items())
         with self._lock:
-            while some := dict(islice(waiting, TOGETHER)):
+            while some := dict(islice(waiting, DECISIONS_A_COMMIT)):
                 made |= self._decide(some)
         return made
 
@@ -187,7 +187,7 @@ class Bandit:
             made[question] = self._decided(ids[question], question, context)
         record_all(self._live, {BanditDecision: [made[question] for question in fresh]})
         self._latest |= {made[question].decision_id: made[question] for question in fresh}
-        while len(self._latest) > TOGETHER:
+        while len(self._latest) > DECISIONS_A_COMMIT:
             del self._latest[next(iter(self._latest))]
         return made
 

@@ -5,7 +5,7 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.neighbours import expanded
 
-TOGETHER = 64
+SETS_AT_ONCE = 64
 """Sets of nodes that are examined at once; each has one bit of a 64-bit number."""
 
 HUB = 2_000
@@ -18,7 +18,7 @@ MOST_EDGES = 2_000
 
 
 class NodeSets:
-    """Up to TOGETHER sets of nodes, as one bit mask per node of the graph; for one thread."""
+    """Up to SETS_AT_ONCE sets of nodes, as one bit mask per node of the graph; for one thread."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

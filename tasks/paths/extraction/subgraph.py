@@ -12,7 +12,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.extraction.edges import (
-    TOGETHER,
+    SETS_AT_ONCE,
     EdgeLikeness,
     NodeSets,
     as_triples,
@@ -43,8 +43,8 @@ class SubgraphExtraction:
         sets = NodeSets(self._graph)
         likeness = EdgeLikeness(self._graph, self._vectors.nodes, self._relations)
         extracted: list[Extracted] = []
-        for start in range(0, len(questions), TOGETHER):
-            batch = questions[start : start + TOGETHER]
+        for start in range(0, len(questions), SETS_AT_ONCE):
+            batch = questions[start : start + SETS_AT_ONCE]
             sets.fill(*self._members(batch, sets))
             edges, bits = sets.edges()
             places, among = members(bits)
@@ -58,8 +58,8 @@ class SubgraphExtraction:
     def nodes(self, questions: Sequence[GroundedQuestion]) -> list[Nodes]:
         """Return the nodes that are kept for each question: named ones, then common neighbours."""
         sets, kept = NodeSets(self._graph), []
-        for start in range(0, len(questions), TOGETHER):
-            batch = questions[start : start + TOGETHER]
+        for start in range(0, len(questions), SETS_AT_ONCE):
+            batch = questions[start : start + SETS_AT_ONCE]
             places, nodes = self._members(batch, sets)
             kept += [nodes[places == place] for place in range(len(batch))]
         return kept

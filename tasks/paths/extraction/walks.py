@@ -14,8 +14,9 @@ from tasks.paths.path import Extracted, GroundedQuestion, Path, Strategy
 from tasks.paths.policy.beam import WIDTH, LikelyTrail, Proposal, proposals, search_trails
 from tasks.paths.policy.network import GraphPolicy
 from tasks.paths.policy.rewards import rewarded
-from tasks.paths.policy.trails import READ_FEATURES, Reading, Trail, readings_of
+from tasks.paths.policy.trails import Reading, Trail, readings_of
 from tasks.paths.policy.train import TrainedPolicy
+from tasks.programs.planner.features import NAME_FEATURES
 
 MOST_ENDS = 5  # nodes of the best answer to which paths are shown
 UNLIKELY = -30.0  # the log-probability of paths that the policy did not find
@@ -62,7 +63,7 @@ class PolicyWalks:
         named = np.concatenate([np.zeros(0, np.int32), *(reading.nodes for reading in readings)])
         others = np.setdiff1d(question.sources, named)
         if len(others):
-            no_name = np.zeros(READ_FEATURES, np.float32)
+            no_name = np.zeros(NAME_FEATURES, np.float32)
             readings.append(Reading(others, question.text, no_name))
         return search_trails(self.on_graph, readings, self.width)
 

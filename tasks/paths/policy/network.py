@@ -17,16 +17,24 @@ from typing import Any
 import numpy as np
 
 from tasks.graphs.graph import Graph
-from tasks.paths.policy.trails import READ_FEATURES, Hop, Reading, Trail
-from tasks.programs.planner.features import OVERLAPS, named_share, overlap, relation_features
+from tasks.paths.policy.trails import Hop, Reading, Trail
+from tasks.programs.planner.features import (
+    FEW,
+    NAME_FEATURES,
+    NAME_WEIGHTS,
+    OVERLAPS,
+    bags_in_a_row,
+    log_sums,
+    named_share,
+    overlap,
+    relation_features,
+)
 
 QUESTION_BUCKETS = 1 << 14
 RELATION_BUCKETS = 1 << 11
 SHARED = OVERLAPS + 1
 WALKED = 3  # whether the hop undoes the last one, repeats it, or takes a relation again
-FEW = 2.0  # training questions that meant a hop; with so many, it is trusted by half
 STOP = -1
-READ = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of the readings' features
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class NetworkShape:
             "shared": (SHARED,),
             "unseen": (SHARED,),
             "walked": (WALKED,),
-            "read": (READ_FEATURES,),
+            "read": (NAME_FEATURES,),
             "uses": (RELATION_BUCKETS,),
         }
 
@@ -95,7 +103,7 @@ class PolicyNetwork:
         weights["place"] += torch.eye(shape.width)
         weights["shared"] += 1
         weights["stop_bias"] += 1
-        weights["read"] = torch.tensor(READ)
+        weights["read"] = torch.tensor(NAME_WEIGHTS)
         return cls(shape, weights)
 
 
@@ -174,7 +182,8 @@ class GraphPolicy:
             np.concatenate([states.hops, states.walked.ravel()]), return_inverse=True
         )
         real = used[used != STOP]
-        bags, offsets = _flat([self._bags[hop] for hop in real])
+        in_a_row = bags_in_a_row([self._bags[hop] for hop in real])
+        bags, offsets = map(torch.from_numpy, in_a_row)
         named = embedding_bag(bags, weights["relation"], offsets, mode="mean")
         vectors = torch.from_numpy(self.vectors[real // 2].astype(np.float32))
         both = torch.einsum("hd,sdw->shw", vectors, weights["vector"])
@@ -247,25 +256,10 @@ def log_shares(scores: Any, owners: Any, count: int) -> Any:
     return scores - log_sums(scores, owners, count)[owners]
 
 
-def log_sums(scores: Any, owners: Any, count: int) -> Any:
-    """Return the logarithms of the sums of exponentials of each owner's scores: (count,)."""
-    import torch
-
-    top = torch.full((count,), -1e9).scatter_reduce(0, owners, scores.detach(), "amax")
-    sums = torch.zeros(count).index_add(0, owners, (scores - top[owners]).exp())
-    return sums.clamp(min=1e-30).log() + top
-
-
 def _bag_sums(table: Any, bags: Sequence[np.ndarray], mode: str) -> Any:
+    import torch
     from torch.nn.functional import embedding_bag
 
-    grams, offsets = _flat([bag % len(table) for bag in bags])
+    in_a_row = bags_in_a_row([bag % len(table) for bag in bags])
+    grams, offsets = map(torch.from_numpy, in_a_row)
     return embedding_bag(grams, table, offsets, mode=mode)
-
-
-def _flat(bags: Sequence[np.ndarray]) -> tuple[Any, Any]:
-    import torch
-
-    offsets = np.cumsum([0, *(len(bag) for bag in bags)])[:-1]
-    flat = np.concatenate([np.zeros(0, np.int64), *bags])
-    return torch.from_numpy(flat), torch.from_numpy(offsets)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.path import Path, Step
-from tasks.programs.planner.features import content_features, question_features
+from tasks.programs.planner.features import content_features, name_features, question_features
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.programs.planner.writer import written_names
 from tasks.text.question import analyse
@@ -23,7 +23,6 @@ Hop = tuple[int, bool]  # relation; whether it is walked from tail to head
 
 MOST_NODES = 2_000  # from which the next hop is walked
 WAYS = 16  # walks along one trail to one node that are compared
-READ_FEATURES = 5
 _PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
 
@@ -31,8 +30,7 @@ _PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 class Reading:
     """One reading of a question: the nodes that it starts from, and its words without their name.
 
-    `features` are numbers about the name, float32 (READ_FEATURES,): how much of the question it
-    covers, whether it is quoted, its length, whether it is capitalised, and the nodes' edges.
+    `features` are those of `name_features`.
     """
 
     nodes: Nodes
@@ -60,16 +58,7 @@ def readings_of(text: str, graph: Graph) -> list[Reading]:
     for topic in topics_in(question, graph):
         if _is_cut_from(topic, written):
             continue
-        some = topic.nodes[:20]
-        degree = (graph.out_offsets[some + 1] - graph.out_offsets[some]).sum()
-        features = (
-            topic.share,
-            topic.quoted,
-            np.log1p(len(topic.name)) / 4,
-            any(character.isupper() for character in topic.name),
-            np.log1p(degree) / 10,
-        )
-        readings.append(Reading(topic.nodes, topic.masked, np.array(features, np.float32)))
+        readings.append(Reading(topic.nodes, topic.masked, name_features(topic, graph)))
     return readings
 
 

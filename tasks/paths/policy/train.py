@@ -26,9 +26,9 @@ from tasks.paths.policy.network import (
     NetworkShape,
     PolicyNetwork,
     States,
-    log_sums,
 )
 from tasks.paths.policy.plan import PolicyPlan
+from tasks.programs.planner.features import log_sums
 from tasks.progress import Report, silent
 from warehouse import durable
 

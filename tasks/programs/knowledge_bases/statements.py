@@ -19,7 +19,7 @@ from tasks.text.languages import is_chinese
 from warehouse.asserted import ASSERTED
 
 MOST_STATEMENTS = 2_000  # around the given entities together
-BATCH = 5_000  # rows that are read at once where all are
+ROWS_AT_ONCE = 5_000  # where all are read
 STATEMENT = "statement"
 
 _STATED = (
@@ -122,7 +122,7 @@ def statements_of_all(con: duckdb.DuckDBPyConnection, least: float) -> Iterator[
     `least` is the least confidence. Of an entity, the most confident statements come first.
     """
     found = con.execute(_ALL, {"least": least})
-    while rows := found.fetchmany(BATCH):
+    while rows := found.fetchmany(ROWS_AT_ONCE):
         yield from ((row[0], _stated(row[1:])) for row in rows)
 
 

@@ -1,18 +1,27 @@
-"""Questions and relations as bags of hashed n-grams, and how much the two overlap."""
+"""Questions and relations as bags of hashed n-grams, and how much the two overlap.
+
+The planner and the policy of paths share these features, and what they do with them.
+"""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from tasks.programs.planner.topics import SLOT
+from tasks.graphs.graph import Graph
+from tasks.programs.planner.topics import SLOT, Topic
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN, is_chinese
 from tasks.text.stems import english_stem
 
 MOST_GRAMS = 160  # per question
+NAME_FEATURES = 5
+NAME_WEIGHTS = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of these
+FEW = 2.0  # examples that meant a hop; with so many, what was learned of it has half its weight
 _TOKEN = re.compile(rf"{SLOT}|\w+|[^\w\s]")
 _CHINESE_TOKEN = re.compile(rf"{SLOT}|[a-z0-9]+|[^\s]")
 _WORDS = re.compile(r"[^\W_]+")
@@ -34,6 +43,24 @@ def content_features(masked: str) -> np.ndarray:
     """Return the hashes of a masked question's content words, int64 (words,)."""
     words = [t for t in _tokens(masked) if _WORDS.fullmatch(t) and t not in FUNCTION_WORDS]
     return np.array([_hash(word) for word in words], np.int64)
+
+
+def name_features(topic: Topic, graph: Graph) -> np.ndarray:
+    """Return numbers about the name that a question is about, float32 (NAME_FEATURES,).
+
+    How much of the question it covers, whether it is quoted, its length, whether it is capitalised,
+    and the edges of its first nodes.
+    """
+    some = topic.nodes[:20]
+    degree = (graph.out_offsets[some + 1] - graph.out_offsets[some]).sum()
+    features = (
+        topic.share,
+        topic.quoted,
+        np.log1p(len(topic.name)) / 4,
+        any(character.isupper() for character in topic.name),
+        np.log1p(degree) / 10,
+    )
+    return np.array(features, np.float32)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -106,6 +133,21 @@ def named_share(masked: str, relation: str) -> float:
     joined = question.replace(" ", "")
     by_pairs = sum(pair in joined for pair in pairs) / len(pairs) if pairs else 0.0
     return max(_share_of(content_words, question), by_pairs)
+
+
+def bags_in_a_row(bags: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the n-grams of all bags, one bag after the other, and where each begins: int64."""
+    begins = np.cumsum([0, *(len(bag) for bag in bags)])[:-1]
+    return np.concatenate([np.zeros(0, np.int64), *bags]), begins
+
+
+def log_sums(scores: Any, owners: Any, count: int) -> Any:
+    """Return the logarithms of the sums of exponentials of each owner's scores: (count,)."""
+    import torch
+
+    top = torch.full((count,), -1e9).scatter_reduce(0, owners, scores.detach(), "amax")
+    sums = torch.zeros(count).index_add(0, owners, (scores - top[owners]).exp())
+    return sums.clamp(min=1e-30).log() + top
 
 
 def _share_of(words: tuple[str, ...], question: str) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.models.one_thread import one_thread
 from tasks.programs.planner.explained import Absences, Explained
+from tasks.programs.planner.features import log_sums
 from tasks.programs.planner.path_model import (
     LONGEST,
     TABLES,
@@ -41,7 +42,7 @@ from tasks.text.question import analyse
 EPOCHS = (3, 6)  # passes over the examples; a held-out part of them decides how many
 HELD = 10  # every tenth example is held out
 ENOUGH = 200  # examples; with fewer, none is held out
-BATCH = 32
+QUESTIONS_A_STEP = 32
 RATE = 0.01
 SEARCHED = 800  # questions for which all paths of three hops are tried; later ones get known paths
 SEEN = 2  # questions that a path must explain to become a candidate for others
@@ -224,8 +225,8 @@ def _mean_loss(model: PathModel, graph: Graph, explained: list[Explained]) -> fl
     import torch
 
     encoding, total = Encoding(graph), 0.0
-    for start in range(0, len(explained), BATCH):
-        chosen = explained[start : start + BATCH]
+    for start in range(0, len(explained), QUESTIONS_A_STEP):
+        chosen = explained[start : start + QUESTIONS_A_STEP]
         with torch.no_grad():
             total += float(_loss(model, encoding, chosen)) * len(chosen)
     return total / len(explained)
@@ -251,13 +252,13 @@ def _fit(
     groups: list[dict[str, Any]] = [{"params": others}, {"params": few, "lr": FEW_RATE}]
     optimizers = [torch.optim.SparseAdam(tables, RATE), torch.optim.Adam(groups, RATE)]
     random = np.random.default_rng(seed)
-    steps = -(-len(explained) // BATCH) * epochs
+    steps = -(-len(explained) // QUESTIONS_A_STEP) * epochs
     schedules = [torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.05, steps) for o in optimizers]
     done = 0
     for _ in range(epochs):
         order = random.permutation(len(explained))
-        for start in range(0, len(order), BATCH):
-            sampled = [explained[n].sample(random) for n in order[start : start + BATCH]]
+        for start in range(0, len(order), QUESTIONS_A_STEP):
+            sampled = [explained[n].sample(random) for n in order[start : start + QUESTIONS_A_STEP]]
             chosen = [absences.without_some(example) for example in sampled]
             for optimizer in optimizers:
                 optimizer.zero_grad()
@@ -277,15 +278,6 @@ def _loss(model: PathModel, encoding: Encoding, examples: Sequence[Explained]) -
     batch = encoding.batch([example.rows for example in examples])
     fit = torch.from_numpy(np.concatenate([example.fit for example in examples]))
     scores, question = model.scores(batch), torch.from_numpy(batch.question)
-    every = _log_sums(scores, question, len(examples))
-    meant = _log_sums(scores + fit.clamp(min=1e-9).log(), question, len(examples))
+    every = log_sums(scores, question, len(examples))
+    meant = log_sums(scores + fit.clamp(min=1e-9).log(), question, len(examples))
     return (every - meant).mean()
-
-
-def _log_sums(scores: Any, question: Any, questions: int) -> Any:
-    """Return the logarithm of the sum of exponentials of each question's scores."""
-    import torch
-
-    top = torch.full((questions,), -1e9).scatter_reduce(0, question, scores.detach(), "amax")
-    sums = torch.zeros(questions).index_add(0, question, (scores - top[question]).exp())
-    return sums.log() + top

@@ -19,8 +19,12 @@ from safetensors.numpy import load_file, save
 
 from tasks.graphs.graph import Graph
 from tasks.programs.planner.features import (
+    FEW,
+    NAME_WEIGHTS,
     OVERLAPS,
+    bags_in_a_row,
     content_features,
+    name_features,
     overlap,
     question_features,
     relation_features,
@@ -35,9 +39,7 @@ QUESTION_BUCKETS = 1 << 17
 RELATION_BUCKETS = 1 << 15
 PATH_BUCKETS = 1 << 14
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
-FEW = 2.0  # examples that mean a hop; with so many, its vectors have half their weight
 MANY = 1e6  # examples assumed for each hop if the model did not count them
-READ = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of the topic's features
 LENGTH_BIAS = (0.0, -1.0, -2.0)  # first scores of paths of one, two and three hops
 TRUST = ("unseen", "strange")  # weights used where the learned vectors are not trusted
 NO_TRUST = {  # in models of releases that always trusted
@@ -66,7 +68,7 @@ class Rows:
     hops: np.ndarray  # int64 (candidates, 3): number of the hop, -1 for none
     lengths: np.ndarray  # int64 (candidates,)
     shared: np.ndarray  # float32 (candidates, 3 * OVERLAPS)
-    topics: np.ndarray  # float32 (candidates, TOPIC_FEATURES)
+    topics: np.ndarray  # float32 (candidates, NAME_FEATURES)
     paths: np.ndarray  # int64 (candidates,)
     trusted: np.ndarray  # float32 (candidates, 3): 0 for a hop to be scored as one never learned
     unknown: np.ndarray  # float32 (candidates,): unknown share of content words
@@ -105,7 +107,7 @@ class Encoding:
         """Return the candidates of one question as arrays."""
         topics = list({id(candidate.topic): candidate.topic for candidate in candidates}.values())
         numbers = {id(topic): number for number, topic in enumerate(topics)}
-        features = [_topic_features(self.graph, topic) for topic in topics]
+        features = [name_features(topic, self.graph) for topic in topics]
         words = [content_features(topic.masked) for topic in topics]
         known = [share_known(w, self._known) if len(w) else 1.0 for w in words]
         readings = np.array([numbers[id(candidate.topic)] for candidate in candidates], np.int64)
@@ -141,12 +143,12 @@ class Encoding:
         columns["readings"] += firsts[question]
         hops = columns["hops"]
         used, hops[hops >= 0] = np.unique(hops[hops >= 0], return_inverse=True)
-        question_grams, offsets = _bagged(grams)
+        question_grams, offsets = bags_in_a_row(grams)
         return CandidateBatch(
             rows=Rows(grams, [], **columns),
             question=question,
             readings=(question_grams % QUESTION_BUCKETS, offsets),
-            relations=_bagged([self._bag(int(hop)) for hop in used]),
+            relations=bags_in_a_row([self._bag(int(hop)) for hop in used]),
             names=np.array([self.name_bucket(int(hop)) for hop in used], np.int64),
         )
 
@@ -177,22 +179,6 @@ def share_known(grams: np.ndarray, known: np.ndarray) -> float:
     return float((known[places] == grams).mean())
 
 
-def _bagged(bags: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    lengths = np.array([0, *(len(bag) for bag in bags[:-1])], np.int64)
-    return np.concatenate(bags), lengths.cumsum()
-
-
-def _topic_features(graph: Graph, topic: Topic) -> list[float]:
-    degree = sum(graph.out_offsets[n + 1] - graph.out_offsets[n] for n in topic.nodes[:20].tolist())
-    return [
-        topic.share,
-        float(topic.quoted),
-        np.log1p(len(topic.name)) / 4,
-        float(any(character.isupper() for character in topic.name)),
-        float(np.log1p(degree)) / 10,
-    ]
-
-
 class WordModel:
     """Scores paths before anything was learned; scores are comparable within one question only.
 
@@ -205,7 +191,7 @@ class WordModel:
     def ranking(self, batch: CandidateBatch) -> np.ndarray:
         """Return the score of each candidate, float32 (candidates,)."""
         rows = batch.rows
-        read, lengths = (np.array(weights, np.float32) for weights in (READ, LENGTH_BIAS))
+        read, lengths = (np.array(weights, np.float32) for weights in (NAME_WEIGHTS, LENGTH_BIAS))
         scores: np.ndarray = rows.shared.sum(1) + rows.topics @ read + lengths[rows.lengths - 1]
         return scores
 
@@ -315,7 +301,7 @@ class PathModel(LearnedModel):
             "shared": torch.ones(LONGEST * OVERLAPS).requires_grad_(),
             "unseen": torch.zeros(LONGEST * OVERLAPS).requires_grad_(),
             "strange": torch.zeros(LONGEST * 2).requires_grad_(),
-            "read": torch.tensor(READ).requires_grad_(),
+            "read": torch.tensor(NAME_WEIGHTS).requires_grad_(),
         }
 
     def ranking(self, batch: CandidateBatch) -> np.ndarray:

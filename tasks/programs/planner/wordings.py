@@ -103,15 +103,16 @@ class Wordings:
 
     def best(self, question: Question) -> Meant | None:
         """Return the path that a question most probably means; None if none is clear."""
+        known = {_bare(masked): path for masked, path in self.learned}
         candidates = [
             candidate
             for topic in topics_in(question, self.graph)
-            if not _NAMED.search(topic.masked)  # a name that says more than the path would
+            # A name says more than the path would, unless it is part of what was learned.
+            if _bare(topic.masked) in known or not _NAMED.search(topic.masked)
             for candidate in self._around(topic)
         ]
         if not candidates:
             return None
-        known = {_bare(masked): path for masked, path in self.learned}
         for one in candidates:
             if known.get(_bare(one.topic.masked)) == one.path:
                 return _meant(one, "said")

@@ -122,7 +122,7 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-BATCH = 10_000  # rows that are Python objects at a time
+ROWS_AT_ONCE = 10_000  # that are Python objects
 _TYPES = {"mentions": pa.int64(), "documents": pa.int64(), "weight": pa.float64()}
 
 
@@ -130,7 +130,7 @@ def _table(columns: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
     """Return the sorted rows as a table; columns that are not in `_TYPES` are strings."""
     schema = pa.schema([(name, _TYPES.get(name, pa.string())) for name in columns.split()])
     waiting, batches = iter(rows), []
-    while batch := list(islice(waiting, BATCH)):
+    while batch := list(islice(waiting, ROWS_AT_ONCE)):
         arrays = zip(*batch, strict=True)
         typed = [pa.array(column, kind) for column, kind in zip(arrays, schema.types, strict=True)]
         batches.append(pa.record_batch(typed, schema=schema))
