@@ -33,6 +33,7 @@ select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modal
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit)
 left join recalibrations r on r.fact_kind = 'triple' and r.engine = p.engine
+    and r.laid_out = (p.engine = 'rules' and m.confidence = (select stated_confidence from build_settings))
 where corrected(m.confidence, intercept, slope) >= if(
     m.relation in (select relation from ontology_relations),
     (select ontology_min_confidence from build_settings),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tasks.extract.extracted import Mention, evidence_columns, value_columns
+from tasks.extract.extracted import STATED, Mention, evidence_columns, value_columns
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.linked_tails import are_names
@@ -38,8 +38,6 @@ PLACE = re.compile(
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Texts seldom tell of shorter lives; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
-# The share of judged triples from tables and labels that were useful (docs/log.md).
-STATED = 0.85
 NAME_ENDS = re.compile(r"\s*[(（\[,，:：;；–—@]|\s[-|/]\s")  # in an item that begins with a name
 LONGEST_LABEL = 3  # words
 LONGEST_TITLE = 8  # words
