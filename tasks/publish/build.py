@@ -244,6 +244,7 @@ def derive(
         known,
         derivation.table("overrides"),
         recipe.ontology or Ontology(),
+        derivation.table("labels_beside")["labels"].to_pylist(),
     )
     derivation.hand_over("relation_names", names)
     derivation.compare_with(parent)
