@@ -44,11 +44,16 @@ where corrected(m.confidence, intercept, slope) >= if(
     (select min_confidence from build_settings)
 );
 
+-- What is useful is right, so a clause is at least as likely right as useful: of judged statements whose
+-- usefulness was above their confidence, .93 were right. Verdicts that lower the one lower the other.
 create table clause_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence)
+           replace (if(usefulness > corrected(m.confidence, intercept, slope),
+               corrected(m.confidence, intercept, slope), usefulness) as usefulness),
        m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_statement_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+from (select * replace (greatest(confidence, usefulness) as confidence) from j_statement_mentions) m
+join places p using (passage_id, engine, prompt_sha, commit)
 left join recalibrations r on r.fact_kind = 'statement' and r.engine = p.engine;
 
 create table description_statements as
