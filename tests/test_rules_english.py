@@ -399,7 +399,7 @@ def test_a_relation_speaks_in_the_tense_of_its_text(sentence: str, relation: str
 
 REPAIRED = """
 up to at least no later than 30 2 days after the trip - at large 3 M defaults makes CEO , Ann Lee 1
-March 2025 0800 123 456 afterwards Danube river No . 5
+March 2025 0800 123 456 afterwards Danube river No . 5 USD and half 2×10^3
 """.split()  # noqa: SIM905
 LABELS = ("nsubj", "obj", "obl", "nmod", "flat", "compound", "conj", "ROOT", "nummod", "case")
 
