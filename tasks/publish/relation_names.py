@@ -10,7 +10,7 @@ matter. So do labels of one table that would have one name.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,7 +77,7 @@ def name_relations(
     known: pa.Table,
     overrides: pa.Table,
     ontology: Ontology,
-    labels_beside: Iterable[Iterable[Sequence[str]]] = (),
+    labels_beside: Iterable[Iterable[Use]] = (),
 ) -> pa.Table:
     """Return the name of every stated relation.
 
@@ -188,7 +188,7 @@ def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meanin
 
 
 def _told_apart(
-    labels_beside: Iterable[Iterable[Sequence[str]]], meanings: Mapping[Use, Meaning]
+    labels_beside: Iterable[Iterable[Use]], meanings: Mapping[Use, Meaning]
 ) -> set[Use]:
     """Return the labels that mean the same as another beside them, so each is a name itself.
 
