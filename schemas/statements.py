@@ -27,7 +27,7 @@ RIGHTNESS = Field(description="Calibrated probability that it is right, 0 to 1."
 USEFULNESS = Field(
     None,
     description="Calibrated probability that it is right and serves a reader who sees it alone, 0 "
-    "to 1; null where a language model stated it.",
+    "to 1, in editions at most the confidence; null where a language model stated it.",
 )
 
 

@@ -28,6 +28,7 @@ LOCAL = pa.schema(
         "birth_places": pa.list_(pa.string()),
         "near_places": pa.list_(pa.string()),
         "ties": pa.list_(pa.string()),
+        "laid_out": pa.bool_(),
     }
 )
 ALIASES = pa.schema(

@@ -115,6 +115,22 @@ def test_verdicts_correct_the_confidence_of_facts_that_nobody_judged(refreshed, 
     assert almanac.rows(refreshed, query + "fact_kind <> 'triple'") == [{"lower": False}]
 
 
+def test_verdicts_on_cells_leave_the_confidence_of_sentences_as_it_is(refreshed, almanac):
+    table = "\n".join(f"| {name} | {name}ville |" for name in ("Anvia", "Brolo", "Cressia"))
+    text = f"| Country | Capital |\n|---|---|\n{table}\n\nNora Field was born in Ulm.\n"
+    (refreshed / "none.md").write_text(f"# Countries\n\n{text}")
+    built_again(refreshed)
+    home, query = Home(refreshed), "select relation, confidence from triples"
+    before = {row["relation"]: row["confidence"] for row in almanac.rows(refreshed, query)}
+    cells = draw(home, current(refreshed), Plan(limit=2, kinds=("triples",), relation="capital"))
+    keep_verdicts(home, [(fact, "useless") for fact in cells])
+    built_again(refreshed)
+    after = {row["relation"]: row["confidence"] for row in almanac.rows(refreshed, query)}
+    assert {name: after[name] < before[name] for name in ("capital", "born in")} == {
+        "capital": True, "born in": False
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
 def test_a_file_is_written_filled_in_and_read_back(name, own_home, tmp_path, almanac):
     path = tmp_path / name

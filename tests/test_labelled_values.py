@@ -76,3 +76,12 @@ def test_numbers_of_a_column_are_years_if_its_head_or_all_its_cells_say_so(
     rows = "\n".join(f"| {ship} | {cell} |" for ship, cell in zip(ships, cells, strict=False))
     found = read(f"| Ship | {head} |\n|---|---|\n{rows}", "", language=language)
     assert [triple["value_type"] for triple in found.triples] == kinds
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [("Born | Style", "person"), ("Capital | Style", "place"), ("Born | Capital", "unknown")],
+)
+def test_columns_tell_what_the_rows_are(columns, kind):
+    table = f"| Name | {columns} |\n| --- | --- | --- |\n| Ostrava Lind | Ulm | bright |\n"
+    assert {row["head_kind"] for row in read(table, "").triples} == {kind}

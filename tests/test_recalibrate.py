@@ -7,6 +7,7 @@ import pytest
 
 from schemas.verdicts import Verdict
 from tasks.audit import wilson
+from tasks.extract.extracted import STATED
 from tasks.publish.recalibrate import (
     SPREAD_OF_MODELS,
     SPREAD_OF_RULES,
@@ -69,6 +70,22 @@ def test_kinds_and_engines_have_lines_of_their_own():
     # Nothing is known beforehand of how right models are, so their verdicts weigh more.
     assert lines["triple", "openai"]["intercept"] < lines["triple", "rules"]["intercept"] < 0
     assert recalibrations(Verdict.to_table([])).num_rows == 0
+
+
+def test_verdicts_on_cells_say_nothing_about_sentences():
+    lines = recalibrations(
+        Verdict.to_table(
+            VERDICT | {"fact_id": f"{given} {n}", "fact_kind": "triple", "engine": engine}
+            | {"engine_confidence": given, "verdict": verdict}
+            for engine, given, verdict in [
+                ("rules", STATED, "wrong"), ("rules", 0.8, "useful"), ("openai", STATED, "useful")
+            ]
+            for n in range(9)
+        )
+    ).to_pylist()  # fmt: skip
+    assert {(row["engine"], row["laid_out"]): row["intercept"] > 0 for row in lines} == {
+        ("openai", False): True, ("rules", False): True, ("rules", True): False
+    }  # fmt: skip
 
 
 def test_what_is_useless_is_right_which_is_all_that_the_confidence_of_statements_says():

@@ -114,6 +114,16 @@ def test_modifiers_tell_labels_apart_that_the_vocabulary_lacks() -> None:
     assert similarity("last name", "first name") < SYNONYM == similarity("mayor", "first mayor")
 
 
+def test_columns_of_one_table_are_no_one_relation() -> None:
+    columns = ["2011 harvest", "2012 harvest", "Keeper", "Former keeper", "Founded", "founded in"]
+    table, rows = stated(*((column, 1) for column in columns)), [[[c, "thing"] for c in columns]]
+    made = name_relations(table, NONE_KNOWN, NO_OVERRIDES, Ontology(), rows).to_pylist()
+    relations = {row["wording"]: row["relation"] for row in made}
+    assert relations["2011 harvest"] == "2011 harvest" != relations["2012 harvest"]
+    assert relations["Keeper"] != relations["Former keeper"]
+    assert names(table)["2011 harvest"] == names(table)["2012 harvest"]
+
+
 def test_the_vocabulary_knows_common_relations_by_many_wordings() -> None:
     assert meaning_of("wife of") == meaning_of("was married to") == meaning_of("配偶")
     born, written = meaning_of("born in"), meaning_of("written by")

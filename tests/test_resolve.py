@@ -378,6 +378,14 @@ def test_names_that_only_look_like_variants_stay_apart(names: str) -> None:
     assert len(run(apart(*names.split("/"))).entities) == 2
 
 
+def test_what_a_table_has_in_two_cells_is_two_things() -> None:
+    for pair in (("Castle Brook", "Castlebrook"), ("Northern Ebb Dominion", "NED")):
+        cells = [mention("d", name, laid_out=True) for name in pair]
+        assert len(run(cells).entities) == 2
+        assert len(run([*cells[:1], mention("d", pair[1])]).entities) == 1
+    assert len(run(together("Castle Brook", "Castlebrook", kind="place")).entities) == 2
+
+
 def test_what_a_person_is_makes_no_other_person() -> None:
     rows = [
         mention("a", "Sociologist Nora Field", "person"),

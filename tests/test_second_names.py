@@ -2,6 +2,7 @@
 
 import pytest
 
+from tasks.publish.resolve.kinds import Believed
 from tests.mention_tables import alias, groups, ids, mention, run
 
 
@@ -152,3 +153,23 @@ def test_no_guess_contradicts_what_texts_state_of_a_name_of_several_words() -> N
 def test_what_is_no_name_of_one_person_has_no_surname(name: str, short: str) -> None:
     rows = [mention("d", name, "person"), mention("d", short, "person", mentions=9)]
     assert len(set(ids(run(rows)).values())) == 2
+
+
+def test_a_word_in_capitals_is_no_person_unless_the_document_writes_persons_so() -> None:
+    pair = [mention("d", "Ada", "person"), mention("d", "ADA", "thing")]
+    assert len(groups(run(pair))) == 2
+    assert len(groups(run([pair[0], mention("d", "ADA", "person")]))) == 1
+    several = [mention("d", "Eva", "person"), mention("d", "EVA", "organisation")]
+    assert len(groups(run([*pair, *several]))) == 2
+    full = [mention("e", "Ada Moe", "person", mentions=9), mention("d", "Ada Moe", "person")]
+    found = ids(run([*pair, *full]))
+    assert found["d", "Ada"] == found["d", "Ada Moe"] != found["d", "ADA"]
+
+
+def test_a_kind_is_guessed_apart_for_a_word_in_capitals() -> None:
+    of_kinds = {"Ada": [0.0, -9, -9, -9, -9, -9], "ADA": [-9, -9, -9, -9, -9, 0.0]}
+    rows = [
+        {"name": name, "kind": "unknown", "mentions": 1, "scored": 1, "kind_scores": scores}
+        for name, scores in of_kinds.items()
+    ]
+    assert [Believed(rows).kind(row) for row in rows] == ["person", "thing"]

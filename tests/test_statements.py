@@ -281,6 +281,9 @@ Up to 6 % of the salary can be contributed to the fund. | Up to 6 % of the salar
   | can be contributed to | the fund
 The API allows up to 500 calls. | The API | allows | up to 500 calls
 The number is 0800 123 456. | The number | is | 0800 123 456
+The tour takes three and a half days. | The tour | takes | three and a half days
+The comet weighs 4.1×10^9 kg. | The comet | weighs | 4.1×10^9 kg
+The lamp costs USD 4,200. | The lamp | costs | USD 4,200
 The deadline is 1 March 2025. | The deadline | is | 1 March 2025
 Lars uses an at-large system. | Lars | uses | an at-large system
 7-Eleven operates stores. | 7-Eleven | operates | stores

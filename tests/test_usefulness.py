@@ -44,6 +44,7 @@ def test_statements_below_the_least_usefulness_stay_in_the_journal(tmp_path: Pat
         refresh(home, [str(tmp_path / "tornby.md")], settings)
         table = home.editions.current().table(schemas.Statement)
         published[least] = set(table["subject"].to_pylist())
+        assert all(row["usefulness"] <= row["confidence"] for row in table.to_pylist())
     read = home.journal.table(StatementMention)["subject"].to_pylist()
     assert published[0.0] == set(read)
     assert "We" not in published[0.7] <= published[0.0]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORDS = {key: key for key in (*KEYS, "s", "q")} | {word: key for key, word in KEYS.items()}
 ASKED = "useful (u), useless (n), wrong (w), skip (s) or stop (q)? "
 PRECISION = ("by", "group", "verdicts", "useful", "useful_low", "useful_high", "useless", "wrong")
-CONFIDENCE = ("fact_kind", "engine", "verdicts", "intercept", "slope", "corrected_0.7")
+CONFIDENCE = ("fact_kind", "engine", "laid_out", "verdicts", "intercept", "slope", "corrected_0.7")
 
 
 class AuditFacts(Job):

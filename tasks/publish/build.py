@@ -27,6 +27,7 @@ from schemas.ontology import Ontology
 from schemas.paths import PolicyTraining
 from schemas.row import Row
 from schemas.verdicts import Verdict
+from tasks.extract.extracted import STATED
 from tasks.ingest.formats import near_duplicates, with_a_common_band
 from tasks.ontology.read import ontology_sha
 from tasks.progress import Report
@@ -193,6 +194,7 @@ def derive(
         engine=recipe.engine,
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,
+        stated_confidence=STATED,
         min_confidence=recipe.min_confidence,
         min_usefulness=recipe.min_usefulness,
         ontology_min_confidence=(recipe.ontology or Ontology()).least_confidence(
@@ -242,6 +244,7 @@ def derive(
         known,
         derivation.table("overrides"),
         recipe.ontology or Ontology(),
+        derivation.table("labels_beside")["labels"].to_pylist(),
     )
     derivation.hand_over("relation_names", names)
     derivation.compare_with(parent)

@@ -1,19 +1,23 @@
 """Recalibrate the confidence of a home's engines by people's verdicts: Platt scaling, shrunk.
 
 Per kind of fact and engine, P(useful) = sigmoid(intercept + slope * log odds of the engine's
-confidence) (Platt 1999); a statement's confidence says only that it is right, so P(not wrong).
-Intercept and slope have normal priors around 0 and 1. For the rules, the priors are as wide as the
-spread of lines fitted to single corpora on which the weights were not trained
-(`python -m benchmarks.corpus_lines`). The prior for language models is wide, because none of their
-facts have been judged and their confidence depends only on the form of their match.
+confidence) (Platt 1999); a statement's confidence says only that it is right, so P(not wrong). What
+the rules take from tables and labels has one confidence and tells nothing about sentences, so it
+has a line of its own. Intercept and slope have normal priors around 0 and 1. For the rules, the
+priors are as wide as the spread of lines fitted to single corpora on which the weights were not
+trained (`python -m benchmarks.corpus_lines`). The prior for language models is wide, because none
+of their facts have been judged and their confidence depends only on the form of their match.
 """
 
 import math
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from tasks.extract.extracted import STATED
 
 SPREAD_OF_RULES = (0.35, 0.1)  # standard deviations of intercept and slope
 SPREAD_OF_MODELS = (1.0, 0.5)
@@ -36,21 +40,29 @@ class Line:
 
 
 def recalibrations(verdicts: pa.Table) -> pa.Table:
-    """Return the lines of the verdicts in force: fact_kind, engine, intercept, slope, verdicts."""
-    rows = sorted(verdicts.to_pylist(), key=lambda row: (row["fact_kind"], row["engine"]))
+    """Return the lines of the verdicts in force.
+
+    Columns: fact_kind, engine, laid_out (from tables and labels), intercept, slope, verdicts.
+    """
+    rows = sorted(verdicts.to_pylist(), key=_line_of)
     found = []
-    for (kind, engine), group in groupby(rows, lambda row: (row["fact_kind"], row["engine"])):
+    for (kind, engine, laid_out), group in groupby(rows, _line_of):
         judged, right = list(group), kind == "statement"
         line = fit_line(
             [row["engine_confidence"] for row in judged],
             [row["verdict"] != "wrong" if right else row["verdict"] == "useful" for row in judged],
             SPREAD_OF_RULES if engine == "rules" else SPREAD_OF_MODELS,
         )
-        found.append((kind, engine, line.intercept, line.slope, line.verdicts))
-    names = ["fact_kind", "engine", "intercept", "slope", "verdicts"]
-    types = [pa.string(), pa.string(), pa.float64(), pa.float64(), pa.int64()]
+        found.append((kind, engine, laid_out, line.intercept, line.slope, line.verdicts))
+    names = ["fact_kind", "engine", "laid_out", "intercept", "slope", "verdicts"]
+    types = [pa.string(), pa.string(), pa.bool_(), pa.float64(), pa.float64(), pa.int64()]
     columns = list(zip(*found, strict=True)) or [()] * len(names)
     return pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names)
+
+
+def _line_of(row: dict[str, Any]) -> tuple[str, str, bool]:
+    laid_out = row["engine"] == "rules" and row["engine_confidence"] == STATED
+    return row["fact_kind"], row["engine"], laid_out
 
 
 def fit_line(confidences: list[float], useful: list[bool], spread: tuple[float, float]) -> Line:

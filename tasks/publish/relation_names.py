@@ -6,11 +6,11 @@ wording becomes its name. People's corrections are applied last.
 
 What a language model writes is a name already, such as "first office" or "meaning of name": it
 stays unless the vocabulary or the ontology has it word for word, as its form lacks words that
-matter.
+matter. So do labels of one table that would have one name.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,11 +77,13 @@ def name_relations(
     known: pa.Table,
     overrides: pa.Table,
     ontology: Ontology,
+    labels_beside: Iterable[Iterable[Use]] = (),
 ) -> pa.Table:
     """Return the name of every stated relation.
 
     `stated` has columns wording, tail_end, head_sort, tail_sort, by_model and triples. `known` are
-    the names from earlier editions (RelationName), the newest last.
+    the names from earlier editions (RelationName), the newest last. `labels_beside` has lists of
+    labels, as pairs of wording and tail_end, each of one table or passage.
     """
     rows = stated.to_pylist()
     own = _of_ontology(ontology)
@@ -91,9 +93,10 @@ def name_relations(
     meanings = {use: _translated(meaning, own) for use, meaning in _by_use(groups).items()}
     _correct(meanings, overrides)
     corrections = _corrections_word_for_word(overrides)
+    names = _told_apart(labels_beside, meanings)
     meant = [
-        _of_model(row, ontology, own, corrections)
-        if row["by_model"]
+        _of_name(row, ontology, own, corrections)
+        if row["by_model"] or (row["wording"], row["tail_end"]) in names
         else meanings[row["wording"], row["tail_end"]]
         for row in rows
     ]
@@ -104,7 +107,7 @@ def name_relations(
     made = []
     for row, meaning in zip(rows, meant, strict=True):
         wording, end = row["wording"], row["tail_end"]
-        if not row["by_model"] and depends_on_kinds(wording):
+        if not row["by_model"] and (wording, end) not in names and depends_on_kinds(wording):
             by_kinds = meaning_of(wording, end, row["head_sort"], row["tail_sort"])
             meaning = _translated(by_kinds, own) if by_kinds else meaning
         entry = named.get(meaning.name)
@@ -184,13 +187,31 @@ def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meanin
     return Meaning(relation.name, meaning.turned != (form.turned != relation.turned))
 
 
-def _of_model(
+def _told_apart(
+    labels_beside: Iterable[Iterable[Use]], meanings: Mapping[Use, Meaning]
+) -> set[Use]:
+    """Return the labels that mean the same as another beside them, so each is a name itself.
+
+    Columns differ in what their forms lack: "2018 view" and "2023 view" are two relations.
+    """
+    apart: set[Use] = set()
+    for labels in labels_beside:
+        alike: dict[Meaning, list[Use]] = defaultdict(list)
+        for wording, end in labels:
+            alike[meanings[wording, end]].append((wording, end))
+        for uses in alike.values():
+            if len({plain_wording(wording).casefold() for wording, _ in uses}) > 1:
+                apart.update(uses)
+    return apart
+
+
+def _of_name(
     row: dict[str, Any],
     ontology: Ontology,
     own: dict[tuple[Any, ...], Meaning],
     corrections: dict[str, Meaning],
 ) -> Meaning:
-    """Return the meaning of a model's wording: its own words, unless they are listed."""
+    """Return the meaning of a wording that is a name: its own words, unless they are listed."""
     wording = plain_wording(row["wording"])
     words = wording.casefold()
     if words in corrections:

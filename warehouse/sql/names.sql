@@ -94,6 +94,10 @@ lives as (
     having bool_or(is_birth or is_death or is_birthplace)
 ),
 near as (select document_id, name, list(distinct place) as near_places from nearby group by all),
+cells as (
+    select distinct document_id, unnest([head, tail]) as name from triple_statements
+    where is_laid_out(engine, engine_confidence)
+),
 counted as (  -- texts come after counting: they take a hundred times the room
     select n.document_id, n.name, coalesce(nullif(n.kind, ''), 'unknown') as kind,
            count(*) as mentions, coalesce(bool_or(n.kind_stated), false) as kind_stated,
@@ -109,7 +113,8 @@ counted as (  -- texts come after counting: they take a hundred times the room
 select c.document_id, d.title, d.language, c.name, c.kind, c.kind_stated, c.scored, c.kind_scores,
        c.mentions, c.first_said,
        lower(c.name) = lower(d.title) as as_title, b.description, t.context,
-       l.born, l.died, l.birth_places, r.near_places, l.ties
+       l.born, l.died, l.birth_places, r.near_places, l.ties,
+       (c.document_id, c.name) in (from cells) as laid_out
 from counted c
 join documents d using (document_id)
 join (select passage_id, left(any_value(text), 300) as context from passages group by all) t

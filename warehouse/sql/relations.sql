@@ -23,6 +23,16 @@ select relation as wording, tail_end, head_sort, tail_sort, by_model, count(*) a
 from ended_triples group by all
 order by all;
 
+-- The labels that stand beside each other, in a table above all.
+create table labels_beside as
+select distinct list([wording, tail_end] order by wording, tail_end) as labels
+from (
+    select distinct passage_id, relation as wording, tail_end from ended_triples
+    where is_laid_out(engine, engine_confidence)
+)
+group by passage_id
+having count(*) > 1;
+
 -- What a language model states, and resolution makes the relation of a thing to itself: recorded by
 -- the first build after its extraction.
 create table self_loops as

@@ -26,6 +26,10 @@ create macro corrected(given, intercept, slope) as case when slope is null then 
         least(greatest(given, 0.001), 0.999) / (1 - least(greatest(given, 0.001), 0.999)))))), 3)
 end;
 
+-- What the rules take from tables and labels has one confidence.
+create macro is_laid_out(engine, given) as
+    engine = 'rules' and given = (select stated_confidence from build_settings);
+
 create table triple_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality, confidence),
        m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
@@ -33,17 +37,23 @@ select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modal
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit)
 left join recalibrations r on r.fact_kind = 'triple' and r.engine = p.engine
+    and r.laid_out = is_laid_out(p.engine, m.confidence)
 where corrected(m.confidence, intercept, slope) >= if(
     m.relation in (select relation from ontology_relations),
     (select ontology_min_confidence from build_settings),
     (select min_confidence from build_settings)
 );
 
+-- What is useful is right, so a clause is at least as likely right as useful: of judged statements whose
+-- usefulness was above their confidence, .93 were right. Verdicts that lower the one lower the other.
 create table clause_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence)
+           replace (if(usefulness > corrected(m.confidence, intercept, slope),
+               corrected(m.confidence, intercept, slope), usefulness) as usefulness),
        m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_statement_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+from (select * replace (greatest(confidence, usefulness) as confidence) from j_statement_mentions) m
+join places p using (passage_id, engine, prompt_sha, commit)
 left join recalibrations r on r.fact_kind = 'statement' and r.engine = p.engine;
 
 create table description_statements as

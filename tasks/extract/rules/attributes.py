@@ -5,11 +5,12 @@ parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tasks.extract.extracted import Mention, evidence_columns, value_columns
+from tasks.extract.extracted import STATED, Mention, evidence_columns, value_columns
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.linked_tails import are_names
@@ -18,6 +19,7 @@ from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
 from tasks.text.names import POSTNOMINALS
+from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
 
 # "MBE" or "Ph.D." after a person's name.
@@ -38,10 +40,10 @@ PLACE = re.compile(
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Texts seldom tell of shorter lives; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
-# The share of judged triples from tables and labels that were useful (docs/log.md).
-STATED = 0.85
 NAME_ENDS = re.compile(r"\s*[(（\[,，:：;；–—@]|\s[-|/]\s")  # in an item that begins with a name
 LONGEST_LABEL = 3  # words
+# Kinds of rows that a column such as "born" or "capital" tells; of others it may be figurative.
+KINDS_OF_ROWS = ({"person"}, {"place"})
 LONGEST_TITLE = 8  # words
 # Labels that do not say what a value is: "R", "No.", "Option 1", 序号.
 NO_RELATION = re.compile(
@@ -118,7 +120,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     several words is itself the head of a number or the like: "maximum file size: 5 MB".
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
-    amounts = _amounts(layout, language)
+    amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
     for record in layout.records:
         if NO_RELATION.fullmatch(record.label):
             continue
@@ -127,7 +129,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             stated = Attribute.stated(record.subject, label, record.value, span, language)
             if label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
                 stated = replace(stated, value=Value("number", float(stated.tail)))
-            yield stated
+            yield replace(stated, kind=kinds.get(record.subject, stated.kind))
         elif row["subject"] and record.is_owned:
             # The heading in lower case, except for words that are all capitals.
             words = heading.split()
@@ -139,6 +141,15 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
     yield from _listed_names(row, heading, language)
+
+
+def _kinds_of_rows(layout: Layout) -> dict[str, str]:
+    """Return the kinds of subjects that labels such as "born" and "capital" tell, if they agree."""
+    told: defaultdict[str, set[str]] = defaultdict(set)
+    for record in layout.records:
+        kinds = kinds_of_heads(record.label.lower())
+        told[record.subject] |= kinds if kinds in KINDS_OF_ROWS else set()
+    return {subject: kinds.pop() for subject, kinds in told.items() if len(kinds) == 1}
 
 
 def _amounts(layout: Layout, language: str) -> set[str]:

@@ -11,7 +11,8 @@ from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.languages import word_set
 
-PERSONAL = word_set("he she him his her hers himself herself")
+MALE, FEMALE = word_set("he him his himself"), word_set("she her hers herself")
+PERSONAL = MALE | FEMALE
 NEUTRAL = word_set("it its itself")
 WE = word_set("we our")
 YOU = word_set("you your")
@@ -51,6 +52,7 @@ class _Resolver:
         self.named: dict[str, int] = {}  # first token of the last sentence with each name
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
+        self.men: dict[str, bool] = {}  # whether "he" meant a person, rather than "she"
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
@@ -60,6 +62,12 @@ class _Resolver:
             referent = self._person_before(token)
             if not referent and (self.person == passage.title or self._is_recent(self.person)):
                 referent = self.person
+            man = word in MALE
+            if self.men.get(referent, man) != man:
+                referent = self._other_person(token, referent)
+            opens = token == passage.sentence_of(token)[0]
+            if referent and (opens or word in ("he", "she")):  # a later "her" may be of anybody
+                self.men.setdefault(referent, man)
             self.named[referent] = passage.sentence_of(token)[0]
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             referent = self.thing if word != "it" or self._is_at_hand(token) else ""
@@ -147,6 +155,23 @@ class _Resolver:
                 return name.name
         return ""
 
+    def _other_person(self, token: int, not_meant: str) -> str:
+        """Return the only other person whom a pronoun may mean, if there is one.
+
+        It may be whom this sentence or the one before names, or the title.
+        """
+        passage, man = self.passage, self.passage.tree.lower[token] in MALE
+        others = {
+            name.name
+            for name in passage.names
+            if self.recent[-1] <= name.first < token
+            and name.kind == "person"
+            and name.name not in not_meant
+            and self.men.get(name.name, man) == man
+        }
+        others |= {title for title in (passage.title,) if self.men.get(title) == man}
+        return others.pop() if len(others) == 1 else ""
+
     def remember(self, start: int, end: int) -> None:
         """After a sentence, make its main subject the antecedent of the pronouns that follow."""
         self.recent = [*self.recent[1:], start]
@@ -184,7 +209,7 @@ class _Resolver:
             kind = passage.kind(name.name)
             if tree.tag[token] == "NNPS" or tree.child(token, "conj") is not None:
                 self.person = self.thing = ""  # "they"
-            elif kind == "person":
+            elif kind == "person" and not self._is_possessed(name.first):
                 self.person = name.name
                 if name.name not in passage.stated_kinds and " " not in name.name:
                     self.thing = ""  # the kind is a guess, so "it" may mean the name
@@ -193,6 +218,10 @@ class _Resolver:
                 if kind == "unknown" and self.person != passage.title:
                     self.person = ""
             return
+
+    def _is_possessed(self, first: int) -> bool:
+        """Tell whether a name stands behind "his": a work is taken for a person, as in Fiori."""
+        return first > 0 and self.passage.tree.tag[first - 1] == "PRP$"
 
     def _meet(self, token: int) -> None:
         """Note an unnamed entity; "a city" in "Bern is a city" has a name."""

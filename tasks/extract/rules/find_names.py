@@ -23,6 +23,7 @@ JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 VERSION = re.compile(r"\d{1,3}(?:\.\d+)*")
+QUARTER = re.compile("[QH][1-4]")
 NUMBER = re.compile(r"\d{1,6}(?:\.\d+)*")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 # Notation of code, addresses and files only: a::b, f(), snake_case, main.rs, https.
@@ -256,12 +257,18 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while first < last and (
         tree.lower[first] in NO_NAME_START
         or tree.pos[first] == "PUNCT"
-        or (last - first > 1 and _only_opens(tree, first))
+        or (last - first > 1 and (_only_opens(tree, first) or _is_when(tree, first)))
     ):
         first += 1
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
+
+
+def _is_when(tree: Tree, token: int) -> bool:
+    """Tell whether a word before a name is a quarter behind a preposition: "In Q4 Amy"."""
+    after = token > 0 and tree.pos[token - 1] == "ADP"
+    return after and QUARTER.fullmatch(tree.words[token]) is not None
 
 
 def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
+from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN
 
 DATE_MARKS = word_set("in on since from until till during between")
 DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
@@ -31,6 +32,13 @@ HOLDERS = OFFICES | {noun for noun, kind in KIND_OF_NOUN.items() if kind == "per
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
+CURRENCIES = "|".join(sorted({*CURRENCY_SIGNS.values(), *YEN_OR_YUAN.values()}))
+PIECED_AMOUNT = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) and (?:a|one|three) "
+    r"(?:half|quarters?|thirds?) [a-z]+\b"
+    r"|(?<![\w.,])\d[\d.,]* ?[×x] ?10 ?\^ ?[-−–]?\d+(?: [a-zA-Z]{1,3}\b(?<! in| at| of| on| to))?"
+    rf"|\b(?:{CURRENCIES}) \d[\d.,]*(?<=\d)(?: (?:thousand|million|billion)\b)?"
+)
 LIMIT = re.compile(
     r"\b(?:up to|at least|at most|(?:no|not) (?:later|earlier|more|less|fewer) than|"
     r"(?:more|less|fewer) than|as (?:many|much|few) as)(?=\s+(?:[$€£]\s?)?(?:\d|a |an |one |two |"
@@ -350,7 +358,27 @@ def _join_number_signs(tree: Tree) -> None:
             tree.index()
 
 
+def _join_amounts(tree: Tree) -> None:
+    """Make one phrase of "two and a half hours", "2×10^3 kg" and "USD 12,500"."""
+    for match in PIECED_AMOUNT.finditer(tree.text):
+        first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
+        if last - first < 2 or tree.start[first] != match.start():
+            continue
+        inside = range(first, last)
+        if tree.head[first] in inside:
+            _join(tree, first, last)
+            continue
+        for token in inside:
+            for child in tree.children[token]:
+                if child not in inside:
+                    _hang(tree, child, first, tree.dep[child])
+        for token in inside[1:]:
+            _hang(tree, token, first, "flat")
+        tree.index()
+
+
 MENDS = (
+    _join_amounts,
     _join_number_signs,
     _join_titles,
     _raise_from_parts,

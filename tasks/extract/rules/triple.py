@@ -245,6 +245,17 @@ def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
     return not articles.isdisjoint(POINTING)
 
 
+def _modifies_noun(passage: ParsedPassage, token: int) -> bool:
+    """Tell whether a name only tells which noun behind it is meant: "Board of Trade office"."""
+    tree, name = passage.tree, passage.entities.get(token)
+    noun = name.last if name else len(tree.words)
+    if noun >= len(tree.words) or tree.tag[noun] not in ("NN", "NNS") or noun == token:
+        return False
+    tells = tree.head[noun - 1] == noun and tree.dep[noun - 1] == "compound"
+    bare = tree.dep[noun] == "nmod" and tree.child(noun, "case") is None
+    return tree.head[token] != noun and (tells or (bare and tree.head[noun] == token))
+
+
 def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     """Return the head that a subject gives: a name, or a noun phrase with its possessor's name.
 
@@ -255,6 +266,8 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     tree = passage.tree
     if tree.tag[min(subject + 1, len(tree.tag) - 1)] == "POS":
         return None  # "Alaska's is the smallest"
+    if _modifies_noun(passage, subject):
+        return None
     called = call(passage, subject)
     if called is not None and called.named:
         return called

@@ -57,7 +57,7 @@ class Believed:
         guesses: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         for row in rows:
             if not row.get("kind_stated") and not row.get("scored"):
-                votes = guesses[_shape(row["name"])][normalise_name(row["name"])]
+                votes = guesses[_shape(row["name"])][_spelling(row["name"])]
                 votes[row["kind"]] += row["mentions"]
         likely = _likely(rows)
         self._stated = _stated(rows, likely)
@@ -73,12 +73,22 @@ class Believed:
 
         A kind that texts state of a name of several words overrides guesses elsewhere.
         """
-        norm = normalise_name(row["name"])
+        norm = _spelling(row["name"])
         if row.get("kind_stated"):
             return row["kind"]
         if stated := self._stated.get(norm) or self._likely.get(norm):
             return stated
         return "unknown" if _shape(row["name"]) in self._doubtful else row["kind"]
+
+
+def is_capitals(name: str) -> bool:
+    """Tell whether a name is one word in capitals."""
+    return name.isupper() and len(name.split()) == 1
+
+
+def _spelling(name: str) -> str:
+    """Return what spellings of a name that vote together share; AMY may be none of the Amys."""
+    return name if is_capitals(name) else normalise_name(name)
 
 
 def _stated(rows: Iterable[Row], likely: Mapping[str, np.ndarray]) -> dict[str, str]:
@@ -107,7 +117,7 @@ def _likely(rows: Iterable[Row]) -> dict[str, np.ndarray]:
     scored: Counter[str] = Counter()
     for row in rows:
         if row.get("scored"):
-            norm = normalise_name(row["name"])
+            norm = _spelling(row["name"])
             sums[norm] += row["kind_scores"]
             scored[norm] += row["scored"]
     return likely_kinds(sums, scored)

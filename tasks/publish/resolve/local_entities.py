@@ -27,6 +27,7 @@ class Unit:
     first_said: int = 0  # offset of the first mention in the document
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
+    laid_out: bool = False  # a cell or label of the document
     added: bool = False  # another name with an added word that is not part of it
     life: Life | None = None
 

@@ -16,7 +16,7 @@ from tasks.publish.resolve.added_words import (
     pieces_of_long_forms,
     pieces_of_names,
 )
-from tasks.publish.resolve.kinds import Believed
+from tasks.publish.resolve.kinds import Believed, is_capitals
 from tasks.publish.resolve.lives import joined, read_life
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import (
@@ -32,6 +32,7 @@ from tasks.text.names import (
     disambiguator,
     gender_of_title,
     is_acronym_of,
+    normalise_name,
     other_names_in,
 )
 
@@ -133,6 +134,8 @@ def _document(
     firsts: Counter[str],
     translations: set[tuple[str, str]],
 ) -> list[LocalEntity]:
+    rows = list(rows)
+    builder.capitals = _capitals_of_things(rows)
     for row in rows:
         builder.add(row)
     for row in stated:
@@ -151,12 +154,33 @@ def _document(
     return builder.entities()
 
 
+def _capitals_of_things(rows: Iterable[dict[str, Any]]) -> set[str]:
+    """Return the name in capitals of something that is called like a person; of several, none.
+
+    A document with several writes persons' names in capitals, too.
+    """
+    persons = {
+        normalise_name(row["name"])
+        for row in rows
+        if row["kind"] == "person" and not is_capitals(row["name"])
+    }
+    found = {
+        row["name"]
+        for row in rows
+        if is_capitals(row["name"])
+        and row["kind"] not in ("person", "unknown")
+        and normalise_name(row["name"]) in persons
+    }
+    return found if len(found) == 1 else set()
+
+
 class _DocumentNames:
     """The names of one document while they are being joined."""
 
     def __init__(self, document: str, apart: list[tuple[str, str]], votes: Votes) -> None:
         self.document, self.votes = document, votes
         self.apart = apart
+        self.capitals: set[str] = set()
         self.units: dict[tuple[str, str], Unit] = {}
         self.by_name: dict[str, Unit] = {}
         self.parents: dict[Unit, Unit] = {}
@@ -166,6 +190,7 @@ class _DocumentNames:
     def add(self, row: dict[str, Any]) -> None:
         unit = self.touch(row["name"], row["kind"], row["title"] or "", row["mentions"])
         unit.titled |= bool(row["as_title"])
+        unit.laid_out |= bool(row.get("laid_out"))
         if unit.titled and row["mentions"]:
             unit.kinds[row["kind"]] += (TITLE_WEIGHT - 1) * row["mentions"]
         if row["mentions"]:
@@ -180,6 +205,7 @@ class _DocumentNames:
 
     def touch(self, name: str, kind: str, title: str = "", mentions: int = 0) -> Unit:
         norm, note = sense_of(name, kind)
+        note = "thing" if name in self.capitals else note
         titled = False
         if title and norm:
             title_norm, title_note = sense_of(title, kind)
@@ -236,6 +262,7 @@ class _DocumentNames:
             plain = self.units.get((norm, ""))
             if plain is None or self._means_a_person(plain, units):
                 continue
+            units = [unit for unit in units if self.capitals.isdisjoint(unit.names)]
             if units := [unit for unit in units if not self._are_distinct(unit, plain)]:
                 best = min(units, key=lambda u: (u.kind != plain.kind, not u.titled, u.key))
                 self.join(best, plain)

@@ -193,6 +193,7 @@ def may_shorten(short: Unit, full: Unit) -> bool:
         return short.kind == full.kind
     if short.norm == without_legal_form(full.norm):
         return True
-    # IP and DB mean much else; US and UK are places.
+    # IP and DB mean much else; US and UK are places. A code in a table means what its row is about.
     surely = len(short.norm) > 2 or short.stated or full.kind == "place"
-    return surely and acronym
+    beside = short.laid_out and full.laid_out and not full.titled
+    return surely and acronym and not beside

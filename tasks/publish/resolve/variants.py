@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.publish.resolve.senses import Sense
@@ -58,8 +59,18 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
         if len(norm) >= _LEAST_LETTERS:
             unspaced[norm.replace(" ", "")].append(sense)
     for alike in unspaced.values():
-        for other in alike[1:]:
-            yield alike[0], other
+        yield from (pair for pair in combinations(alike, 2) if not _are_told_apart(*pair))
+
+
+def _are_told_apart(one: Sense, other: Sense) -> bool:
+    """Tell whether a table or label has both names, or they are of places in one document."""
+    places = one.kind == other.kind == "place" and _stand_together(one, other)
+    return places or not _in_tables(one).isdisjoint(_in_tables(other))
+
+
+def _in_tables(sense: Sense) -> set[str]:
+    """Return the documents with the name in a table or label."""
+    return {unit.document for member in sense.members for unit in member.units if unit.laid_out}
 
 
 def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:

@@ -8,9 +8,9 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -102,18 +102,28 @@ def kinds_of_tails(wording: str) -> frozenset[str]:
 
     There are none if no relation is known by the wording, or it takes tails of any kind.
     """
+    return _kinds_of_end(wording, 1, ("thing",))
+
+
+@lru_cache(maxsize=1 << 12)
+def kinds_of_heads(wording: str) -> frozenset[str]:
+    """Return the same for heads, whether tails are things, times or measures."""
+    return _kinds_of_end(wording, 0, ENDS)
+
+
+def _kinds_of_end(wording: str, side: int, ends: Iterable[End]) -> frozenset[str]:
     found = [
-        relation.tail_kinds
+        (relation.head_kinds, relation.tail_kinds)[side]
         for relation in common_relations().values()
         if wording in (relation.name, *relation.wordings)
     ]
-    meaning = exact_meaning(wording, "thing", "", "")
-    if meaning is not None:
-        property_id = _entries()[meaning.name].get("property", "")
+    for end in ends:
+        meaning = exact_meaning(wording, end, "", "")
+        property_id = _entries()[meaning.name].get("property", "") if meaning else ""
         relation = common_relations().get(property_id.lstrip("-"))
-        if relation is not None:
+        if meaning and relation:
             turned = meaning.turned != property_id.startswith("-")
-            found.append(relation.head_kinds if turned else relation.tail_kinds)
+            found.append((relation.head_kinds, relation.tail_kinds)[side ^ turned])
     known = [kinds for kinds in found if kinds]
     return frozenset.intersection(*known) if known else frozenset()
 
