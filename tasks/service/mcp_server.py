@@ -133,6 +133,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         where: messages.Where = None,
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the almanac; `earlier` are the turns of the conversation."""
+        await asyncio.to_thread(_prepare, shelf, ctx)
         with _opened(shelf, ctx) as (home, opened):
             request = messages.AskRequest(question=question, history=earlier or [], where=where)
             future = home.askers.answer(
@@ -328,6 +329,12 @@ def _opened(shelf: Shelf, ctx: Context[Any, Any]) -> Iterator[tuple[ServedHome, 
     except ValidationError as error:
         first = error.errors()[0]
         raise ToolError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+
+
+def _prepare(shelf: Shelf, ctx: Context[Any, Any]) -> None:
+    """Open the reader's edition, which may have to be made first, so that no loop waits for it."""
+    with _opened(shelf, ctx):
+        pass
 
 
 def _brief(row: dict[str, Any]) -> dict[str, Any]:
