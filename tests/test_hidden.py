@@ -194,9 +194,8 @@ def service(labelled: Home) -> Iterator[TestClient]:
     """The service in this process, asked by readers with tokens."""
     serving = Serving(limits=Limits(rate=1e6, burst=10**6))
     shelf = open_shelf({"home": (labelled, SETTINGS)}, serving)
-    tokens = Tokens(labelled.path / TOKENS_FILE)
-    tokens.add("owner", ["write"])
-    with TestClient(make_service(shelf, tokens, serving), base_url="http://localhost") as client:
+    Tokens(labelled.path / TOKENS_FILE).add("owner", ["write"])
+    with TestClient(make_service(shelf, serving), base_url="http://localhost") as client:
         yield client
 
 

@@ -15,7 +15,7 @@ from tasks.service.guard import LOOPBACK, Guard, Limits
 from tasks.service.mcp_server import make_mcp_server, mount_mcp
 from tasks.service.metrics import Metrics
 from tasks.service.shelf import ServedHome, Shelf
-from tasks.service.tokens import Reader, Tokens
+from tasks.service.tokens import TOKENS_FILE, Reader, Tokens
 from warehouse.home import Home
 
 if TYPE_CHECKING:
@@ -53,9 +53,16 @@ def open_shelf(homes: Mapping[str, tuple[Home, Settings]], serving: Serving) -> 
     )
 
 
-def make_service(shelf: Shelf, tokens: Tokens, serving: Serving) -> "ASGIApp":
+def make_service(shelf: Shelf, serving: Serving) -> "ASGIApp":
     """Return the application that is served; raise UsageError if it must not be so open."""
-    check_exposure(serving, has_tokens=bool(tokens.all()))
+    tokens = {name: Tokens(served.home.path / TOKENS_FILE) for name, served in shelf.homes.items()}
+    without = [name for name, of_home in tokens.items() if not of_home.all()]
+    check_exposure(serving, has_tokens=not without)
+    if without and len(without) < len(tokens):
+        raise UsageError(
+            f"The home {without[0]!r} has no tokens beside others that have some, so nobody could "
+            "read it: make one with `almanac --home DIR tokens add NAME`, or serve it by itself."
+        )
     metrics = Metrics()
     app = make_app(shelf, metrics)
     add_pages(app)
@@ -126,12 +133,16 @@ def listen(serving: Serving) -> socket.socket:
 
 
 def serve_stdio(shelf: Shelf) -> None:
-    """Serve MCP on standard input and output until the client ends it."""
-    home_list = list(shelf.homes.values())
+    """Serve MCP on standard input and output until the client ends it.
+
+    Raises UsageError for several homes: a call by pipes has no address that could name one.
+    """
+    if len(shelf.homes) > 1:
+        raise UsageError(
+            "By pipes one home is served: give a client one `almanac serve --mcp` for each."
+        )
     try:
-        for home in home_list:
-            home.start()
+        shelf.first.start()
         make_mcp_server(shelf).run("stdio")
     finally:
-        for home in home_list:
-            home.close()
+        shelf.first.close()
