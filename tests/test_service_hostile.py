@@ -1,16 +1,21 @@
 """The service asked by people and by pages of other sites that mean harm."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
+from uvicorn import Config
+from uvicorn.server import ServerState
 
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.service import server
 from tasks.service.guard import Bucket, Limits
 from tasks.service.server import Serving, check_exposure, make_service, open_shelf, serve_stdio
 from tasks.service.shelf import Shelf
@@ -80,6 +85,36 @@ def test_a_bucket_refills_at_its_rate() -> None:
 def test_nothing_is_open_to_others_by_mistake(serving_: Serving, has_tokens: bool) -> None:
     with pytest.raises(UsageError):
         check_exposure(serving_, has_tokens=has_tokens)
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"], ids=["new", "used"])
+def test_a_request_that_comes_in_drops_has_an_end(
+    before: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
+
+    async def greeting(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def trickled() -> None:
+        config = Config(greeting)
+        loop, state = asyncio.get_running_loop(), ServerState()
+        listening = await loop.create_server(
+            lambda: server.TimedProtocol(config, state, {}), "127.0.0.1"
+        )
+        host = listening.sockets[0].getsockname()
+        reader, writer = await asyncio.open_connection(*host)
+        writer.write(before)
+        assert not before or await reader.readuntil(b"\r\n\r\n")
+        reading = asyncio.create_task(reader.read())
+        while not reading.done():
+            writer.write(b"X")
+            await asyncio.wait([reading], timeout=0.05)
+        assert reading.exception() or not reading.result()
+        listening.close()
+
+    asyncio.run(asyncio.wait_for(trickled(), 5))
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
 """Builds the guarded application and runs it by uvicorn, on loopback unless it is protected."""
 
 import socket
+from asyncio import TimerHandle, Transport
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 EVERYBODY = Reader(name="everybody", scopes=("read", "feedback"))
+CONNECTIONS = 1_000
+CONNECTIONS_OF_ONE = CONNECTIONS // 4  # address
+HEAD_SECONDS = 10.0  # in which the first line and the headers of a request must come
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +102,53 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+class TimedProtocol(H11Protocol):
+    """HTTP with an end to waiting: uvicorn gives a client any time for the head of a request.
+
+    From one address come at most `CONNECTIONS_OF_ONE` connections, so that others get theirs; that
+    of a proxy and those of this machine stand for many people.
+    """
+
+    _ends: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse an address that has its share."""
+        super().connection_made(transport)
+        of_many = self.config.proxy_headers or not self.client or _is_loopback(self.client[0])
+        others = [] if of_many else [one.client for one in self.connections]
+        if sum(bool(other) and other[0] == self.client[0] for other in others) > CONNECTIONS_OF_ONE:
+            transport.abort()
+        self._time_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, and wait on while it is no whole head."""
+        super().data_received(data)
+        self._time_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._stop_timing()
+
+    def _time_head(self) -> None:
+        if self.cycle and not self.cycle.response_complete:
+            self._stop_timing()
+        elif self._ends is None:
+            self._ends = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop_timing(self) -> None:
+        if self._ends:
+            self._ends.cancel()
+            self._ends = None
+
+
 def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> None:
     """Serve until the process is told to end; requests under way are answered first."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
+        http=TimedProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -111,7 +158,7 @@ def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> N
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=64 << 10,
-        limit_concurrency=1_000,
+        limit_concurrency=CONNECTIONS,
     )
     uvicorn.Server(config).run(sockets=[listening])
 
