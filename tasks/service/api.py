@@ -21,7 +21,7 @@ from schemas.errors import AlmanacError
 from schemas.observations import Override
 from tasks.ask.route import Watcher
 from tasks.service import messages, readings
-from tasks.service.judging import keep_correction, keep_feedback
+from tasks.service.judging import corrections_seen, keep_correction, keep_feedback
 from tasks.service.messages import Page, Problem
 from tasks.service.metrics import Metrics
 from tasks.service.problems import problem, problem_of
@@ -29,7 +29,6 @@ from tasks.service.shelf import OpenEdition, ServedHome, Shelf
 from tasks.service.tokens import Reader, Scope
 from tasks.show import EntityPage
 from tasks.version import code_version
-from warehouse.overrides import overrides_in_force
 
 DESCRIPTION = """
 What an almanac knows, with the place of every fact. Each response tells its edition as `ETag`;
@@ -287,9 +286,9 @@ def feedback(
 
 
 @router.get("/corrections", dependencies=[Depends(needs("write"))])
-def corrections(home: Home) -> list[Override]:
-    """List the corrections in force."""
-    return [Override(**row) for row in overrides_in_force(home.home)]
+def corrections(home: Home, opened: Reading) -> list[Override]:
+    """List the corrections in force of what the reader may see."""
+    return [Override(**row) for row in corrections_seen(home.home, opened)]
 
 
 @router.post("/corrections", dependencies=[Depends(needs("write"))])
