@@ -7,6 +7,7 @@ from schemas.observations import Override
 from schemas.verdicts import Judgement
 from tasks.ask.keep_answers import note_feedback
 from tasks.audit import find_facts, keep_verdicts
+from tasks.ingest.formats.cleaning import clean_line
 from tasks.publish.resolve.overrides import check_split
 from tasks.service.messages import CorrectionRequest, FeedbackRequest, FeedbackResult
 from tasks.service.shelf import OpenEdition, ServedHome
@@ -62,16 +63,20 @@ def keep_correction(home: Home, opened: OpenEdition, request: CorrectionRequest)
     excludes = request.action == "exclude" and _is_own(opened)  # no run, with all its documents
     if excludes and not concerns(opened.edition, request.model_dump()):
         raise UsageError(f"No document has the id {request.subject!r}.")
+    other, name, reason = (
+        given and clean_line(given, len(given))
+        for given in (request.object, request.name, request.reason)
+    )
     if request.action == "split":
-        check_split(opened.edition, request.subject, request.object or "")
+        check_split(opened.edition, request.subject, other or "")
     with lease(home.path, f"override {request.action}"):
         return make_override(
             home,
             opened.edition,
             request.action,
             request.subject,
-            request.object,
-            request.reason,
-            request.name,
+            other,
+            reason,
+            name,
             inverse=request.inverse,
         )
