@@ -150,3 +150,14 @@ def test_a_home_without_tokens_is_not_served_beside_one_with_some(two_homes: She
 def test_pipes_lead_to_one_home(two_homes: Shelf) -> None:
     with pytest.raises(UsageError, match="one home"):
         serve_stdio(two_homes)
+
+
+def test_as_many_queries_run_as_may_and_health_is_told(two_homes: Shelf) -> None:
+    with TestClient(make_service(two_homes, Serving()), base_url="http://localhost") as client:
+        while two_homes.first.queries.acquire(blocking=False):
+            pass
+        query = {"query": "select 1"}
+        full = client.post("/v1/sql", json=query)
+        assert (full.status_code, full.headers["retry-after"]) == (503, "2")
+        assert client.post("/v1/sql?home=news", json=query).status_code == 200
+        assert client.get("/health").status_code == 200

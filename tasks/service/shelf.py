@@ -35,6 +35,7 @@ from warehouse.labels import graph_labels, known_labels, source_marks
 LOOK_SECONDS = 1.0  # between looks for a new edition
 RECORD_SECONDS = 0.2  # in which answers gather that are recorded together
 OPEN_ASKERS = 4  # of a thread: editions and options in use
+QUERIES = 4  # of a home in SQL that run at once: each may take gigabytes for a minute
 READER_SETS = 8  # label sets whose editions are held open
 PAGES = 128  # of things that were asked for last, kept for each edition
 Labels = tuple[str, ...]
@@ -207,6 +208,7 @@ class ServedHome:
     def __init__(self, home: Home, settings: Settings, *, threads: int, waiting: int) -> None:
         self.home, self.settings = home, settings
         self.askers = Askers(home.path, settings, threads, waiting)
+        self.queries = threading.BoundedSemaphore(QUERIES)
         self._threads = threads
         self._open: OrderedDict[Labels, tuple[Basis, OpenEdition]] = OrderedDict()
         self._lock = threading.Lock()
