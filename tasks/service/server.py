@@ -114,9 +114,11 @@ class TimedProtocol(H11Protocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse an address that has its share."""
         super().connection_made(transport)
-        of_many = self.config.proxy_headers or not self.client or _is_loopback(self.client[0])
-        others = [] if of_many else [one.client for one in self.connections]
-        if sum(bool(other) and other[0] == self.client[0] for other in others) > CONNECTIONS_OF_ONE:
+        host = self.client[0] if self.client else ""
+        clients = (getattr(one, "client", None) for one in self.connections)
+        from_it = sum(client is not None and client[0] == host for client in clients)
+        of_many = self.config.proxy_headers or _is_loopback(host)
+        if from_it > CONNECTIONS_OF_ONE and not of_many:
             transport.abort()
         self._time_head()
 
