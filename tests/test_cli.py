@@ -417,3 +417,10 @@ def test_ask_without_a_question_is_a_wrong_call(own_home, almanac):
 
 def test_the_version_is_printed(almanac, home):
     assert almanac.shown(home.path, "--version") == f"almanac {version('almanac-kb')}\n"
+
+
+def test_a_token_has_labels_that_there_are(own_home, almanac):
+    assert "There is no label 'bogus' here" in almanac.refused(
+        own_home, "tokens", "add", "ann", "--label", "bogus"
+    )
+    assert almanac.json(own_home, "tokens") == []

@@ -200,3 +200,10 @@ def test_rejections_of_older_versions_are_read(own_home, almanac, monkeypatch):
     query = "select reason, detail from rejections where item_id = 'old'"
     assert almanac.rows(own_home, query) == [{"reason": "empty", "detail": None}]
     assert Home(own_home).live.table(Rejection)["detail"].null_count >= 1
+
+
+def test_a_correction_has_clean_words(own_home, almanac):
+    named = almanac.json(
+        own_home, *MERGE, "London", "--name", "Lo\u202e\x07ndon\tTown", "--reason", "a\nb"
+    )
+    assert (named["name"], named["reason"]) == ("London Town", "a b")

@@ -29,6 +29,7 @@ from tests.copied_home import copied_home
 from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
+from warehouse.overrides import make_override
 
 SETTINGS = Settings.model_validate({"workers": 1, "engine": {"encoder": "none"}})
 SHARED = "Grace Hopper was born in New York in 1906. Grace Hopper wrote a compiler.\n"
@@ -194,9 +195,8 @@ def service(labelled: Home) -> Iterator[TestClient]:
     """The service in this process, asked by readers with tokens."""
     serving = Serving(limits=Limits(rate=1e6, burst=10**6))
     shelf = open_shelf({"home": (labelled, SETTINGS)}, serving)
-    tokens = Tokens(labelled.path / TOKENS_FILE)
-    tokens.add("owner", ["write"])
-    with TestClient(make_service(shelf, tokens, serving), base_url="http://localhost") as client:
+    Tokens(labelled.path / TOKENS_FILE).add("owner", ["write"])
+    with TestClient(make_service(shelf, serving), base_url="http://localhost") as client:
         yield client
 
 
@@ -268,3 +268,23 @@ def test_nor_do_tools_of_models(asked):
     ]  # fmt: skip
     assert [answer for answer in answers if '"isError":false' not in answer] == []
     assert words_in(" ".join(answers)) == WORDS.keys() - unseen
+
+
+def test_corrections_of_what_is_hidden_are_neither_seen_nor_undone(service, labelled):
+    whole = labelled.require_edition()
+    facts = {row["head"]: row["triple_id"] for row in whole.table(schemas.Triple).to_pylist()}
+    closed, open_ = (
+        make_override(labelled, whole, "reject", facts[head]).override_id
+        for head in ("Qwhr Ltd", "Grace Hopper")
+    )
+    token = Tokens(labelled.path / TOKENS_FILE).add("editor", ["read", "write"])
+    service.headers["Authorization"] = f"Bearer {token}"
+
+    seen = {row["override_id"] for row in service.get("/v1/corrections").json()}
+    assert open_ in seen and closed not in seen
+    for subject, status in ((closed, 400), (open_, 200)):
+        withdrawal = {"action": "withdraw", "subject": subject}
+        assert service.post("/v1/corrections", json=withdrawal).status_code == status
+    run = labelled.live.table(schemas.Run)["run_id"][0].as_py()
+    excluded = {"action": "exclude", "subject": run}
+    assert service.post("/v1/corrections", json=excluded).status_code == 400

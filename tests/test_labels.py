@@ -1,15 +1,19 @@
 """Who sees what: labels of sources, documents and graphs, and the editions made from them."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from schemas.documents import Document
-from schemas.errors import UsageError
+from schemas.errors import HeldError, UsageError
 from schemas.labels import given_labels
 from schemas.settings import Settings, load_settings
 from tasks.publish.for_reader import edition_for
 from tasks.refresh import refresh
+from tasks.service import shelf
+from tasks.service.shelf import ServedHome
 from tests.documents import write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -85,3 +89,41 @@ def test_labels_are_lower_case_and_none_takes_them_away(texts, labels):
 def test_what_cannot_be_a_label_is_refused(texts):
     with pytest.raises(ValueError, match="label"):
         given_labels(texts)
+
+
+def test_a_new_label_hides_at_once_though_the_edition_stays(tmp_path):
+    home, settings = new_home(tmp_path / "home")
+    folder = str(write_texts(tmp_path / "open", OPEN))
+    refresh(home, [folder], settings)
+    served = ServedHome(home, settings, threads=1, waiting=1)
+    with served.reading(()) as opened:
+        assert uris(opened.edition) == ["ada.md"]
+
+    home.editions.roll_back(home.require_edition(), hold="a label is missing")
+    with pytest.raises(HeldError):
+        refresh(home, [folder], settings, labels=["board"])
+    served.look()
+    with served.reading(()) as opened, served.reading(("board",)) as of_board:
+        assert (uris(opened.edition), uris(of_board.edition)) == ([], ["ada.md"])
+    served.close()
+
+
+def test_who_waits_for_an_edition_of_his_own_keeps_nobody_waiting(labelled, monkeypatch):
+    served = ServedHome(labelled, load_settings(labelled.path), threads=1, waiting=1)
+    begun, made = threading.Event(), threading.Event()
+
+    def slow_for_hr(home: Home, labels: tuple[str, ...]) -> Edition:
+        if labels == ("hr",):
+            begun.set()
+            made.wait(20)
+        return home.require_edition()
+
+    monkeypatch.setattr(shelf, "edition_of", slow_for_hr)
+    with ThreadPoolExecutor(2) as readers:
+        waiting = readers.submit(served.take, ("hr",))
+        begun.wait(20)
+        readers.submit(served.take, ()).result(10).release()
+        assert not waiting.done()
+        made.set()
+        waiting.result(10).release()
+    served.close()

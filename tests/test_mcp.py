@@ -106,6 +106,11 @@ def test_errors_say_what_to_do(talk: Talk) -> None:
         wrong = await client.call_tool("sql", {"query": "select nothing from nowhere"})
         assert "nowhere" in wrong.content[0].text
 
+        other = await client.call_tool("facts", {"head": "Ada Lovelace"})
+        assert other.is_error and "takes no 'head'. It takes: head_id, " in other.content[0].text
+        many = await client.call_tool("facts", {"limit": 500})
+        assert many.content[0].text == "limit: Input should be less than or equal to 100."
+
         none = await client.call_tool("feedback", {"verdict": "right", "question_id": "none"})
         assert "No question has the id" in none.content[0].text
 

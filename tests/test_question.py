@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.errors import UsageError
 from tasks.text.question import (
     LONGEST_NAME,
     LONGEST_QUESTION,
     Question,
     analyse,
+    checked_question,
     name_spans,
     word_spans,
 )
@@ -21,6 +23,12 @@ from tasks.text.question import (
 
 def names(text: str, **lengths: int) -> list[str]:
     return [text[start:end] for start, end in name_spans(text, **lengths)]
+
+
+@pytest.mark.parametrize("unseen", ["\x00\x07", "\u200b \u202e", " "])
+def test_a_question_without_a_letter_that_is_seen_is_none(unseen: str) -> None:
+    with pytest.raises(UsageError):
+        checked_question(unseen)
 
 
 def test_question_is_analysed_into_one_value() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -94,6 +95,36 @@ def test_sql_reads_and_does_nothing_else(service: httpx.Client) -> None:
     refused = service.post("/v1/sql", json={"query": "drop table entities"})
     assert refused.status_code == 400
     assert "Refused" in refused.json()["detail"]
+
+
+def test_an_unknown_parameter_is_refused_with_those_that_there_are(service: httpx.Client) -> None:
+    refused = service.get("/v1/facts", params={"relatoin": "born in"})
+    assert refused.status_code == 422 and "head_id, home, limit" in refused.json()["detail"]
+    assert service.get("/v1/homes", params={"home": "home"}).status_code == 200
+
+
+@pytest.mark.parametrize("choices", [["Paris"], ["Paris", "Paris "]])
+def test_choices_are_two_that_differ(service: httpx.Client, choices: list[str]) -> None:
+    asked = {"question": "Where was Ada Lovelace born?", "choices": choices}
+    assert service.post("/v1/ask", json=asked).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("page", "form"),
+    [
+        ("/ask", {"question": "why " * 4_000}),
+        ("/verdict", {"verdict": "so-so", "fact_id": "1"}),
+        ("/correct", {"action": "marry", "subject": "1", "object": "2"}),
+    ],
+)
+def test_a_form_with_a_wrong_value_is_refused(service: httpx.Client, page: str, form: Any) -> None:
+    assert service.post(page, data=form).status_code == 422
+
+
+def test_the_description_tells_who_may_ask_and_what_may_go_wrong(service: httpx.Client) -> None:
+    paths = service.get("/openapi.json").json()["paths"]
+    assert paths["/metrics"]["get"]["security"]
+    assert {"401", "405", "409", "500"} < paths["/v1/corrections"]["post"]["responses"].keys()
 
 
 def test_an_unchanged_edition_is_not_sent_again(service: httpx.Client) -> None:

@@ -1,5 +1,6 @@
 """User corrections: recorded in the journal, applied in every later edition, revocable."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -11,6 +12,7 @@ from schemas.documents import Document
 from schemas.errors import UsageError
 from schemas.knowledge import (
     CORPUS,
+    Alias,
     Aspect,
     Description,
     Entity,
@@ -87,6 +89,24 @@ def in_force(overrides: pa.Table) -> list[dict[str, Any]]:
     return [
         row for row in rows if row["action"] != "withdraw" and row["override_id"] not in withdrawn
     ]
+
+
+def concerns(edition: Edition, correction: Mapping[str, Any]) -> bool:
+    """Return whether an edition holds all things, documents and facts that a correction names."""
+    action, subject, other = (correction[name] for name in ("action", "subject", "object"))
+    if action == "relation":
+        return _states(edition, subject)
+    if action == "exclude":
+        return _has(edition, Document, "document_id", subject)
+    if action == "reject":
+        return any(_has(edition, row, key, subject) for row, key in FACTS)
+    if action == "split" and not _has(edition, Alias, "alias", other):
+        return _has(edition, Document, "document_id", other)
+    return all(
+        _has(edition, Entity, "entity_id", one)
+        or _has(edition, EntityRedirect, "old_entity_id", one)
+        for one in ([subject, other] if action == "merge" else [subject])
+    )
 
 
 def find_entity(edition: Edition, wanted: str) -> str:

@@ -50,20 +50,20 @@ class _Correction(Command):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Record the correction and return it."""
         from flows.home import edition_of
+        from tasks.ingest.formats.cleaning import clean_line
         from warehouse.lease import lease
         from warehouse.overrides import make_override
 
         home, edition = self.place, edition_of(self.place, None)
         self.check(edition)
+        stated = (getattr(self, "object", None), self.reason, getattr(self, "name", None))
         with lease(home.path, f"override {self.action}"):
             override = make_override(
                 home,
                 edition,
                 self.action,
                 self.subject,
-                getattr(self, "object", None),
-                self.reason,
-                getattr(self, "name", None),
+                *(words and clean_line(words, len(words)) for words in stated),
                 inverse=getattr(self, "inverse", None),
             )
         return override.model_dump(mode="json")

@@ -59,7 +59,6 @@ class Serve(Configured):
             run_service,
             serve_stdio,
         )
-        from tasks.service.tokens import TOKENS_FILE, Tokens
 
         homes = self._homes()
         for home, _ in homes.values():
@@ -69,8 +68,7 @@ class Serve(Configured):
         if self.mcp:
             serve_stdio(shelf)
             return 0
-        first, _ = next(iter(homes.values()))
-        app = make_service(shelf, Tokens(first.path / TOKENS_FILE), serving)
+        app = make_service(shelf, serving)
         with listen(serving) as listening:
             self._announce(listening.getsockname()[1], call)
             run_service(app, listening, serving)

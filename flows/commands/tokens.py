@@ -51,9 +51,15 @@ class AddToken(_OfTokens):
     )
 
     def work(self, runner: Runner) -> dict[str, Any]:
-        """Store the token's hash and return the token."""
-        scopes = ("read", *self.scope)
-        return {"name": self.name, "token": self.tokens.add(self.name, scopes, self.label)}
+        """Store the token's hash and return the token; raise UsageError for an unknown label."""
+        from flows.home import edition_of
+        from tasks.publish.for_reader import check_labels
+        from warehouse.labels import known_labels
+
+        scopes, labels = ("read", *self.scope), [label.casefold() for label in self.label]
+        if labels:
+            check_labels(labels, known_labels(self.place, edition_of(self.place, None)))
+        return {"name": self.name, "token": self.tokens.add(self.name, scopes, labels)}
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield the token."""

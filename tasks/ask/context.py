@@ -4,6 +4,7 @@ Every route delivers items. Items are told apart by the place that states them, 
 shown twice, and each can be cited to the character.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,11 @@ from tasks.programs.messages import one_line
 
 LONGEST_TITLE = 120  # characters of the line above an item's text
 LONGEST_ITEM = 6_000  # characters
+# Begins another item, or a part of the prompt (`tasks/models/prompts/cited.md`).
+_LIKE_PROMPT = re.compile(
+    r"^(?=[^\S\n]*(?:\[|(?:Sources|Earlier question|Question|Answer|Reply)\s*:))",
+    re.MULTILINE | re.IGNORECASE,
+)
 SIGNS = 4  # tokens of an item's number and line breaks
 
 
@@ -172,10 +178,8 @@ class Context:
         )
 
     def _paragraph(self, number: int, item: Item) -> str:
-        """Return an item with its number; a line of a text cannot look like another item's."""
-        text = "\n".join(
-            f" {line}" if line.lstrip().startswith("[") else line for line in item.text.split("\n")
-        )
+        """Return an item with its number; no line of its text looks like the prompt's own."""
+        text = _LIKE_PROMPT.sub(" ", item.text)
         title = one_line(item.title, LONGEST_TITLE)
         return f"[{number}] {title}\n{text}" if title else f"[{number}] {text}"
 

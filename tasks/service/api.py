@@ -8,6 +8,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response, Security
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from fastapi.security import HTTPBearer
@@ -21,7 +22,7 @@ from schemas.errors import AlmanacError
 from schemas.observations import Override
 from tasks.ask.route import Watcher
 from tasks.service import messages, readings
-from tasks.service.judging import keep_correction, keep_feedback
+from tasks.service.judging import corrections_seen, keep_correction, keep_feedback
 from tasks.service.messages import Page, Problem
 from tasks.service.metrics import Metrics
 from tasks.service.problems import problem, problem_of
@@ -29,7 +30,6 @@ from tasks.service.shelf import OpenEdition, ServedHome, Shelf
 from tasks.service.tokens import Reader, Scope
 from tasks.show import EntityPage
 from tasks.version import code_version
-from warehouse.overrides import overrides_in_force
 
 DESCRIPTION = """
 What an almanac knows, with the place of every fact. Each response tells its edition as `ETag`;
@@ -46,7 +46,7 @@ HomeName = Annotated[
 _problem = {"content": {"application/problem+json": {"schema": Problem.model_json_schema()}}}
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": HTTPStatus(status).phrase, **_problem}
-    for status in (400, 401, 403, 404, 408, 413, 421, 422, 429, 503)
+    for status in (400, 401, 403, 404, 405, 408, 409, 413, 421, 422, 429, 500, 503)
 }
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "The edition is unchanged."}}
 
@@ -93,10 +93,28 @@ async def reading(request: Request, response: Response, home: Home) -> AsyncIter
 
 
 Reading = Annotated[OpenEdition, Depends(reading)]
+
+
+async def known_parameters(request: Request, home: HomeName = None) -> None:
+    """Refuse a request with a parameter that its address does not have; each may name a home."""
+    known = _parameters(request.scope["route"].dependant)
+    unknown = sorted(request.query_params.keys() - known)
+    if unknown:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"There is no parameter {unknown[0]!r} here. The parameters: "
+            f"{', '.join(sorted(known))}.",
+        )
+
+
+def _parameters(dependant: Dependant) -> set[str]:
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*map(_parameters, dependant.dependencies))
+
+
+ALLOWED = [Depends(needs("read")), Security(HTTPBearer(auto_error=False))]
 router = APIRouter(
-    prefix="/v1",
-    dependencies=[Depends(needs("read")), Security(HTTPBearer(auto_error=False))],
-    responses=PROBLEMS,
+    prefix="/v1", dependencies=[*ALLOWED, Depends(known_parameters)], responses=PROBLEMS
 )
 
 
@@ -187,7 +205,7 @@ def search(
 @router.post("/sql")
 def sql(asked: messages.SqlRequest, home: Home, opened: Reading) -> readings.SqlRows:
     """Run one read-only query on the edition, with the limits of `almanac sql`."""
-    return readings.sql_rows(opened, asked.query, home.settings.sql, asked.limit)
+    return readings.sql_rows(home, opened, asked.query, asked.limit)
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -287,9 +305,9 @@ def feedback(
 
 
 @router.get("/corrections", dependencies=[Depends(needs("write"))])
-def corrections(home: Home) -> list[Override]:
-    """List the corrections in force."""
-    return [Override(**row) for row in overrides_in_force(home.home)]
+def corrections(home: Home, opened: Reading) -> list[Override]:
+    """List the corrections in force of what the reader may see."""
+    return [Override(**row) for row in corrections_seen(home.home, opened)]
 
 
 @router.post("/corrections", dependencies=[Depends(needs("write"))])
@@ -326,14 +344,14 @@ def make_app(shelf: Shelf, metrics: Metrics) -> FastAPI:
     app.include_router(router)
 
     @app.get("/health")
-    def health() -> messages.Health:
+    async def health() -> messages.Health:
         """Say that the service is up; needs no token."""
         return messages.Health(
             version=code_version(),
             editions={name: home.edition for name, home in shelf.homes.items()},
         )
 
-    @app.get("/metrics", response_class=PlainTextResponse, dependencies=[Depends(needs("read"))])
+    @app.get("/metrics", response_class=PlainTextResponse, dependencies=ALLOWED, responses=PROBLEMS)
     def figures() -> Response:
         """Give figures that Prometheus reads."""
         numbers = {name: int(home.edition.partition("-")[0]) for name, home in shelf.homes.items()}

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, ValidationError
 
 import schemas
 from schemas.knowledge import CORPUS
@@ -45,6 +47,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 PAGE_POLICY = POLICY.partition("; frame-ancestors")[0]  # which a page cannot declare for itself
 Text = Annotated[str, Form(max_length=20_000)]
 Number = Annotated[int, Query(ge=0, le=100_000)]
+Sent = TypeVar("Sent", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,14 @@ def html(text: str, response: Response, twin: str | None = None) -> HTMLResponse
         headers["Link"] = f'<{twin}>; rel="alternate"; type="application/json"'
     headers.pop("content-length", None)
     return HTMLResponse(text, headers=headers)
+
+
+def checked(kind: type[Sent], **values: Any) -> Sent:
+    """Return what a form sends; raise RequestValidationError, which is answered by 422."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
 
 
 @pages.get("/")
@@ -218,10 +229,11 @@ async def ask(
 ) -> HTMLResponse:
     """Answer a question on a page; earlier turns of the conversation come with the form."""
     turns = [
-        EarlierTurn(question=q, answer=a) for q, a in zip(asked or [], answered or [], strict=False)
+        checked(EarlierTurn, question=q, answer=a)
+        for q, a in zip(asked or [], answered or [], strict=False)
     ]
-    checked = AskRequest(question=question, history=turns)
-    future = home.askers.answer(opened, checked.question, checked.options, (), checked.turns)
+    sent = checked(AskRequest, question=question, history=turns)
+    future = home.askers.answer(opened, sent.question, sent.options, (), sent.turns)
     answer = await asyncio.wrap_future(future)
     request.app.state.metrics.answer(answer)
     said = answer.answer or answer.remark or ""
@@ -248,14 +260,13 @@ def verdict(
     fact_id: Text = "",
 ) -> RedirectResponse:
     """Keep a verdict, and go back to the page."""
-    request = FeedbackRequest.model_validate(
-        {
-            "verdict": verdict,
-            "question_id": question_id or None,
-            "fact_id": fact_id or None,
-        }
+    sent = checked(
+        FeedbackRequest,
+        verdict=verdict,
+        question_id=question_id or None,
+        fact_id=fact_id or None,
     )
-    keep_feedback(home, opened, request)
+    keep_feedback(home, opened, sent)
     return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
 
 
@@ -270,10 +281,10 @@ def correct(
     back: Text = "/",
 ) -> RedirectResponse:
     """Merge a thing with another or split it, from the next edition on; go back to the page."""
-    request = CorrectionRequest.model_validate(
-        {"action": action, "subject": subject, "object": object, "name": name or None}
+    sent = checked(
+        CorrectionRequest, action=action, subject=subject, object=object, name=name or None
     )
-    keep_correction(home.home, opened, request)
+    keep_correction(home.home, opened, sent)
     return RedirectResponse(local(back), HTTPStatus.SEE_OTHER)
 
 

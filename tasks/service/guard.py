@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import RedirectResponse, Response
 
 from tasks.service.metrics import Metrics
@@ -78,11 +79,14 @@ class Guard:
         app: "ASGIApp",
         metrics: Metrics,
         hosts: frozenset[str],
-        tokens: Tokens,
+        tokens: Mapping[str, Tokens],
         everybody: Reader,
         limits: Limits,
     ) -> None:
-        """Guard an application; before there are tokens each request is that of `everybody`."""
+        """Guard an application; before there are tokens each request is that of `everybody`.
+
+        `tokens` has those of each home by its name; the first is meant without a name.
+        """
         self._app, self._metrics, self._hosts = app, metrics, hosts
         self._tokens, self._everybody, self._limits = tokens, everybody, limits
         self._needs_token = False
@@ -136,11 +140,11 @@ class Guard:
             )
         if scope["method"] not in SAFE_METHODS and not _same_origin(headers, host):
             return problem(HTTPStatus.FORBIDDEN, "A page of another site may not do this.")
-        reader = self._reader(headers)
+        home = QueryParams(scope["query_string"]).get("home", next(iter(self._tokens)))
+        reader = self._reader(headers, home)
         client = scope["client"][0] if scope.get("client") else ""
-        wait = self._bucket(f"token {reader.name}" if reader else f"host {client}").take(
-            self._limits
-        )
+        bucket = self._bucket(f"token {reader.name} {home}" if reader else f"host {client}")
+        wait = bucket.take(self._limits)
         if wait:
             return problem(
                 HTTPStatus.TOO_MANY_REQUESTS,
@@ -152,15 +156,16 @@ class Guard:
         scope["reader"] = reader or self._everybody
         return None
 
-    def _reader(self, headers: Headers) -> Reader | None:
-        # Once there was a token, everybody needs one, even if the last is removed.
-        self._needs_token = self._needs_token or bool(self._tokens.all())
+    def _reader(self, headers: Headers, home: str) -> Reader | None:
+        # Once there was a token of any home, all need one, even if the last is removed.
+        self._needs_token = self._needs_token or any(one.all() for one in self._tokens.values())
         if not self._needs_token:
             return self._everybody
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.casefold() != "bearer":
             token = _cookie(headers.get("cookie", ""))
-        return self._tokens.reader_of(token.strip()) if token.strip() else None
+        known = self._tokens.get(home)
+        return known.reader_of(token.strip()) if known and token.strip() else None
 
     def _bucket(self, client: str) -> Bucket:
         bucket = self._buckets.get(client)

@@ -1,16 +1,19 @@
 """Verdicts and corrections from readers, kept as `almanac audit`, `feedback` and `override` do."""
 
+from typing import Any
+
 from schemas.errors import NotFoundError, UsageError
 from schemas.observations import Override
 from schemas.verdicts import Judgement
 from tasks.ask.keep_answers import note_feedback
 from tasks.audit import find_facts, keep_verdicts
+from tasks.ingest.formats.cleaning import clean_line
 from tasks.publish.resolve.overrides import check_split
 from tasks.service.messages import CorrectionRequest, FeedbackRequest, FeedbackResult
 from tasks.service.shelf import OpenEdition, ServedHome
 from warehouse.home import Home
 from warehouse.lease import lease
-from warehouse.overrides import make_override
+from warehouse.overrides import concerns, make_override, overrides_in_force
 
 # Readers judge what they come upon, which is no random sample: no precision is counted from it.
 CHOSEN = {"audit_id": "service", "scope": "chosen by readers", "stratum": "", "population": 1}
@@ -38,21 +41,42 @@ def keep_feedback(
     return FeedbackResult(kept=bool(kept), rejected=bool(rejected))
 
 
+def corrections_seen(home: Home, opened: OpenEdition) -> list[dict[str, Any]]:
+    """Return the corrections in force; a reader with an edition of his own sees those about it."""
+    rows = overrides_in_force(home)
+    return [row for row in rows if concerns(opened.edition, row)] if _is_own(opened) else rows
+
+
+def _is_own(opened: OpenEdition) -> bool:
+    return "of" in opened.edition.manifest
+
+
 def keep_correction(home: Home, opened: OpenEdition, request: CorrectionRequest) -> Override:
     """Record a correction, which every later edition applies.
 
     Raises UsageError if the edition lacks its subject, BusyError during a refresh.
     """
+    if request.action == "withdraw":
+        known = {row["override_id"] for row in corrections_seen(home, opened)}
+        if request.subject not in known:
+            raise UsageError(f"No correction in force has the id {request.subject!r}.")
+    excludes = request.action == "exclude" and _is_own(opened)  # no run, with all its documents
+    if excludes and not concerns(opened.edition, request.model_dump()):
+        raise UsageError(f"No document has the id {request.subject!r}.")
+    other, name, reason = (
+        given and clean_line(given, len(given))
+        for given in (request.object, request.name, request.reason)
+    )
     if request.action == "split":
-        check_split(opened.edition, request.subject, request.object or "")
+        check_split(opened.edition, request.subject, other or "")
     with lease(home.path, f"override {request.action}"):
         return make_override(
             home,
             opened.edition,
             request.action,
             request.subject,
-            request.object,
-            request.reason,
-            request.name,
+            other,
+            reason,
+            name,
             inverse=request.inverse,
         )

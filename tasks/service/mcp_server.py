@@ -115,9 +115,26 @@ class JudgedResult(BaseModel):
     rejected: bool
 
 
+class _Server(MCPServer[Any]):
+    """The SDK's server, which says in a sentence what is wrong with the arguments of a call."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool; raise ToolError for an argument that it does not take, or not so."""
+        takes = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+        unknown = sorted(arguments.keys() - takes.get(name, arguments).keys())
+        if unknown:
+            raise ToolError(f"{name} takes no {unknown[0]!r}. It takes: {', '.join(takes[name])}.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_fault(error.__cause__)) from None
+            raise
+
+
 def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
     """Return the server of the homes; a client of HTTP names one with `?home=NAME`."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "almanac",
         title="Almanac",
         instructions=INSTRUCTIONS,
@@ -133,6 +150,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         where: messages.Where = None,
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the almanac; `earlier` are the turns of the conversation."""
+        await asyncio.to_thread(_prepare, shelf, ctx)
         with _opened(shelf, ctx) as (home, opened):
             request = messages.AskRequest(question=question, history=earlier or [], where=where)
             future = home.askers.answer(
@@ -205,7 +223,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
     def sql(query: str, ctx: Context[Any, Any]) -> Annotated[CallToolResult, SqlResult]:
         """Run one read-only DuckDB query; almanac://tables describes the tables."""
         with _opened(shelf, ctx) as (home, opened):
-            found = readings.sql_rows(opened, query, home.settings.sql, readings.MOST_ROWS)
+            found = readings.sql_rows(home, opened, query, readings.MOST_ROWS)
             result = SqlResult(
                 edition=opened.edition.id,
                 columns=found.columns,
@@ -326,8 +344,18 @@ def _opened(shelf: Shelf, ctx: Context[Any, Any]) -> Iterator[tuple[ServedHome, 
     except AlmanacError as error:
         raise ToolError(words_of(error)) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ToolError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+        raise ToolError(_fault(error)) from None
+
+
+def _fault(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
+
+
+def _prepare(shelf: Shelf, ctx: Context[Any, Any]) -> None:
+    """Open the reader's edition, which may have to be made first, so that no loop waits for it."""
+    with _opened(shelf, ctx):
+        pass
 
 
 def _brief(row: dict[str, Any]) -> dict[str, Any]:

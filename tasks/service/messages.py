@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from schemas.answers import MIN_SCORE
 from tasks.ask.route import AskOptions, Turn
@@ -52,6 +52,14 @@ class AskRequest(_Request):
     history: list[EarlierTurn] = Field(
         [], max_length=MOST_TURNS, description="The conversation before it, the latest turn last."
     )
+
+    @field_validator("choices")
+    @classmethod
+    def _differ(cls, choices: list[str]) -> list[str]:
+        """Refuse one choice, and the same one twice, of which none could be chosen."""
+        if len(choices) == 1 or len({*map(str.strip, choices)}) < len(choices):
+            raise ValueError("give at least two that differ, or none")
+        return choices
 
     @property
     def options(self) -> AskOptions:

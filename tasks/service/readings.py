@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 import schemas
 from schemas.errors import NotFoundError, UsageError
 from schemas.row import Row
-from schemas.settings import SqlSettings
 from tasks.report.document import document_rows
-from tasks.service.shelf import OpenEdition
+from tasks.service.shelf import FullError, OpenEdition, ServedHome
 from warehouse.sql_session import run_sql
 
 MOST_ROWS = 200  # of a page
@@ -122,12 +121,18 @@ class SqlRows(BaseModel):
     left_out: int = Field(0, description="Rows beyond those that fit.")
 
 
-def sql_rows(opened: OpenEdition, query: str, settings: SqlSettings, most: int) -> SqlRows:
+def sql_rows(home: ServedHome, opened: OpenEdition, query: str, most: int) -> SqlRows:
     """Run a read-only query with the limits of `almanac sql`; return at most `most` rows.
 
-    The live tables are empty here: they hold what others asked, which has no labels.
+    The live tables are empty here: they hold what others asked, which has no labels. Raises
+    FullError if as many queries run as may.
     """
-    result = run_sql(opened.edition.database, {}, query, settings)
+    if not home.queries.acquire(blocking=False):
+        raise FullError("Many queries are running. Send this one again in a few seconds.")
+    try:
+        result = run_sql(opened.edition.database, {}, query, home.settings.sql)
+    finally:
+        home.queries.release()
     rows = [row for row, _ in zip(result.rows(), range(most), strict=False)]
     return SqlRows(
         columns=list(result.columns),

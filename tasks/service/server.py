@@ -1,10 +1,13 @@
 """Builds the guarded application and runs it by uvicorn, on loopback unless it is protected."""
 
 import socket
+from asyncio import TimerHandle, Transport
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
@@ -15,13 +18,16 @@ from tasks.service.guard import LOOPBACK, Guard, Limits
 from tasks.service.mcp_server import make_mcp_server, mount_mcp
 from tasks.service.metrics import Metrics
 from tasks.service.shelf import ServedHome, Shelf
-from tasks.service.tokens import Reader, Tokens
+from tasks.service.tokens import TOKENS_FILE, Reader, Tokens
 from warehouse.home import Home
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 EVERYBODY = Reader(name="everybody", scopes=("read", "feedback"))
+CONNECTIONS = 1_000
+CONNECTIONS_OF_ONE = CONNECTIONS // 4  # address
+HEAD_SECONDS = 10.0  # in which the first line and the headers of a request must come
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +59,16 @@ def open_shelf(homes: Mapping[str, tuple[Home, Settings]], serving: Serving) -> 
     )
 
 
-def make_service(shelf: Shelf, tokens: Tokens, serving: Serving) -> "ASGIApp":
+def make_service(shelf: Shelf, serving: Serving) -> "ASGIApp":
     """Return the application that is served; raise UsageError if it must not be so open."""
-    check_exposure(serving, has_tokens=bool(tokens.all()))
+    tokens = {name: Tokens(served.home.path / TOKENS_FILE) for name, served in shelf.homes.items()}
+    without = [name for name, of_home in tokens.items() if not of_home.all()]
+    check_exposure(serving, has_tokens=not without)
+    if without and len(without) < len(tokens):
+        raise UsageError(
+            f"The home {without[0]!r} has no tokens beside others that have some, so nobody could "
+            "read it: make one with `almanac --home DIR tokens add NAME`, or serve it by itself."
+        )
     metrics = Metrics()
     app = make_app(shelf, metrics)
     add_pages(app)
@@ -82,12 +95,55 @@ def check_exposure(serving: Serving, *, has_tokens: bool) -> None:
         )
 
 
+class TimedProtocol(H11Protocol):
+    """HTTP with an end to waiting: uvicorn gives a client any time for the head of a request.
+
+    From one address come at most `CONNECTIONS_OF_ONE` connections, so that others get theirs; that
+    of a proxy and those of this machine stand for many people.
+    """
+
+    _ends: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse an address that has its share."""
+        super().connection_made(transport)
+        host = self.client[0] if self.client else ""
+        clients = (getattr(one, "client", None) for one in self.connections)
+        from_it = sum(client is not None and client[0] == host for client in clients)
+        of_many = self.config.proxy_headers or is_loopback(host)
+        if from_it > CONNECTIONS_OF_ONE and not of_many:
+            transport.abort()
+        self._time_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, and wait on while it is no whole head."""
+        super().data_received(data)
+        self._time_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._stop_timing()
+
+    def _time_head(self) -> None:
+        if self.cycle and not self.cycle.response_complete:
+            self._stop_timing()
+        elif self._ends is None:
+            self._ends = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop_timing(self) -> None:
+        if self._ends:
+            self._ends.cancel()
+            self._ends = None
+
+
 def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> None:
     """Serve until the process is told to end; requests under way are answered first."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
+        http=TimedProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -97,7 +153,7 @@ def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> N
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=64 << 10,
-        limit_concurrency=1_000,
+        limit_concurrency=CONNECTIONS,
     )
     uvicorn.Server(config).run(sockets=[listening])
 
@@ -119,12 +175,16 @@ def listen(serving: Serving) -> socket.socket:
 
 
 def serve_stdio(shelf: Shelf) -> None:
-    """Serve MCP on standard input and output until the client ends it."""
-    home_list = list(shelf.homes.values())
+    """Serve MCP on standard input and output until the client ends it.
+
+    Raises UsageError for several homes: a call by pipes has no address that could name one.
+    """
+    if len(shelf.homes) > 1:
+        raise UsageError(
+            "By pipes one home is served: give a client one `almanac serve --mcp` for each."
+        )
     try:
-        for home in home_list:
-            home.start()
+        shelf.first.start()
         make_mcp_server(shelf).run("stdio")
     finally:
-        for home in home_list:
-            home.close()
+        shelf.first.close()

@@ -1,6 +1,7 @@
 """A home that is served: its editions held open, and the threads that answer questions.
 
-A new edition is opened and warmed beside the old one, which readers keep until they are done.
+A new edition is opened and warmed beside the old one, which readers keep until they are done. Where
+the labels of sources changed, the old one is let go at once: it may show what is hidden now.
 """
 
 import logging
@@ -29,14 +30,16 @@ from tasks.text.question import checked_question
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
-from warehouse.labels import known_labels
+from warehouse.labels import graph_labels, known_labels, source_marks
 
 LOOK_SECONDS = 1.0  # between looks for a new edition
 RECORD_SECONDS = 0.2  # in which answers gather that are recorded together
 OPEN_ASKERS = 4  # of a thread: editions and options in use
+QUERIES = 4  # of a home in SQL that run at once: each may take gigabytes for a minute
 READER_SETS = 8  # label sets whose editions are held open
 PAGES = 128  # of things that were asked for last, kept for each edition
 Labels = tuple[str, ...]
+Basis = tuple[str | None, Any]  # the current edition's id, and the labels of sources and graphs
 
 log = logging.getLogger(__name__)
 
@@ -205,12 +208,15 @@ class ServedHome:
     def __init__(self, home: Home, settings: Settings, *, threads: int, waiting: int) -> None:
         self.home, self.settings = home, settings
         self.askers = Askers(home.path, settings, threads, waiting)
+        self.queries = threading.BoundedSemaphore(QUERIES)
         self._threads = threads
-        self._open: OrderedDict[Labels, OpenEdition] = OrderedDict()
+        self._open: OrderedDict[Labels, tuple[Basis, OpenEdition]] = OrderedDict()
         self._lock = threading.Lock()
+        self._opening: dict[Labels, threading.Lock] = {}
+        self._marks: tuple[int, Any] = (-1, None)  # and the journal's position where they were read
         self._ending = threading.Event()
         self.edition = ""  # the id of the one that is served to readers without labels
-        self._watch = threading.Thread(target=self._look_for_editions, daemon=True)
+        self._watch = threading.Thread(target=self._look_for_changes, daemon=True)
 
     def start(self) -> None:
         """Open and warm the current edition, and begin to look for newer ones.
@@ -229,7 +235,7 @@ class ServedHome:
             self._watch.join()
         self.askers.close()
         while self._open:
-            self._open.popitem()[1].retire()
+            self._open.popitem()[1][1].retire()
 
     @contextmanager
     def reading(self, labels: Labels) -> Iterator[OpenEdition]:
@@ -242,49 +248,64 @@ class ServedHome:
 
     def take(self, labels: Labels) -> OpenEdition:
         """Return the current edition for readers with these labels, held until its `release`."""
-        with self._lock:  # also held while an edition is opened, so that it is opened once
-            if labels not in self._open:
-                self._open[labels] = self._opened_for(labels)
-            return self._held(labels)
+        # A lock for each set of labels: while an edition is made for one, the others are read.
+        with self._opening.setdefault(labels, threading.Lock()):
+            return self.take_open(labels) or self._opened_for(labels)
 
     def take_open(self, labels: Labels) -> OpenEdition | None:
-        """Return what `take` does, or None if that would have to wait."""
-        if not self._lock.acquire(blocking=False):
-            return None
-        try:
-            return self._held(labels) if labels in self._open else None
-        finally:
-            self._lock.release()
+        """Return what `take` does, or None if it would have to be opened first."""
+        with self._lock:
+            if labels not in self._open:
+                return None
+            self._open.move_to_end(labels)
+            _, opened = self._open[labels]
+            opened.hold()
+            return opened
 
-    def _held(self, labels: Labels) -> OpenEdition:
-        opened = self._open[labels]
+    def _opened_for(self, labels: Labels, *, warm: bool = False) -> OpenEdition:
+        """Open the current edition for readers with these labels, from now on, and hold it."""
+        basis = self._basis()  # read first: what changes meanwhile is noticed by the next look
+        opened = OpenEdition(edition_of(self.home, labels), self.settings)
         opened.hold()
-        self._open.move_to_end(labels)
-        if len(self._open) > READER_SETS:
-            self._open.popitem(last=False)[1].retire()
+        if warm:
+            self._warm(opened)
+        with self._lock:
+            dropped = [self._open.pop(labels, None)]
+            self._open[labels] = basis, opened
+            if len(self._open) > READER_SETS:
+                dropped.append(self._open.popitem(last=False)[1])
+        for _, old in filter(None, dropped):
+            old.retire()
         return opened
 
-    def _opened_for(self, labels: Labels) -> OpenEdition:
-        return OpenEdition(edition_of(self.home, labels), self.settings)
+    def _basis(self) -> Basis:
+        """Return what decides, with his labels, what a reader sees now."""
+        position = self.home.journal.position
+        if self._marks[0] != position:
+            marks = source_marks(self.home.journal), graph_labels(self.home.journal)
+            self._marks = position, marks
+        return self.home.editions.pointer()["edition"], self._marks[1]
 
-    def _look_for_editions(self) -> None:
-        """Change to a new edition when it is published, once it is warm."""
+    def _look_for_changes(self) -> None:
         while not self._ending.wait(LOOK_SECONDS):
             try:
-                newest = self.home.editions.pointer()["edition"]
-                if newest and newest != self.edition:
-                    self._change()
-                    self.edition = newest
+                self.look()
             except Exception:  # a home that is being repaired must not end the service
                 log.exception("The newest edition could not be opened; the last one is served on.")
 
-    def _change(self) -> None:
-        for labels in list(self._open):
-            new = self._opened_for(labels)
-            self._warm(new)
-            with self._lock:
-                old, self._open[labels] = self._open[labels], new
-            old.retire()
+    def look(self) -> None:
+        """Change to a new edition once it is warm; let go at once what labels may hide now."""
+        newest, marks = self._basis()
+        with self._lock:
+            stale = {labels: one for labels, one in self._open.items() if one[0] != (newest, marks)}
+            hiding = [labels for labels, (basis, _) in stale.items() if basis[1] != marks]
+            for labels in hiding:
+                del self._open[labels]
+        for labels in hiding:
+            stale[labels][1].retire()
+        for labels in stale if newest else ():
+            self._opened_for(labels, warm=True).release()
+        self.edition = newest or self.edition
 
     def _warm(self, opened: OpenEdition) -> None:
         """Search and ask once in each thread, so that models are loaded before somebody waits."""

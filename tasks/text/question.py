@@ -101,10 +101,11 @@ class Question:
 def checked_question(question: str) -> str:
     """Return the question without surrounding space; UsageError if it is empty or too long.
 
-    Lone surrogates become question marks, since no table can hold them.
+    It is empty without a letter that can be seen. Lone surrogates become question marks, since no
+    table can hold them.
     """
     question = question.strip().encode("utf-8", "replace").decode()
-    if not question or len(question) > LONGEST_QUESTION:
+    if not any(map(str.isprintable, "".join(question.split()))) or len(question) > LONGEST_QUESTION:
         raise UsageError(f"A question has between 1 and {LONGEST_QUESTION} characters.")
     return question
 

@@ -26,7 +26,7 @@ _NO_SEPARATOR = "\x1f"  # of a table with one column
 _LINES_ABOVE = 50  # among which the header is looked for
 _LONGEST_LINE = 100_000  # characters of the line below that tell a header from a comment
 _STATED = re.compile(r"\ufeff?\"?sep=(.)\"?[,;\t]*\s*", re.IGNORECASE)
-_OPEN = re.compile(r"(?:^|[\t,;|])\s*\"(?:[^\"\\]|\\[^\"])*\\\"(?![\t,;|\"\r\n]|$)")
+_OPEN = re.compile(r"(?:^|[\t,;|])[^\S\t]*\"(?:[^\"\\]|\\[^\"])*\\\"(?![\t,;|\"\r\n]|$)")
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\\"")
 _CLOSED = re.compile(r"\"[ \t]+(?=[,;|\r\n]|$)")
 

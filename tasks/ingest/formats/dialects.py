@@ -8,7 +8,7 @@ import re
 
 from tasks.ingest.formats.wikitext import UNSEEN_LINKS
 
-_CALLOUT = re.compile(r"^> ?\[![\w-]{1,30}\][+-]?[ \t]*(.*)\n((?:>.*(?:\n|\Z))*)", re.MULTILINE)
+_CALLOUT = re.compile(r"^> ?\[![\w-]{1,30}\][+-]?[ \t]*+(.*)\n((?:>.*(?:\n|\Z))*)", re.MULTILINE)
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)
 _MARKS = re.compile(
     r"(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})(?s:.*?)(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
@@ -19,7 +19,7 @@ _MARKS = re.compile(
     r"|(?<![\\~])~~(?=[^\s~])(?:[^~\n]|~(?!~)|\n(?![ \t]*\n))+~~(?!~)"
     r"|\[\.?line-through\]#[^#\n]{1,500}#"
     r"|!\[\[[^\[\]\n]{1,300}\]\]|(?<!\()\(\([0-9a-f]{8}-[0-9a-f-]{27}\)\)"
-    r"|[ \t]+\^(?!\d+$)[A-Za-z0-9-]{1,40}$"
+    r"|(?<![ \t])[ \t]+\^(?!\d+$)[A-Za-z0-9-]{1,40}$"
     r"|^[ \t]*(?:[-*][ \t]+)?(?:id|collapsed)::[ \t][^\n]*$)(?P<after>[ \t]*)"
     r"|(?<![\w\])])#?\[\[(?P<link>[^\s\[\]][^\[\]\n]{0,300})\]\](?![(\[])"
     r"|(?<![\w=])==(?P<marked>[^\s=](?:[^=\n]{0,500}[^\s=])?)==(?![\w=])"

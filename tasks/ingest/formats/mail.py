@@ -37,7 +37,7 @@ _OF_MAIL = re.compile(
     r"^(?:- )?\*?(?:Subject|Sent|Betreff|Gesendet|Objet|Envoyé|主题|主旨|发送时间)", re.MULTILINE
 )
 _LINE = re.compile("^(?=.)", re.MULTILINE)
-_ADDRESS = re.compile(r"\w+://\S+")
+_ADDRESS = re.compile(r"\b\w+://\S+")
 _LONGEST_HEADER = 5_000
 _HEADERS = ("from", "to", "cc", "date", "reply-to", "organization", "keywords")
 

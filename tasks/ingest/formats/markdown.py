@@ -6,12 +6,14 @@ dashes, so that no Markdown parser takes its first row for headers.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 _MOST_COLUMNS = 200
 _MOST_SPANNED = 1_000  # rows
+_MOST_REPEATED = 200_000  # cells of a table, by all that span several
 _TAG = re.compile(r"<(/?)(table|tr|th|td|caption)\b([^<>]{0,500})>", re.IGNORECASE)
 _OTHER_TAG = re.compile(r"<[^<>]{1,500}>")
 _BOLD = re.compile(r"\s*<(b|strong)>[^<>]{1,200}</\1>\s*(?:</t[dh]>\s*)?", re.IGNORECASE)
@@ -108,8 +110,12 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
     """Return the rows with a cell for each column; a spanning cell is repeated."""
     grid: list[list[Cell]] = []
     below: dict[int, tuple[int, Cell]] = {}  # column: for how many more rows, and the cell
+    room = _MOST_REPEATED
     for row in rows:
         line: list[Cell] = []
+        if room < 0:
+            below.clear()
+        room -= len(below)
         for cell in [*row, None]:
             while len(line) in below and len(line) < _MOST_COLUMNS:
                 left, above = below.pop(len(line))
@@ -119,7 +125,9 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
             if cell is not None:
                 words = one_line(cell.words).replace("|", "/")
                 plain = cell if words == cell.words else cell._replace(words=words)
-                for _ in range(max(min(cell.columns, _MOST_COLUMNS - len(line)), 1)):
+                columns = max(min(cell.columns, _MOST_COLUMNS - len(line), room), 1)
+                room -= columns - 1
+                for _ in range(columns):
                     if cell.rows > 1:
                         below[len(line)] = min(cell.rows, _MOST_SPANNED) - 1, plain
                     line.append(plain)
@@ -139,7 +147,7 @@ def html_tables_as_markdown(text: str) -> str:
         kept.append(text[place : opening.start()])
         place = closing.end()
         markup = text[opening.start() : place]
-        in_code = sum(fence < opening.start() for fence in fences) % 2
+        in_code = bisect_left(fences, opening.start()) % 2
         made = "" if in_code or len(_OPENS.findall(markup)) > 1 else _from_html(markup)
         kept.append(f"\n{made}\n" if made else markup)
     return "".join((*kept, text[place:]))
