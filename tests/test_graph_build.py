@@ -103,13 +103,35 @@ def test_a_season_is_no_date(home: Home) -> None:
     assert {t["date_exact"] for t in triples} == {None, date(2019, 12, 31)}
 
 
+def test_values_of_a_graph_are_read_as_those_of_the_corpus_are(home: Home) -> None:
+    texts = {
+        "193 km²": ("quantity", 193.0, "km²", None), "1,234": ("number", 1234.0, None, None),
+        "$3 million": ("quantity", 3e6, "USD", None),
+        "3 March 1924": ("date", None, None, "1924-03-03"),
+        "-2.50": ("number", -2.5, None, None), "007": ("text", None, None, None),
+        "+592": ("text", None, None, None), "2021-02-30": ("text", None, None, None),
+        "44 BC": ("year", None, None, "-0044"), "Agent 7": ("text", None, None, None),
+    }  # fmt: skip
+    rows = [{"head": "Q1", "relation": "r", "tail": text, "is_value": True} for text in texts]
+    triples = imported(home, rows).table(schemas.Triple).to_pylist()
+    columns = ("value_type", "number", "unit", "date")
+    assert {t["tail"]: tuple(t[column] for column in columns) for t in triples} == texts
+
+
+def test_a_code_is_no_number_and_a_name_no_count(home: Home) -> None:
+    names = ("007", "+592", "2021-02-30", "12 monkeys")
+    rows = [{"head": "Q1", "relation": "r", "tail": name} for name in names]
+    triples = imported(home, rows).table(schemas.Triple).to_pylist()
+    assert {(t["value_type"], t["number"]) for t in triples} == {("entity", None)}
+
+
 def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:
     edition = golden_home.require_edition()
     triples = edition.table(schemas.Triple).to_pylist()
     columns = ("relation", "tail", "value_type", "number", "date")
     assert {tuple(t[column] for column in columns) for t in triples} == {
         ("born in", "London", "entity", None, None),
-        ("birth year", "1815", "year", 1815.0, "1815"),
+        ("birth year", "1815", "year", None, "1815"),
         ("code", "1815", "number", 1815.0, None),
         ("died", "1852-11-27", "date", None, "1852-11-27"),
         ("motto", "Q1", "text", None, None),

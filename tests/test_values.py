@@ -26,6 +26,8 @@ ENGLISH_NUMBERS = {
     "75 kg": (75, "kg"), "5 million tonnes of coal": (5e6, "t"), "1934 people": (1934, "people"),
     "about 2,000 inhabitants": (2000, "people"),
     "145 inhabitants per square kilometre": (145, "people/km²"),
+    "40 ms": (40, "ms"), "56 kbps": (56, "kbit/s"), "32 psi": (32, "psi"), "2 bars": (2, None),
+    "two millennia": (2, "millennium"), "512 MiB": (512, "MiB"), "80 decibels": (80, "dB"),
     "€ 1.000": (1000, "EUR"), "1.000,50 EUR": (1000.5, "EUR"), "EUR 12,50": (12.5, "EUR"),
     "€1,000": (1000, "EUR"), "€1.250 million": (1.25e6, "EUR"), "$1.000": (1, "USD"),
     "€ 1,5 million": (1.5e6, "EUR"), "1.234.567 euros": (1234567, "EUR"), "1.000 km": (1, "km"),
@@ -39,6 +41,7 @@ CHINESE_NUMBERS = {
     "三千多年": (3000, "yr"), "300多万人": (3e6, "people"), "1,400,000人": (1.4e6, "people"),
     "１４００人": (1400, "people"), "约16410平方公里": (16410, "km²"), "2250万千瓦": (2.25e7, "kW"),
     "8848.86米": (8848.86, "m"), "五千米": (5000, "m"), "21.5千克": (21.5, "kg"),
+    "三个世纪": (3, "century"), "5000毫安时": (5000, "mAh"),
     "零下40摄氏度": (-40, "°C"), "€ 1.000": (1000, "EUR"), "1.000,50欧元": (1000.5, "EUR"),
 }  # fmt: skip
 
@@ -69,13 +72,15 @@ NO_VALUES = {
         "9.30 o'clock", "9.30 a.m.", "from 9.30 to 11.00 am", "the gate opens at 9.30 on Sundays",
         "Apollo 11", "the Boeing 747-400", "Windows 2000", "iPhone 15", "ISBN 978-3-16-148410-0",
         "Three Mile Island", "one of the founders", "12:30", "4 July", "31 February 1934",
-        "04/07/1934", "Python 3.11", "192.168.1.10", "a 3D film", "F-16", "a city in England", "",
+        "04/07/1934", "Python 3.11", "192.168.1.10", "a 3D film", "F-16", "007", "+592",
+        "a city in England", "",
     ],
     "zh": [
         "于9.30开馆",
         "阿波罗11号",
         "嫦娥五号",
         "第29届",
+        "007",
         "三峡",
         "四川",
         "万一",
