@@ -27,6 +27,7 @@ from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph
 from tasks.publish.checks import failed_checks
 from tasks.text.relations.vocabulary import single_valued
+from warehouse.comparison import compare
 from warehouse.editions import Edition, Editions
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -285,6 +286,14 @@ def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
     found = graphs(edition)
     assert triples_of(found["cities"]) == {("Paris", "in", "France")}
     assert triples_of(found["heroes"]) == {("Paris", "kind", "France")}
+
+
+def test_a_diff_counts_all_that_two_graphs_have_in_the_same_words(own: Home) -> None:
+    before = own.require_edition()
+    tables = compare(before, imported(own, GOLDEN, "again"))
+    more = {t.table: t.after - t.before for t in tables if t.after > t.before}
+    assert more == {"entities": 2, "triples": 5, "descriptions": 1}
+    assert more == {t.table: t.added_in_all for t in tables if t.added_in_all}
 
 
 def test_removal_leaves_nothing(own: Home) -> None:
