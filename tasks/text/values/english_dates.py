@@ -46,10 +46,10 @@ MONTH_AND_DAYS = re.compile(rf"\b(?P<month>{MONTH})\s{DAYS},?\s(?P<year>{YEAR})\
 DAY_FIRST = re.compile(rf"\b(?:the )?({DAY})\s(?:of\s)?({MONTH}),?\s({YEAR})\b{ERA}?")
 MONTH_FIRST = re.compile(rf"\b({MONTH})\s({DAY}),?\s({YEAR})\b(?!,[0-9]){ERA}?")
 MONTH_YEAR = re.compile(rf"\b({MONTH}),?\s(?:of\s)?({YEAR})\b(?!,[0-9]){ERA}?")
-# A time of that day may follow: 2020-05-17T09:30:00Z.
+# A time of a day that exists may follow: 2020-05-17T09:30:00Z.
 ISO_DATE = (
-    r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9])(?:[T ][0-2][0-9]:[0-5][0-9]"
-    r"(?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?)?"
+    r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9])(?:(?<!-1[3-9]-..)[T ]"
+    r"[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?)?"
 )
 ISO = re.compile(rf"{ISO_DATE}(?![\w-])")
 # With periods the day stands first; with slashes that is unclear.
