@@ -190,9 +190,12 @@ class Almanac:
         The options are those of `ask`, which also says what is raised and recorded.
         """
         from flows.commands.ask import keep_answers
+        from schemas.errors import UsageError
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
+        if isinstance(questions, str):
+            raise UsageError("`questions` is a list of texts; `ask` takes a single one.")
         checked = [checked_question(question) for question in questions]
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
         with self._in_words():
@@ -294,35 +297,40 @@ class Almanac:
         """Yield the facts as rows of `triples`, by entity; few are in memory at a time.
 
         Without `asserted`, those that are denied, possible, reported and so on are yielded, too.
+        The first one raises UsageError if there is no such graph.
         """
         from schemas import Triple
         from warehouse.asserted import ASSERTED
 
         query = "from asserted_triples" if asserted else "from triples"
-        if graph is not None:
-            query += " where graph = $1"
-        return self._rows(Triple, query, [] if graph is None else [graph], edition, ASSERTED)
+        return self._rows(Triple, query, graph, edition, ASSERTED)
 
     def documents(self, *, edition: str | None = None) -> "Iterator[Document]":
         """Yield the documents with their texts; few are in memory at a time."""
         from schemas import Document
 
-        return self._rows(Document, "from documents", [], edition, {})
+        return self._rows(Document, "from documents", None, edition, {})
 
     def _rows(
         self,
         row: "type[Row]",
         query: str,
-        parameters: Sequence[str],
+        graph: str | None,
         edition: str | None,
         older: Mapping[str, Any],
     ) -> Iterator[Any]:
-        """Yield a query's rows; `older` are columns that old editions lack."""
+        """Yield a query's rows, all or of a graph; `older` are columns that old editions lack."""
+        from tasks.export.contents import check_graph
+
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
             pinned.connect() as connection,
         ):
+            if graph is not None:
+                check_graph(connection, graph)
+                query += " where graph = $1"
+            parameters = [] if graph is None else [graph]
             for batch in connection.sql(query, params=parameters).to_arrow_reader(_AT_ONCE):
                 for values in batch.to_pylist():
                     yield row(**older | values)
@@ -438,14 +446,14 @@ def _check_options(
     choices: Sequence[str], min_score: float | None, as_of: "date | None", edition: str | None
 ) -> None:
     """Raise UsageError for options that the command line would refuse, too."""
-    from datetime import datetime
+    from datetime import date, datetime
 
     from schemas.errors import UsageError
 
     if isinstance(choices, str) or len(choices) == 1:
         raise UsageError("`choices` is a list of at least two texts.")
     _check_share("min_score", min_score)
-    if isinstance(as_of, datetime):
+    if as_of is not None and (isinstance(as_of, datetime) or not isinstance(as_of, date)):
         raise UsageError("`as_of` is a day, a datetime.date without a time.")
     if as_of and edition:
         raise UsageError("Give `as_of` or `edition`, not both.")

@@ -27,6 +27,8 @@ _HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+_ID = re.compile("[0-9a-f-]{12,40}")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -144,7 +146,13 @@ def table(
     rows = [list(row) for row in rows]
     width = None if out.isatty() else plain_width
     console = Console(file=out, width=width, highlight=False)
-    least = sum(max(map(cell_len, name.split()), default=0) + GAP for name in names) - GAP
+    # An id that is broken over two lines cannot be copied.
+    ids = [
+        max((len(cell) for cell in map(_as_cell, cells) if _ID.fullmatch(cell)), default=0)
+        for cells in (zip(*rows, strict=True) if rows else [()] * len(names))
+    ]
+    words = [max(map(cell_len, name.split()), default=0) for name in names]
+    least = sum(map(max, ids, words)) + GAP * (len(names) - 1)
     if rows and least > console.width:
         longest = max(map(cell_len, names))
         for row in rows:
@@ -156,7 +164,8 @@ def table(
     for index, name in enumerate(names):
         numeric = rows and all(isinstance(row[index], (int, float, NoneType)) for row in rows)
         justify: JustifyMethod = "right" if numeric else "left"
-        grid.add_column(Text(name), justify=justify, overflow="fold")
+        whole = max(ids[index], cell_len(name)) if ids[index] else None
+        grid.add_column(Text(name), justify=justify, overflow="fold", width=whole)
     for row in rows:
         grid.add_row(*(Text(_as_cell(cell)) for cell in row))
     console.print(grid)

@@ -107,7 +107,11 @@ class Triple(Row):
     head_id: str = Field(description="The entity that the fact is about.")
     head: str = Field(description="Its name.")
     relation: str = Field(description="The relation, by its name in `relations`.")
-    tail_id: str | None = Field(None, description="The entity at the other end; null for a value.")
+    tail_id: str | None = Field(
+        None,
+        description="The entity at the other end; null for a value, unless a graph has 1999 or the "
+        "like as an entity.",
+    )
     tail: str = Field(description="Its name, or the value as written.")
     value_type: str = Field(description="entity, text, number, quantity, date or year.")
     number: float | None = Field(None, description="The tail's number, in `unit`.")

@@ -195,7 +195,7 @@ class Evaluation(Row):
 
 
 class Change(Row):
-    """A difference between an edition and its parent."""
+    """A difference from an edition's parent, but for imported graphs: `editions diff` has these."""
 
     table: ClassVar[str] = "changes"
     key: ClassVar[tuple[str, ...]] = ("edition", "fact_kind", "fact_id", "kind")

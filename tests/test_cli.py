@@ -147,6 +147,12 @@ def test_a_narrow_table_cuts_no_word():
     assert sum(map(printed.count, "0123456789")) == sum(map((name + other).count, "0123456789"))
 
 
+def test_a_narrow_table_breaks_no_id():
+    one, other = "7d9c01e5" * 4, "000001-6a1345c7"
+    assert {one, other} <= {*_printed(["id", "note", "of"], [one, "x y " * 60, other]).split()}
+    assert {one, "7e" * 16} <= {*_printed([*"abc"], [one, "7e" * 16, "0f" * 16]).split()}
+
+
 def test_a_table_of_more_columns_than_fit_lists_each_row():
     columns = [f"column_{number}" for number in range(12)]
     lines = _printed(columns, [f"value {number}" for number in range(12)]).splitlines()

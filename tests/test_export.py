@@ -157,9 +157,13 @@ def test_json_lines_are_the_rows_and_can_be_imported_again(exported, home):
     lines = (folder / "entities.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     assert {json.loads(line)["name"] for line in lines} == set(BAD_NAMES)
     settings = Settings(engine=EngineSettings(encoder="none"))
+    with (folder / "triples.jsonl").open("a", encoding="utf-8") as file:
+        denied = {"triple_id": "t", "head": "CON", "relation": "is", "tail": "..."}
+        file.write(json.dumps({**denied, "polarity": "negative"}) + "\n")
     import_graph(home, folder / "triples.jsonl", settings, name="again")
-    heads = home.editions.current().table(schemas.Triple)["head"].to_pylist()
-    assert len(heads) == len(BAD_NAMES) + 1
+    triples = home.editions.current().table(schemas.Triple).to_pylist()
+    assert len(triples) == len(BAD_NAMES) + 1
+    assert [row["tail"] for row in triples if row["tail_id"] is None] == [PICTURE]
 
 
 def test_a_data_set_is_loaded_with_its_types(exported, edition, tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph
 from tasks.publish.checks import failed_checks
 from tasks.text.relations.vocabulary import single_valued
+from warehouse.comparison import compare
 from warehouse.editions import Edition, Editions
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -99,13 +100,35 @@ def test_a_season_is_no_date(home: Home) -> None:
     assert {t["date_exact"] for t in triples} == {None, date(2019, 12, 31)}
 
 
+def test_values_of_a_graph_are_read_as_those_of_the_corpus_are(home: Home) -> None:
+    texts = {
+        "193 km²": ("quantity", 193.0, "km²", None), "1,234": ("number", 1234.0, None, None),
+        "$3 million": ("quantity", 3e6, "USD", None),
+        "3 March 1924": ("date", None, None, "1924-03-03"),
+        "-2.50": ("number", -2.5, None, None), "007": ("text", None, None, None),
+        "+592": ("text", None, None, None), "2021-02-30": ("text", None, None, None),
+        "44 BC": ("year", None, None, "-0044"), "Agent 7": ("text", None, None, None),
+    }  # fmt: skip
+    rows = [{"head": "Q1", "relation": "r", "tail": text, "is_value": True} for text in texts]
+    triples = imported(home, rows).table(schemas.Triple).to_pylist()
+    columns = ("value_type", "number", "unit", "date")
+    assert {t["tail"]: tuple(t[column] for column in columns) for t in triples} == texts
+
+
+def test_a_code_is_no_number_and_a_name_no_count(home: Home) -> None:
+    names = ("007", "+592", "2021-02-30", "12 monkeys")
+    rows = [{"head": "Q1", "relation": "r", "tail": name} for name in names]
+    triples = imported(home, rows).table(schemas.Triple).to_pylist()
+    assert {(t["value_type"], t["number"]) for t in triples} == {("entity", None)}
+
+
 def test_the_tables_of_a_golden_graph(golden_home: Home) -> None:
     edition = golden_home.require_edition()
     triples = edition.table(schemas.Triple).to_pylist()
     columns = ("relation", "tail", "value_type", "number", "date")
     assert {tuple(t[column] for column in columns) for t in triples} == {
         ("born in", "London", "entity", None, None),
-        ("birth year", "1815", "year", 1815.0, "1815"),
+        ("birth year", "1815", "year", None, "1815"),
         ("code", "1815", "number", 1815.0, None),
         ("died", "1852-11-27", "date", None, "1852-11-27"),
         ("motto", "Q1", "text", None, None),
@@ -259,6 +282,14 @@ def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
     found = graphs_of(edition)
     assert triples_of(found["cities"]) == {("Paris", "in", "France")}
     assert triples_of(found["heroes"]) == {("Paris", "kind", "France")}
+
+
+def test_a_diff_counts_all_that_two_graphs_have_in_the_same_words(own: Home) -> None:
+    before = own.require_edition()
+    tables = compare(before, imported(own, GOLDEN, "again"))
+    more = {t.table: t.after - t.before for t in tables if t.after > t.before}
+    assert more == {"entities": 2, "triples": 5, "descriptions": 1}
+    assert more == {t.table: t.added_in_all for t in tables if t.added_in_all}
 
 
 def test_removal_leaves_nothing(own: Home) -> None:

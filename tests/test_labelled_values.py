@@ -61,7 +61,7 @@ def test_both_languages_have_one_relation_for_other_names():
     [
         ("Tonnage", ["1650", "1890", "340"], "en", ["number"] * 3),
         ("Berths", ["1240", "1890"], "en", ["number"] * 2),
-        ("Length (m)", ["1650"], "en", ["number"]),
+        ("Length (m)", ["1650"], "en", ["quantity"]),
         ("Passengers per year", ["1650", "12"], "en", ["number"] * 2),
         ("Maiden voyage", ["1890", "unknown", "1912"], "en", ["year"] * 2),
         ("Year of release", ["1240", "340"], "en", ["year", "number"]),
@@ -85,3 +85,31 @@ def test_numbers_of_a_column_are_years_if_its_head_or_all_its_cells_say_so(
 def test_columns_tell_what_the_rows_are(columns, kind):
     table = f"| Name | {columns} |\n| --- | --- | --- |\n| Ostrava Lind | Ulm | bright |\n"
     assert {row["head_kind"] for row in read(table, "").triples} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "language", "fact"),
+    [
+        ("Area (km²)", "193", "en", ("area", "193 km²", 193, "km²")),
+        ("Keel, mm", "1650", "en", ("keel", "1650 mm", 1650, "mm")),
+        ("Length in metres", "about 12", "en", ("length", "about 12 metres", 12, "m")),
+        ("Mass kg", "1,200", "en", ("mass", "1,200 kg", 1200, "kg")),
+        ("Cost (US$ million)", "3.4", "en", ("cost", "US$3.4 million", 3.4e6, "USD")),
+        ("Fare ($)", "20", "en", ("fare", "$20", 20, "USD")),
+        ("船员（万人）", "1.5", "zh", ("船员", "1.5万人", 15_000, "people")),
+        ("Length (m)", "40 ft", "en", ("length", "40 ft", 40, "ft")),
+        ("Price per kg", "5", "en", ("price per kg", "5", 5, None)),
+        ("Races won", "5", "en", ("races won", "5", 5, None)),
+        ("Fare (min)", "5", "en", ("fare (min)", "5", 5, None)),
+        ("Voyage time (min)", "95", "en", ("voyage time", "95 min", 95, "min")),
+    ],
+)
+def test_a_number_has_the_unit_that_the_head_of_its_column_names(head, cell, language, fact):
+    ship = "Kelda" if language == "en" else "凯达号"
+    [row] = read(f"| Ship | {head} |\n|---|---|\n| {ship} | {cell} |", "", "", language).triples
+    assert (row["relation"], row["tail"], row["number"], row["unit"]) == fact
+
+
+def test_heads_that_differ_in_their_units_alone_stay_apart():
+    table = "| Ship | Share | Share (%) |\n|---|---|---|\n| Kelda | 120 | 12.5 |"
+    assert facts(read(table)) == {("Kelda", "share", "120"), ("Kelda", "share (%)", "12.5 %")}

@@ -50,7 +50,9 @@ def test_values_are_compared_as_what_they_state(left: Any, right: Any, order: in
         ("226 cm", "", 226), ("226 cm", "m", 2.26), ("226 cm", "metres", 2.26),
         ("172厘米", "米", 1.72), ("8,849 m", "ft", pytest.approx(29032.15, abs=0.1)),
         ("1.5 billion", "", 1.5e9), ("20 °C", "°F", 68), ("1946", "", 1946),
-        ("about 12 members", "", 12), ("5 kg", "m", None), ("none", "", None), ("", "", None),
+        ("about 12 members", "", 12),
+        ("2 bar", "psi", pytest.approx(29, abs=0.1)), ("5 kg", "m", None),
+        ("none", "", None), ("", "", None),
     ],
 )  # fmt: skip
 def test_numbers_are_read_and_converted(text: str, unit: str, number: float | None) -> None:

@@ -105,3 +105,11 @@ def test_names_stay_from_day_to_day() -> None:
     ]
     [(renamed, wordings)] = list(rounds(texts, 4, 0.25, 1))
     assert renamed == 0 and "born in" in wordings
+
+
+def test_a_correction_says_that_its_relation_is_new(
+    films: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for relation, is_new in (("directed by", False), ("staged bye", True)):
+        assert main(["override", "relation", "wife of", "--as", relation, *films]) == 0
+        assert ("it will be a new one" in capsys.readouterr().out) == is_new

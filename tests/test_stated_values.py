@@ -22,6 +22,7 @@ TEXTS = {
     "Harrow Lane, where the hospital of the town was built.\n",
     "drill.md": "# Corvane D7\n\n- Maker: Heddle Forge\n- Voltage: 24 V\n- Country: Astria\n",
     "saw.txt": "Product: Ripley S2\n\nMaker: Dunmore Tools\n\nPrice: 310 euros\n",
+    "heaths.md": "| Heath | Area (ha) |\n| --- | --- |\n| Wick Down | 180 |\n| Long Fell | 95 |\n",
     "boats.md": "| | Osprey 22 | Gull 18 |\n| --- | --- | --- |\n"
     "| Builder | Northwater Yard | Pike Boats |\n| Price | 21,000 euros | 12,500 euros |\n",
     "山.md": "| 山峰 | 海拔 | 首登者 |\n| --- | --- | --- |\n"
@@ -53,6 +54,7 @@ def asker(edition: Edition) -> Asker:
         ("What is the price of the Ripley S2?", ["310 euros"]),
         ("How much does the Ripley S2 cost?", ["310 euros"]),
         ("Who is the builder of the Gull 18?", ["Pike Boats"]),
+        ("What is the area of Wick Down?", ["180 ha"]),
         ("青岚峰的首登者是谁？", ["郭小川"]),
         ("玉屏峰的海拔是多少？", ["4870米"]),
         ("Who designed the Corvane D7?", []),

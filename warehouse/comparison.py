@@ -17,11 +17,11 @@ from warehouse.editions import Edition
 
 # Facts in words, because ids differ between editions: the subject, and the value that may change.
 SAID: dict[type[Row], str] = {
-    schemas.Document: "select distinct uri as about, text as value from facts",
-    schemas.Entity: "select distinct name as about, coalesce(kind, '') as value from facts",
-    schemas.Triple: "select distinct head || ' | ' || relation as about, tail as value from facts",
-    schemas.Description: "select distinct entity as about, text as value from facts",
-    schemas.Aspect: "select distinct entity || ', ' || aspect as about, text as value from facts",
+    schemas.Document: "select uri as about, text as value from facts",
+    schemas.Entity: "select name as about, coalesce(kind, '') as value from facts",
+    schemas.Triple: "select head || ' | ' || relation as about, tail as value from facts",
+    schemas.Description: "select entity as about, text as value from facts",
+    schemas.Aspect: "select entity || ', ' || aspect as about, text as value from facts",
 }
 # Characters shown of a long text, from a little before the first difference.
 SHOWN_CHARS = 80
@@ -35,9 +35,11 @@ group by value having count(*) = 1;
 update before set value = about where about in (select old from moves);
 update after set value = about, about = old from moves where about = new;
 """
+# Facts in the same words, as of two graphs or of two things with one name, have places.
+PLACED = "about, value, row_number() over (partition by about, value) as place"
 DIFFERENCES = """
-create view added as from after anti join before using (about, value);
-create view gone as from before anti join after using (about, value);
+create view added as from after anti join before using (about, value, place);
+create view gone as from before anti join after using (about, value, place);
 create view alone as
 select about from added group by about having count(*) = 1
 intersect
@@ -86,7 +88,7 @@ def _compare_table(row: type[Row], before: Edition, after: Edition, examples: in
     with duckdb.connect(":memory:", config={"threads": "2", "memory_limit": "1GB"}) as con:
         for name, edition in (("before", before), ("after", after)):
             con.register("facts", edition.table(row))
-            con.sql(SAID[row]).create(name)
+            con.sql(SAID[row]).select(PLACED).create(name)
         if row is schemas.Document:
             con.execute(MOVES)
         con.execute(DIFFERENCES)
@@ -108,7 +110,7 @@ def _compare_table(row: type[Row], before: Edition, after: Edition, examples: in
 def _examples(con: duckdb.DuckDBPyConnection, table: str, count: int) -> list[str]:
     """Return some facts without a counterpart, in words."""
     rows = con.table(table).join(con.table("changed"), "about", how="anti").order("about, value")
-    return [f"{about} | {value}" for about, value in rows.limit(count).fetchall()]
+    return [f"{about} | {value}" for about, value, _ in rows.limit(count).fetchall()]
 
 
 def _values(old: str | None, new: str | None) -> str:

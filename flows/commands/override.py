@@ -164,6 +164,17 @@ class NameRelation(_Correction):
             raise ValueError("give either --as RELATION or --apart")
         return self
 
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the correction's id, and whether the relation is a new one."""
+        from flows.home import edition_of
+        from schemas import Relation
+        from tasks.text.relations.vocabulary import known_relations
+
+        yield from super().shown(result)
+        names = edition_of(self.place, None).table(Relation)["relation"].to_pylist()
+        if self.object and self.object not in {*names, *known_relations()}:
+            yield f"No relation is called {self.object!r} yet, so it will be a new one."
+
 
 class Withdraw(_Correction):
     """Withdraw a correction."""

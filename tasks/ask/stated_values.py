@@ -106,9 +106,9 @@ def is_among(records: list[Named], place: Evidence) -> bool:
 
 
 def _is_record(fact: Fact, place: Place) -> bool:
-    """Return whether a fact is a cell or a labelled value: its place holds the value alone."""
+    """Return whether a fact is a cell or a labelled value: its place holds no more than that."""
     tail = fact.entity.name if fact.inverse else fact.text
-    return fact.kind == "triple" and place.span_end - place.span_start == len(tail)
+    return fact.kind == "triple" and place.span_end - place.span_start <= len(tail)
 
 
 def _triple(name: str, fact: Fact) -> tuple[str, str, str]:

@@ -78,7 +78,7 @@ def open_contents(edition: Edition, graph: str | None, spill: Path) -> Iterator[
         for name, value in (LIMITS | {"temp_directory": str(spill)}).items():
             con.execute(f"set {quoted_name(name)} = $1", [value])  # names take no parameters
         if graph is not None:
-            _check_graph(con, graph)
+            check_graph(con, graph)
             con.execute("set variable graph = $1", [graph])
         for row in TABLES:
             con.execute(_view(con, row, graph is not None))
@@ -86,7 +86,8 @@ def open_contents(edition: Edition, graph: str | None, spill: Path) -> Iterator[
         yield Contents(edition, graph, con)
 
 
-def _check_graph(con: duckdb.DuckDBPyConnection, graph: str) -> None:
+def check_graph(con: duckdb.DuckDBPyConnection, graph: str) -> None:
+    """Raise UsageError, with the names of all graphs, if the edition has none with this name."""
     known = [name for (name,) in con.execute("select distinct graph from entities").fetchall()]
     if graph not in known:
         raise UsageError(f"There is no graph {graph!r} in this edition; {', '.join(known)} are.")

@@ -10,14 +10,17 @@ import schemas
 from schemas.row import Row
 from tasks.graphs.imported import RELATION, VALUE, ImportedGraph
 from tasks.graphs.name_keys import as_ids, digests, joined
+from tasks.text.values import parse_value
 
 BATCH = 491_520  # triples in memory as text at a time: four row groups of an edition's files
-VALUE_TYPES = pa.array(["entity", "text", "number", "date", "year"])
-ENTITY, TEXT, NUMBER, DATE, YEAR = range(5)
-_NUMBER = r"\A[+-]?\d{1,15}(\.\d{1,15})?\z"
-_DATE = r"\A[12]\d{3}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?\z"  # 2019-20 is a season
+VALUE_TYPES = pa.array(["entity", "text", "number", "quantity", "date", "year"])
+ENTITY, TEXT, NUMBER, QUANTITY, DATE, YEAR = range(6)
+_NUMBER = r"\A-?(0|[1-9]\d{0,14})(\.\d{1,15})?\z"  # 007 is a code
+_DATE = r"\A[12]\d{3}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?\z"
 _DAY = r"\A\d{4}-\d\d-\d\d\z"
 _YEAR = r"\A[12]\d{3}\z"
+_WORDED = r"\d[^\d-]|[^\d-].*\d"  # 2019-20 is a season
+_LONGEST = 60  # characters of a text that is read for an amount or a date in words
 _OF_YEARS = "(?i)year|年"
 
 Rows = tuple[type[Row], pa.Table]
@@ -117,7 +120,7 @@ def _labels(graph: ImportedGraph) -> pa.Array:
 def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
     nodes, labels = len(graph.ids), _labels(graph)
     written = pa.chunked_array([graph.keys, graph.values]).combine_chunks()
-    types, numbers = _types_of(written, nodes), _numbers_of(written)
+    types, stated = _stated(written, nodes, graph.language)
     of_years = pc.match_substring_regex(graph.relations, _OF_YEARS).to_numpy(zero_copy_only=False)
     years = pc.match_substring_regex(written, _YEAR).to_numpy(zero_copy_only=False)
     ends = np.concatenate([graph.digests, digests(graph.name + VALUE, graph.values)])
@@ -125,8 +128,10 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
     for start in range(0, len(graph.heads), BATCH):
         part = slice(start, start + BATCH)
         heads, joins, tails = graph.heads[part], graph.joins[part], graph.tails[part]
-        type_ = np.where(years[tails] & of_years[joins], YEAR, types[tails])
-        dates = pc.if_else(pa.array(type_ >= DATE), written.take(tails), None)
+        is_year = years[tails] & of_years[joins]
+        type_ = np.where(is_year, YEAR, types[tails])
+        ends_here = stated.take(pa.array(tails))
+        dates = pc.if_else(is_year, written.take(tails), ends_here["date"].combine_chunks())
         yield _rows(
             schemas.Triple,
             len(heads),
@@ -138,7 +143,8 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
             tail_id=graph.ids.take(pa.array(tails, mask=tails >= nodes)),
             tail=labels.take(tails),
             value_type=VALUE_TYPES.take(type_),
-            number=numbers.take(tails),
+            number=pc.if_else(is_year, None, ends_here["number"].combine_chunks()),
+            unit=ends_here["unit"].combine_chunks(),
             date=dates,
             date_exact=_exact(dates),
             polarity="positive",
@@ -158,16 +164,35 @@ def _exact(dates: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(exact.cast(pa.string()), days), exact, None)  # no 30 February
 
 
-def _types_of(texts: pa.Array, entities: int) -> np.ndarray:
-    """Return the value type of each text; the first `entities` texts are keys of entities."""
+def _stated(texts: pa.Array, entities: int, language: str) -> tuple[np.ndarray, pa.Table]:
+    """Return the type of each text, and its number, unit and date, null where it has none.
+
+    The first `entities` texts are keys of entities, which may be called "12 Monkeys": only plain
+    numbers and dates are values there. The others are read as the values of the corpus are.
+    """
+    dated = pc.if_else(pc.match_substring_regex(texts, _DATE), texts, None)
+    no_day = pc.and_(pc.match_substring_regex(dated, _DAY), pc.is_null(_exact(dated)))
+    dates = pc.if_else(no_day, None, dated)
+    figures = pc.if_else(pc.match_substring_regex(texts, _NUMBER), texts, None)
+    numbers = figures.cast(pa.float64())
     types = np.full(len(texts), TEXT)
     types[:entities] = ENTITY
-    for pattern, type_ in ((_NUMBER, NUMBER), (_DATE, DATE)):
-        types[pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)] = type_
-    return types
-
-
-def _numbers_of(texts: pa.Array) -> pa.Array:
-    """Return the texts that are numbers as float64, the others as null."""
-    numbers = pc.if_else(pc.match_substring_regex(texts, _NUMBER), texts, None)
-    return pc.utf8_ltrim(numbers, characters="+").cast(pa.float64())
+    types[numbers.is_valid()] = NUMBER
+    types[dates.is_valid()] = DATE
+    may_state = pc.and_(
+        pc.match_substring_regex(texts, _WORDED), pc.less_equal(pc.utf8_length(texts), _LONGEST)
+    )
+    worded = (types == TEXT) & may_state.to_numpy(zero_copy_only=False)
+    read = [parse_value(text, language) for text in texts.filter(worded).to_pylist()]
+    types[worded] = [VALUE_TYPES.index(value.value_type).as_py() for value in read]
+    columns = {
+        "number": (numbers, [value.number for value in read]),
+        "unit": (pa.nulls(len(texts), texts.type), [value.unit for value in read]),
+        "date": (dates, [value.date for value in read]),
+    }
+    return types, pa.table(
+        {
+            name: pc.replace_with_mask(column, worded, pa.array(values, column.type))
+            for name, (column, values) in columns.items()
+        }
+    )

@@ -99,11 +99,13 @@ class Question:
 
 
 def checked_question(question: str) -> str:
-    """Return the question without surrounding space; UsageError if it is empty or too long.
+    """Return the question without surrounding space; UsageError if it is no text of that length.
 
     It is empty without a letter that can be seen. Lone surrogates become question marks, since no
     table can hold them.
     """
+    if not isinstance(question, str):
+        raise UsageError(f"A question is a text, not {type(question).__name__}.")
     question = question.strip().encode("utf-8", "replace").decode()
     if not any(map(str.isprintable, "".join(question.split()))) or len(question) > LONGEST_QUESTION:
         raise UsageError(f"A question has between 1 and {LONGEST_QUESTION} characters.")

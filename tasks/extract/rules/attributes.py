@@ -6,21 +6,23 @@ parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tasks.extract.extracted import STATED, Mention, evidence_columns, value_columns
-from tasks.extract.rules.layout import Layout
+from tasks.extract.rules.layout import Layout, Record
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.linked_tails import are_names
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
+from tasks.text.languages import HAN, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
+from tasks.text.values.english_numbers import SIGNS
 
 # "MBE" or "Ph.D." after a person's name.
 _LETTERS = "|".join(r"\.?".join(letters) for letters in sorted(POSTNOMINALS))
@@ -61,6 +63,15 @@ _SAYS_WHEN = re.compile(
     re.IGNORECASE,
 )
 _FOUR_DIGITS = re.compile("[0-9]{4}")
+# "Area (km²)", "Length in metres", "Width, mm" and "Mass kg", but not "Price per kg".
+_UNIT_OF_LABEL = re.compile(
+    r"(?!.*\sper\s[^(（,]*\Z)(.*[\w.])(?:\s?[(\[（](?:in\s)?([^()\[\]（）]+)[)\]）]"
+    r"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z]\Z)\S{1,3}))"
+)
+# "Rent (month)" is that of a month, "Games won" are no money, and a minimum has no minutes.
+_NO_UNIT = word_set("day week month year hour minute second won")
+_SIGN = re.compile(f"({'|'.join(map(re.escape, SIGNS))})(?=\\s|[km]?\\Z|[mbt]n)")
+_LASTS = re.compile(r"time|duration|length|时|長|长", re.IGNORECASE)
 _LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
 
 
@@ -121,7 +132,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
-    for record in layout.records:
+    for record in _measured(layout.records, language):
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
@@ -150,6 +161,39 @@ def _kinds_of_rows(layout: Layout) -> dict[str, str]:
         kinds = kinds_of_heads(record.label.lower())
         told[record.subject] |= kinds if kinds in KINDS_OF_ROWS else set()
     return {subject: kinds.pop() for subject, kinds in told.items() if len(kinds) == 1}
+
+
+def _measured(records: Sequence[Record], language: str) -> Iterator[Record]:
+    """Yield records, of which a number has the unit or scale that its label names.
+
+    The label does so no more, unless another one beside it is the same but for that.
+    """
+    measured = [_with_unit(record, language) for record in records]
+    labels = defaultdict(set)
+    for record, named in zip(records, measured, strict=True):
+        labels[named.label.lower()].add(record.label.lower())
+    for record, named in zip(records, measured, strict=True):
+        alone = len(labels[named.label.lower()]) == 1
+        yield named if alone else replace(named, label=record.label)
+
+
+def _with_unit(record: Record, language: str) -> Record:
+    label = _UNIT_OF_LABEL.fullmatch(record.label)
+    if label is None:
+        return record
+    name, unit = filter(None, label.groups())
+    sign = _SIGN.match(unit)
+    before = sign[1] if sign else ""
+    after = unit[sign.end() :] if sign else unit if HAN.match(unit) else f" {unit}"
+    one = parse_value(f"{before}1{after}", language)
+    is_minimum = unit == "min" and not _LASTS.search(name)
+    if is_minimum or unit.lower() in _NO_UNIT or not (one.unit or (one.number or 1) > 1):
+        return record
+    types = ("number",) if _SAYS_WHEN.search(name) else ("number", "year")
+    measured = f"{before}{record.value}{after}"
+    plain = parse_value(record.value, language).value_type in types
+    counts = plain and parse_value(measured, language).number is not None
+    return replace(record, label=name, value=measured if counts else record.value)
 
 
 def _amounts(layout: Layout, language: str) -> set[str]:

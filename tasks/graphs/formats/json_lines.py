@@ -2,7 +2,8 @@
 
 A triple is `{"head": ..., "relation": ..., "tail": ...}`, with these or the other names of headers,
 optionally with `weight`, and with `is_value: true` if the tail is no entity. An entity is
-`{"entity": key, "name": ..., "kind": ..., "description": ..., "aliases": [...]}`.
+`{"entity": key, "name": ..., "kind": ..., "description": ..., "aliases": [...]}`. Of the table
+`triples` of an export, a tail is a value if it has no id, and what is not asserted is left out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from tasks.graphs.formats.batch import LONG_TAIL, GraphBatch, RowBuffer, add_tri
 from tasks.graphs.formats.columns import TRIPLE, named_places
 from tasks.graphs.formats.lines import Lines, blocks_of_lines
 from tasks.graphs.formats.mapping import FileMapping
+from warehouse.asserted import ASSERTED
 
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 
@@ -71,9 +73,15 @@ def read_lines(lines: Lines, names: dict[str, str], relations: dict[str, str]) -
         except orjson.JSONDecodeError:
             lines.batch.refuse(number, "not-json", text)
             continue
-        if not (isinstance(row, Mapping) and _take(row, number, names, rows)):
+        if isinstance(row, Mapping) and "triple_id" in row and not _is_asserted(row):
+            lines.batch.left_out += 1
+        elif not (isinstance(row, Mapping) and _take(row, number, names, rows)):
             lines.batch.refuse(number, "no-triple", text)
     rows.into(lines.batch, relations)
+
+
+def _is_asserted(row: Mapping[str, Any]) -> bool:
+    return all(row.get(column) in (None, value) for column, value in ASSERTED.items())
 
 
 def _take(row: Mapping[str, Any], line: int, names: dict[str, str], rows: RowBuffer) -> bool:
@@ -86,7 +94,8 @@ def _take(row: Mapping[str, Any], line: int, names: dict[str, str], rows: RowBuf
         number = float(weight) if isinstance(weight, (int, float)) else None
         is_value = row.get("is_value")
         if not isinstance(is_value, bool):
-            is_value = not isinstance(row[names["tail"]], str) or len(tail) > LONG_TAIL
+            is_text = isinstance(row[names["tail"]], str) and len(tail) <= LONG_TAIL
+            is_value = not is_text or row.get("tail_id", "") is None
         rows.triples.append((line, head, relation, tail, is_value, number))
         return True
     return _take_entity(row, line, rows)

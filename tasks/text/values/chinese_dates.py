@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tasks.text.values.chinese_numerals import DIGIT_CHARACTERS, DIGIT_VALUES, read_numeral
+from tasks.text.values.english_dates import ISO_DATE
 from tasks.text.values.value import Value, ValueSpan, century, date_value, decade, interval
 
 ERA = "(公元前|西元前|公元|西元)?"
@@ -13,7 +14,7 @@ DAY = "([0-9]{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五�
 
 # Many put a space between figures and characters: 2018 年 8 月.
 FULL = re.compile(rf"{ERA}{YEAR} ?年(?!度)(?: ?{MONTH} ?月(?:份| ?{DAY} ?[日号號])?)?")
-ISO = re.compile(r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9]))?(?![0-9-])")
+ISO = re.compile(rf"{ISO_DATE}(?![0-9-])")
 CENTURY = re.compile(
     rf"{ERA}([0-9]{{1,2}}|[一二三四五六七八九十]{{1,3}}) ?世纪"
     "(?: ?([一二三四五六七八九1-9])[十0] ?年代)?(?:初期|末期|中期|前期|后期|中叶|初|末)?"

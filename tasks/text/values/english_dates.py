@@ -46,7 +46,14 @@ MONTH_AND_DAYS = re.compile(rf"\b(?P<month>{MONTH})\s{DAYS},?\s(?P<year>{YEAR})\
 DAY_FIRST = re.compile(rf"\b(?:the )?({DAY})\s(?:of\s)?({MONTH}),?\s({YEAR})\b{ERA}?")
 MONTH_FIRST = re.compile(rf"\b({MONTH})\s({DAY}),?\s({YEAR})\b(?!,[0-9]){ERA}?")
 MONTH_YEAR = re.compile(rf"\b({MONTH}),?\s(?:of\s)?({YEAR})\b(?!,[0-9]){ERA}?")
-ISO = re.compile(r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9]))?(?![\w-])")
+# A time of a day that exists may follow: 2020-05-17T09:30:00Z.
+ISO_DATE = (
+    r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9])(?:(?<!-1[3-9]-..)[T ]"
+    r"[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?)?"
+)
+ISO = re.compile(rf"{ISO_DATE}(?![\w-])")
+# With periods the day stands first; with slashes that is unclear.
+DOTTED = re.compile(r"(?<![\w.,-])([0-3]?[0-9])\.([01]?[0-9])\.([12][0-9]{3})(?![\w-]|[.,][0-9])")
 ERA_LAST = re.compile(rf"(?<![\w.,-])([0-9]{{1,4}}){ERA}")
 ERA_FIRST = re.compile(r"\bAD\s([0-9]{1,4})\b")
 DECADE = re.compile(r"\b(?:the )?(?:(?:early|mid|late)[ -])?([12][0-9]{2}0)['’]?s\b")
@@ -122,6 +129,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None]],
     (DAYS_APART, _days),
     (MONTH_AND_DAYS, _days),
     (ISO, lambda m: date_value(int(m[1]), int(m[2]), int(m[3]) if m[3] else None)),
+    (DOTTED, lambda m: date_value(int(m[3]), int(m[2]), int(m[1]))),
     (DAY_FIRST, lambda m: date_value(_year(m[3], m[4]), _month(m[2]), _day(m[1]))),
     (MONTH_FIRST, lambda m: date_value(_year(m[3], m[4]), _month(m[1]), _day(m[2]))),
     (MONTH_YEAR, lambda m: date_value(_year(m[2], m[3]), _month(m[1]))),

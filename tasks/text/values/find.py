@@ -75,6 +75,7 @@ _EUROPEAN = re.compile(
 )
 _EURO = re.compile("€|EUR|[欧歐]元", re.IGNORECASE)
 _COMMA_AND_PERIOD = str.maketrans(",.", ".,")
+_CODE = re.compile("0[0-9]")
 _NUMERIC = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
 
 
@@ -89,7 +90,9 @@ def find_values(text: str, language: str) -> list[tuple[int, int, Value]]:
         return []
     dates: ModuleType = chinese_dates if tongue == "zh" else english_dates
     amounts: ModuleType = chinese_numbers if tongue == "zh" else english_numbers
-    spans = claim(amounts.find_amounts(text), claim(dates.find_dates(text), []))
+    found = amounts.find_amounts(text)
+    numbers = ((a, b, None if _CODE.match(text, a) else value) for a, b, value in found)
+    spans = claim(numbers, claim(dates.find_dates(text), []))
     years = (y for y in dates.bare_years(text) if tongue == "zh" or not _named(text, y[0]))
     return _joined_dates(text, claim(years, spans), tongue)
 
@@ -139,7 +142,8 @@ def _plain(body: str, tongue: str) -> Value:
     if re.fullmatch("1[0-9]{3}|20[0-9]{2}|2100", body):
         return Value("year", date=body)
     if tongue == "zh":
-        number = None if body in chinese_numbers.WORDS_OF_NUMERALS else read_numeral(body)
+        is_word = body in chinese_numbers.WORDS_OF_NUMERALS or _CODE.match(body)
+        number = None if is_word else read_numeral(body)
         return Value("number", number) if number is not None else TEXT
     number = english_numbers.words_to_number(body) if body.lower() == "one" else None
     return Value("number", number) if number is not None else TEXT

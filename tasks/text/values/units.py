@@ -43,7 +43,7 @@ def english_units() -> dict[str, str]:
     for short, spellings, _ in _table():
         for spelling in spellings:
             word = spelling.rsplit(" ", 1)[-1]
-            has_plural = len(word) > 2 and word.isalpha() and word.islower() and word[-1] != "s"
+            has_plural = len(word) > 3 and word.isalpha() and word.islower() and word[-1] != "s"
             for form in (spelling, f"{spelling}s") if has_plural else (spelling,):
                 units.setdefault(form if len(form) <= 3 else form.lower(), short)
     return units
