@@ -3,6 +3,7 @@
 import shutil
 import socket
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -253,6 +254,25 @@ def test_readers_go_on_while_the_store_is_away(machine, bucket, caplog):
     machine("one").stored.editions._looked = (-100.0, -1)
     assert machine("one").editions.current().id == edition.id
     assert "Read is what this machine has." in caplog.text
+
+
+def test_readers_soon_go_on_if_the_store_never_answers_and_are_told_once(
+    machine, monkeypatch, caplog
+):
+    home = machine("one")
+    with lease(home.path, "run"):
+        home.journal.append({Scan: scans("a")})
+        edition = publish(home.editions)
+    monkeypatch.setattr("warehouse.object_store.SILENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        began, reader = time.monotonic(), machine("one")
+        assert reader.editions.current().id == edition.id
+        assert names_of(reader) == ["a"]
+        assert reader.live.append({Scan: scans("b")}) == 0
+        assert time.monotonic() - began < 5
+    assert caplog.text.count("Read is what this machine has.") == 1
 
 
 # -- the whole path ---------------------------------------------------------------------------

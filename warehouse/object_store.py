@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,8 @@ SCHEMES = ("s3", "gs", "az")
 STORE_MARK = "store.json"  # in a folder that mirrors a home in a store: its address
 ATTEMPTS = 6  # of a request that fails; waits 0.1 to 3.2 s grow between them, with jitter
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # seconds
+SILENCE = 10.0  # seconds that who can go on without the store waits for it
+AWAY_SECONDS = 30.0  # that he then goes on without asking it again
 THREADS = 16  # requests at once
 KEPT_TOKENS = 64  # of the last changes of an object, by which a writer finds its own
 _CHUNK = 1 << 20
@@ -36,6 +39,8 @@ _STATUS = re.compile(r"status code: (\d{3} ?[\w ]*)")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 log = logging.getLogger(__name__)
+
+_can_do_without: ContextVar[bool] = ContextVar("can_do_without", default=False)
 
 State = dict[str, Any]
 R = TypeVar("R")
@@ -66,21 +71,40 @@ class ObjectStore:
 
         self.address = checked_address(address)
         self._library, self._errors = obstore, obstore.exceptions
+        client: dict[str, Any] = {
+            "allow_http": _plain_http_is_allowed(),
+            "connect_timeout": timedelta(seconds=5),
+            "timeout": timedelta(seconds=120),
+        }
         options: dict[str, Any] = {
-            "client_options": {
-                "allow_http": _plain_http_is_allowed(),
-                "connect_timeout": timedelta(seconds=5),
-                "timeout": timedelta(seconds=120),
-            },
             "retry_config": {"max_retries": 0},  # the retries are ours, as they read back
         }
         if self.address.startswith("s3:") and os.environ.get("AWS_PROFILE"):
             options["credential_provider"] = _profile()
         try:
-            self._store = store.from_url(self.address, **options)
+            self._patient, self._impatient = (
+                store.from_url(self.address, client_options=client | more, **options)
+                for more in ({}, {"read_timeout": timedelta(seconds=SILENCE)})
+            )
         except (self._errors.BaseError, ValueError) as error:
             what = str(error).partition("\n")[0]
             raise UsageError(f"{self.address} cannot be opened: {what}.") from None
+
+        self._away_until = 0.0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the store failed a moment ago somebody who can go on without it."""
+        return time.monotonic() < self._away_until
+
+    @property
+    def _store(self) -> Any:
+        """The client for a request; StoreError if it would be waited for in vain."""
+        if not _can_do_without.get():
+            return self._patient
+        if self.is_away:
+            raise StoreError(f"{self.address} did not answer a moment ago. {_KEPT}")
+        return self._impatient
 
     # -- requests -----------------------------------------------------------------------------
 
@@ -142,7 +166,7 @@ class ObjectStore:
         `change` is called again with the new state if somebody else was faster, and may raise to
         give up. `version` of the state counts the changes.
         """
-        token, losses = uuid4().hex, 0
+        token, losses, since = uuid4().hex, 0, time.monotonic()
         while True:
             found = self.get(key)
             state = self._state(key, found[0]) if found else {}
@@ -163,7 +187,7 @@ class ObjectStore:
                 _wait(0)
             except (self._errors.BaseError, OSError) as error:
                 losses += 1
-                self._give_up_or_wait("write", key, error, losses)
+                self._give_up_or_wait("write", key, error, losses, since)
 
     def listing(self, prefix: str, after: str | None = None) -> dict[str, str]:
         """Return the ETags of the objects whose keys begin with a prefix that ends in /, by key.
@@ -188,7 +212,10 @@ class ObjectStore:
         listed = list(items)
         if len(listed) < 2:
             return [work(item) for item in listed]
-        with ThreadPoolExecutor(THREADS) as threads:
+        haste = (_can_do_without.get(),)
+        with ThreadPoolExecutor(
+            THREADS, initializer=_can_do_without.set, initargs=haste
+        ) as threads:
             return list(threads.map(work, listed))
 
     def _put(self, key: str, data: bytes | Path, mode: Any = None) -> Any:
@@ -204,7 +231,7 @@ class ObjectStore:
 
     def _tried(self, what: str, key: str, request: Callable[[], R]) -> R:
         """Return the result of a request, repeated while that may help."""
-        failures = 0
+        failures, since = 0, time.monotonic()
         while True:
             try:
                 return request()
@@ -220,21 +247,29 @@ class ObjectStore:
                 raise
             except (self._errors.BaseError, OSError) as error:
                 failures += 1
-                self._give_up_or_wait(what, key, error, failures)
+                self._give_up_or_wait(what, key, error, failures, since)
 
-    def _give_up_or_wait(self, what: str, key: str, error: Exception, failures: int) -> None:
+    def _give_up_or_wait(
+        self, what: str, key: str, error: Exception, failures: int, since: float
+    ) -> None:
+        impatient = _can_do_without.get()
         refused = (self._errors.PermissionDeniedError, self._errors.UnauthenticatedError)
         status = _STATUS.search(str(error))
         words = status[1].strip() if status else "no reply"
         place = f"{self.address}/{key}"
+        late = impatient and time.monotonic() - since >= SILENCE
+        last = late or failures >= ATTEMPTS
+        if impatient and (last or isinstance(error, refused)):
+            self._away_until = time.monotonic() + AWAY_SECONDS
         if isinstance(error, refused):
             raise StoreError(
                 f"{place}: the store refused to {what} it ({words}). Check the credentials in the "
                 f"environment, and what they may do in this bucket. {_KEPT}"
             ) from None
-        if failures >= ATTEMPTS:
+        if last:
+            attempts = f"{failures} attempt{'s' * (failures > 1)}"
             raise StoreError(
-                f"{place}: the store could not {what} it ({words}, {ATTEMPTS} attempts). Check the "
+                f"{place}: the store could not {what} it ({words}, {attempts}). Check the "
                 f"network, the region and AWS_ENDPOINT_URL, then run the command again. {_KEPT}"
             ) from None
         _wait(failures)
@@ -251,14 +286,28 @@ class Mirror:
 
 
 @contextmanager
-def falling_back(is_known: Callable[[], bool]) -> Iterator[None]:
-    """Go on, with a warning, if the store fails in the body and this machine has what is read."""
+def doing_without() -> Iterator[None]:
+    """Have requests of the body fail soon, with StoreError, if the store does not answer."""
+    token = _can_do_without.set(True)
     try:
         yield
+    finally:
+        _can_do_without.reset(token)
+
+
+@contextmanager
+def falling_back(store: ObjectStore, is_known: Callable[[], bool]) -> Iterator[None]:
+    """Go on, with one warning, if the store fails in the body and this machine has what is read."""
+    if not is_known():
+        yield
+        return
+    was_away = store.is_away
+    try:
+        with doing_without():
+            yield
     except StoreError as error:
-        if not is_known():
-            raise
-        log.warning("%s Read is what this machine has.", error)
+        if not was_away:
+            log.warning("Read is what this machine has. %s", error)
 
 
 _KEPT = "Nothing is lost: finished work is kept on this machine and is sent at the next run."

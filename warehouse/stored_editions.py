@@ -77,7 +77,7 @@ class StoredEditions(Editions):
         known = lease == self._mirror.leases and self._pointer.exists()
         if not known or time.monotonic() - when >= LOOK_SECONDS:
             self._looked = time.monotonic(), self._mirror.leases
-            with falling_back(self._pointer.exists):
+            with falling_back(self._store, self._pointer.exists):
                 self._look()
         return super().pointer()
 

@@ -103,7 +103,7 @@ class StoredHome:
         if self._is_open:
             return
         self._is_open = True
-        with falling_back((self.folder / "editions").exists):
+        with falling_back(self.store, (self.folder / "editions").exists):
             self.share_files()
 
     # -- the lease ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ next. What could not be sent is sent by the next append or run, once: it is know
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,7 +20,7 @@ from schemas.errors import DamageError, StoreError
 from schemas.row import Row
 from warehouse import durable
 from warehouse.journal import Journal, Part
-from warehouse.object_store import Mirror, falling_back
+from warehouse.object_store import Mirror, doing_without, falling_back
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,11 @@ class StoredJournal(Journal):
             return 0
         self.folder.mkdir(parents=True, exist_ok=True)
         written = [self._write_aside(row, table) for row, table in filled.items()]
+        with nullcontext() if self._required else doing_without():
+            return self._sent(written)
+
+    def _sent(self, written: list[tuple[dict[str, Any], Path]]) -> int:
+        """Send a commit, as `append` says; return its number."""
         failure: StoreError | None = None
         try:
             self._store.all_of(self._put_part, written)
@@ -191,7 +197,7 @@ class StoredJournal(Journal):
     def _refresh(self) -> None:
         """Read the new commits, at first and after each lease also those of other machines."""
         if self._pulled != self._mirror.leases:
-            with falling_back(self._log.exists):
+            with falling_back(self._store, self._log.exists):
                 self.pull()
         super()._refresh()
 
