@@ -17,7 +17,10 @@ from warehouse.home import Home
 
 
 def list_sources(home: Home) -> list[dict[str, Any]]:
-    """Return one row per source that holds anything: files, documents and last scan."""
+    """Return one row per source that holds anything: files, documents and last scan.
+
+    Inputs with one text are one document, as in the edition; a text of two sources is in both.
+    """
     scans: dict[str, dict[str, Any]] = {}
     for scan in home.journal.table(Scan).to_pylist():
         scans[scan["source"]] = scan
@@ -26,19 +29,19 @@ def list_sources(home: Home) -> list[dict[str, Any]]:
     for source in sorted(scans):
         there = files.get(source, set())
         # A refusal of a file that is gone no longer matters.
-        outcomes = [
-            row["outcome"]
+        refused = sum(
+            row["outcome"] == "refused" and row["container"] in there
             for row in inputs.get(source, {}).values()
-            if row["outcome"] != "refused" or row["container"] in there
-        ]
-        if not files.get(source) and "ingested" not in outcomes:
+        )
+        ingested = [r for r in inputs.get(source, {}).values() if r["outcome"] == "ingested"]
+        if not there and not ingested:
             continue
         rows.append(
             {
                 "source": source,
-                "files": len(files.get(source, ())),
-                "documents": outcomes.count("ingested"),
-                "refused": outcomes.count("refused"),
+                "files": len(there),
+                "documents": len({row["content_id"] for row in ingested}),
+                "refused": refused,
                 "sensitivity": scans[source]["sensitivity"] or "normal",
                 "complete": scans[source]["complete"],
                 "scanned_at": scans[source]["scanned_at"],

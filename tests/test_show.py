@@ -6,7 +6,7 @@ import pytest
 
 from flows.__main__ import main
 from schemas.documents import Document
-from schemas.errors import UsageError
+from schemas.errors import HeldError, UsageError
 from schemas.settings import EngineSettings, Settings, load_settings
 from tasks.refresh import refresh
 from tasks.show import show_entity
@@ -145,6 +145,22 @@ def test_sources_are_listed_and_removed(own_home, tmp_path, almanac, monkeypatch
     # What was removed can be read again.
     refresh(home, [str(more)], load_settings(own_home))
     assert len(list_sources(Home(own_home))) == 2
+
+
+def test_files_with_one_text_are_one_document_of_their_source(home, tmp_path):
+    texts = {f"town-{n}.md": f"# Town {n}\n\nTown {n} lies on the Rhine.\n" for n in range(3)}
+    folder = write_texts(tmp_path / "texts", texts | {"copy.md": texts["town-0.md"]})
+    careful = Settings.model_validate(
+        {"engine": {"encoder": "none"}, "workers": 1, "publish": {"free_deletions": 0}}
+    )
+    refresh(home, [str(folder)], careful)
+    [row] = list_sources(home)
+    assert (row["files"], row["documents"]) == (4, 3)
+    assert current(home).rows(Document) == 3
+    (folder / "copy.md").unlink()
+    (folder / "town-1.md").unlink()
+    with pytest.raises(HeldError, match="^1 of 3 documents"):
+        refresh(home, [str(folder)], careful)
 
 
 def test_a_refused_file_that_is_gone_is_not_counted(home, tmp_path):

@@ -137,12 +137,18 @@ class Ingestion:
             raise failure(f"{self.listing.error}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
             raise NotFoundError(f"Nothing matches {self.source}, so nothing was read.")
-        ingested = sum(row["outcome"] == "ingested" for row in self.known.inputs.values())
+        held = {
+            uri: row["content_id"]
+            for uri, row in self.known.inputs.items()
+            if row["outcome"] == "ingested"
+        }
+        lost = {uri for container in self.gone for uri in self.known.ingested_from(container)}
+        documents = len(set(held.values()))  # inputs of one text are one document
+        going = documents - len({held[uri] for uri in held.keys() - lost})
         allowed = self.settings.publish.max_delete
-        going = sum(len(self.known.ingested_from(container)) for container in self.gone)
-        if going > self.settings.publish.free_deletions and going > allowed * ingested:
+        if going > self.settings.publish.free_deletions and going > allowed * documents:
             raise HeldError(
-                f"{going} of {ingested} documents of {self.source} are gone, more than the "
+                f"{going} of {documents} documents of {self.source} are gone, more than the "
                 f"{allowed:.0%} that --max-delete allows. Nothing was changed. If that is "
                 f"meant, refresh again with --max-delete 1."
             )
