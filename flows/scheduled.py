@@ -5,9 +5,12 @@ no worker ran. `catch_up` makes it one run either way: each takes in all that is
 """
 
 import asyncio
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
@@ -21,14 +24,17 @@ from prefect.client.schemas.objects import DeploymentSchedule, FlowRun, StateTyp
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.client.schemas.sorting import FlowRunSort
+from prefect.events import EventTrigger
 from prefect.server.schemas.schedules import CronSchedule as Clock
 from prefect.states import Cancelled
 
 from flows.deployed import JOBS
+from flows.flow_record import HELD, PUBLISHED
 from flows.jobs import Job
 
 MOST_RUNS = 200  # of a deployment that are looked at
 GRACE = timedelta(minutes=2)  # that a server may take to begin a run
+EDITIONS = {PUBLISHED: "published", HELD: "held"}
 CATCH_UP = "almanac schedule --set catch_up=true"
 _JOB_OF = {job.flow_name.replace("-", "_"): job for job in JOBS}
 
@@ -39,13 +45,18 @@ class Scheduled:
 
     `late` are runs of its schedule that wait for a worker or for another run, the newest first;
     `missed` is a time at which no run was begun at all. `writes` says whether it changes a home,
-    `alone` whether it has a limit of one run. `running` are its runs that have begun.
+    `alone` whether it has a limit of one run. `running` are its runs that have begun. `after` are
+    the editions that it follows, published or held. `given` is what it is told beside the home.
     """
 
     id: UUID
     name: str
     writes: bool
+    home: str
+    given: str
     when: str
+    after: str
+    next: str
     pool: str
     queue: str
     alone: bool
@@ -75,13 +86,26 @@ def _scheduled(client: SyncPrefectClient, one: DeploymentResponse, job: type[Job
     )
     active = [schedule for schedule in one.schedules if schedule.active and not one.paused]
     clocks = [s.schedule.cron for s in active if isinstance(s.schedule, CronSchedule)]
+    times = [time for s in active if (time := _first_time(s, now))]
     newest = runs[0].expected_start_time if runs else None
+    after = {
+        EDITIONS[event]
+        for automation in client.read_resource_related_automations(f"prefect.deployment.{one.id}")
+        if automation.enabled and isinstance(automation.trigger, EventTrigger)
+        for event in automation.trigger.expect & EDITIONS.keys()
+    }
+    steps = [step for named in one.pull_steps or () for step in named.values()]
+    folders = [one.job_variables.get("working_dir"), *(step.get("directory") for step in steps)]
+    folder = next(filter(None, folders), "")
     limit = one.global_concurrency_limit
     return Scheduled(
         one.id,
         f"{job.flow_name}/{one.name}",
         job.writes,
+        *told(one.parameters, folder),
         ", ".join(clocks),
+        ", ".join(sorted(after)),
+        f"{min(times):%Y-%m-%d %H:%M}" if times else "",
         one.work_pool_name or "",
         one.work_queue_name or "",
         limit is not None and limit.limit == 1,
@@ -92,6 +116,27 @@ def _scheduled(client: SyncPrefectClient, one: DeploymentResponse, job: type[Job
     )
 
 
+def told(parameters: Mapping[str, Any], folder: str) -> tuple[str, str]:
+    """Return the home that a flow's parameters mean in a folder, and the others in words."""
+    home = str(parameters.get("home") or "almanac-home")
+    others = (
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for name, value in parameters.items()
+        if name != "home"
+    )
+    return home if ":/" in home else str(Path(folder, home)), " ".join(others)
+
+
+def _first_time(
+    schedule: DeploymentSchedule, after: datetime, until: datetime | None = None
+) -> datetime | None:
+    """Return the first time of a schedule by the clock; None if there is none before `until`."""
+    if not isinstance(schedule.schedule, CronSchedule):
+        return None
+    clock = Clock(**schedule.schedule.model_dump())
+    return next(iter(asyncio.run(clock.get_dates(1, after, until))), None)
+
+
 def _missed(
     schedule: DeploymentSchedule, newest: datetime | None, until: datetime
 ) -> datetime | None:
@@ -99,13 +144,9 @@ def _missed(
 
     `newest` is when the newest run was to begin.
     """
-    if not isinstance(schedule.schedule, CronSchedule):
-        return None
     made = schedule.updated or schedule.created or until
     after = max(made, newest or made) + timedelta(seconds=1)
-    clock = Clock(**schedule.schedule.model_dump())
-    times = asyncio.run(clock.get_dates(1, after, until)) if after < until else []
-    return times[0] if times else None
+    return _first_time(schedule, after, until) if after < until else None
 
 
 def catch_up(client: SyncPrefectClient) -> list[str]:
@@ -128,6 +169,14 @@ def troubles(client: SyncPrefectClient, found: list[Scheduled]) -> Iterator[str]
     now = datetime.now(UTC)
     for pool in sorted({one.pool for one in found if one.pool}):
         yield from _troubles_of_pool(client, pool, found)
+    for home in sorted({one.home for one in found if one.writes}):
+        writers = [one for one in found if one.writes and one.home == home]
+        queues = sorted({f"{one.pool}/{one.queue}" for one in writers})
+        if queues[1:]:
+            yield (
+                f"runs that write {home} wait in several queues ({', '.join(queues)}), so they may "
+                f"meet; deploy {', '.join(one.name for one in writers)} with one queue"
+            )
     for one in found:
         if not one.pool:
             yield f"{one.name} has no work pool; schedule it again, which makes the pool"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 POOL = "almanac"
 FAILURES = ("Failed", "Crashed", "TimedOut")  # a held edition fails its run
 JSON = "application/json"
+LISTED = ("next run", "last run", "pool", "home", "given")
 HEARTBEAT = 60  # seconds between those of a run
 SILENCE = timedelta(minutes=5)  # without one, after which a run counts as dead
 
@@ -69,14 +70,20 @@ class Schedule(Command):
             return self._listed()
         job = self.job()
         deployment = self.deployment(job)
+        from flows.scheduled import scheduled, told
+
         with _asking_server() as client:
+            earlier = {one.name: (one.home, one.given) for one in scheduled(client)}
             _make_place(client, self.pool, deployment.work_queue_name)
             made = deployment.apply(work_pool_name=self.pool)
             _end_silent_runs(client, made, deployment)
             if self.notify:
                 _notify(client, made, deployment, self.notify)
+        new = told(deployment.parameters, str(Path.cwd()))
+        replaced = earlier.get(deployment.full_name)
         return {
             "deployment": deployment.full_name,
+            "replaced": " ".join(replaced) if replaced not in (None, new) else None,
             "home": str(job.home),
             "cron": self.cron,
             "after": self.after,
@@ -90,7 +97,16 @@ class Schedule(Command):
         with _asking_server() as client:
             begun = catch_up(client) if self.catch_up else []
             rows = [
-                {"deployment": one.name, "cron": one.when, "pool": one.pool, "last run": one.last}
+                {
+                    "deployment": one.name,
+                    "cron": one.when,
+                    "after": one.after,
+                    "next run": one.next,
+                    "last run": one.last,
+                    "pool": one.pool,
+                    "home": one.home,
+                    "given": one.given,
+                }
                 for one in scheduled(client)
             ]
         return {"scheduled": rows, "begun": begun}
@@ -158,17 +174,31 @@ class Schedule(Command):
         if "scheduled" in result:
             for name in result["begun"]:
                 yield f"{name} had missed its time and begins now."
-            rows = [list(row.values()) for row in result["scheduled"]]
+            rows = [
+                [
+                    row["deployment"],
+                    _when(row["cron"], row["after"]),
+                    *(row[name] for name in LISTED),
+                ]
+                for row in result["scheduled"]
+            ]
             if rows:
-                yield Table(["deployment", "cron", "pool", "last run"], rows)
+                yield Table(["deployment", "runs", *LISTED], rows)
             else:
                 yield Remark('Nothing is scheduled; `almanac schedule "refresh FOLDER"` does it.')
             return
-        when = [f"by the clock ({result['cron']})"] if result["cron"] else []
-        when += [f"after an edition is {result['after']}"] if result["after"] else []
-        yield f"{result['deployment']} runs {' and '.join(when) or 'when it is told to'}."
+        yield f"{result['deployment']} runs {_when(result['cron'], result['after'])}."
+        if result["replaced"]:
+            yield f"It replaces one of this name for {result['replaced']}; --name keeps both."
         yield f"A worker runs it: prefect worker start --pool {shlex.quote(result['pool'])}"
         yield f"To run it now: prefect deployment run {shlex.quote(result['deployment'])}"
+
+
+def _when(cron: str | None, after: str | None) -> str:
+    """Return in words what begins a run."""
+    when = [f"by the clock ({cron})"] if cron else []
+    when += [f"after an edition is {after}"] if after else []
+    return " and ".join(when) or "when it is told to"
 
 
 def queue_of(job: Job) -> str | None:
