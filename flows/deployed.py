@@ -157,11 +157,18 @@ def hush_at_exit() -> None:
 
 @cache
 def mistakes_in_words() -> None:
-    """Log an AlmanacError as its sentence alone; a traceback says nothing more to people."""
+    """Log an AlmanacError once, as its sentence alone; a traceback says nothing more to people.
+
+    Prefect logs it for the task, for the flow, and for both again as the state in which they end.
+    """
+    told: list[AlmanacError] = []
 
     def in_words(record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
+        if told and (error is told[-1] or (not error and str(told[-1]) in record.getMessage())):
+            return False
         if isinstance(error, AlmanacError):
+            told[:] = [error]
             record.msg, record.args, record.exc_info = str(error), (), None
         return True
 

@@ -193,9 +193,8 @@ def test_a_mistake_is_one_sentence_in_the_log_and_in_the_record(flows, tmp_path,
     with pytest.raises(AlmanacError, match="No such file"):
         refresh(flows, [tmp_path / "missing"], tmp_path / "home")
     sentence = f"{tmp_path / 'missing'}: No such file or directory. Nothing was read and nothing"
-    assert {record.name for record in caplog.records} == {"prefect.flow_runs", "prefect.task_runs"}
-    assert all(sentence in record.getMessage() for record in caplog.records)
-    assert not [record for record in caplog.records if record.exc_info]
+    [told] = set(caplog.records)
+    assert sentence in told.getMessage() and not told.exc_info
     _, table, words = newest_artifacts()
     assert words.description == "Why the run failed" and sentence in words.data
     assert {"what": "outcome", "value": "failed"} in json.loads(table.data)
