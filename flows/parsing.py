@@ -302,10 +302,11 @@ def _sets(
             section = key.rpartition(".")[0]
             same = [name for name in by_key if name.rpartition(".")[0] == section]
             near = difflib.get_close_matches(key, by_key, NEAR, 0.5)
-            names = ", ".join(dict.fromkeys([*near, *same])) or "none"
+            names = ", ".join(dict.fromkeys([*near, *same]))
+            there = f"; there are: {names}" if names else ", nor a name like it"
             parser.error(
-                f"argument --set: there is no {key!r} here; there are: {names}. `--set help` lists "
-                "all, with what each means"
+                f"argument --set: there is no {key!r} here{there}. `--set help` lists all, with "
+                "what each means"
             )
         yield f"--set {key}", by_key[key], _value(value, by_key[key])
 

@@ -97,6 +97,7 @@ def test_settings_and_finer_options_are_set_for_one_call() -> None:
     ("wrong", "said"),
     [
         ("widt=1", "there are: width"),
+        ("zzz.x=1", "there is no 'zzz.x' here, nor a name like it. `--set help` lists all"),
         ("engine.modl.name=x", "engine.model.name"),
         ("width", "is not NAME=VALUE"),
         ("width=0", "argument --set width: Input should be greater than or equal to 1"),

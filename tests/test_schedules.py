@@ -45,6 +45,18 @@ def test_a_deployment_that_takes_the_place_of_another_says_of_which(scheduling, 
     assert f"for {scheduling / 'seas'}" in almanac.shown(scheduling / "lakes", *first)
 
 
+def test_a_server_that_does_not_answer_is_named(scheduling, almanac, monkeypatch):
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    nowhere = "http://127.0.0.1:9/api"
+    monkeypatch.setenv("PREFECT_API_URL", nowhere)
+    with temporary_settings({PREFECT_API_URL: nowhere}):
+        for typed in ([], ["compact"]):
+            code, _, said = almanac(scheduling / "home", "schedule", *typed)
+            assert code == 1 and f"Nothing answers at {nowhere}" in said
+            assert "`prefect server start`" in said
+
+
 def test_the_doctor_tells_of_writers_of_a_home_in_several_queues(scheduling, almanac):
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import DeploymentUpdate

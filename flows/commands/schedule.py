@@ -215,11 +215,18 @@ def queue_of(job: Job) -> str | None:
 @contextmanager
 def _asking_server() -> Iterator["SyncPrefectClient"]:
     """Provide a client of the server; whatever it refuses becomes an AlmanacError."""
+    from httpx import TransportError
     from prefect.client.orchestration import get_client
+    from prefect.settings import PREFECT_API_URL
 
     try:
         with get_client(sync_client=True) as client:
             yield client
+    except TransportError as problem:
+        raise AlmanacError(
+            f"Nothing answers at {PREFECT_API_URL.value()} ({problem}). `prefect server start` "
+            "starts a server; PREFECT_API_URL names another."
+        ) from problem
     except Exception as problem:
         raise AlmanacError(f"The Prefect server does not do it: {problem}") from problem
 
