@@ -19,7 +19,7 @@ from tasks.lineage import Lineage
 from tasks.progress import Each, Report, RunStage, Workers, run_plainly, silent
 from tasks.tracing import span
 from tasks.version import code_version
-from warehouse.disk_errors import refusals_in_words
+from warehouse.disk_errors import refusal_in_words, refusals_in_words
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -121,7 +121,8 @@ def recorded(home: Home, run: RunReport) -> Iterator[None]:
     try:
         yield
     except BaseException as problem:
-        error = str(problem) or type(problem).__name__
+        words = refusal_in_words(problem, home.path)
+        error = words or str(problem) or type(problem).__name__
         if run.outcome == "running":
             run.outcome = "held" if isinstance(problem, HeldError) else "failed"
         raise

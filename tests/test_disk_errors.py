@@ -1,5 +1,6 @@
 """Homes that cannot be written, read or named: each command says what is wrong, where, and why."""
 
+import errno
 import json
 import os
 import resource
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from flows.__main__ import main
+from tasks.run import last_run
 from tests.command_line import CommandLine
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
@@ -159,6 +161,7 @@ def test_a_failed_refresh_leaves_room_for_others(own_home, tmp_path, almanac):
     with no_file_may_grow(to=300_000):  # enough for the journal, too little for an edition
         code, _, err = almanac(own_home, "refresh", str(more))
     assert code == 1 and "beyond what the system allows" in err
+    assert "beyond what the system allows" in last_run(Home(own_home))["error"]
     left = {path for path in own_home.rglob("*") if "journal" not in path.parts} - files
     assert all(path.parent.name == "runs" for path in left), left
 
@@ -310,6 +313,12 @@ def test_what_a_killed_pruning_left_goes_with_the_next_one(own_home, almanac):
     with lease(own_home, "a run"):
         Home(own_home).clean()
     assert not left.exists()
+
+
+def test_pruning_is_advised_where_there_is_something_to_prune(small_home, tmp_path):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    assert "`almanac editions prune` frees some" in refusal_in_words(full, small_home)
+    assert refusal_in_words(full, tmp_path).endswith("what was done. Make room.")
 
 
 def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):

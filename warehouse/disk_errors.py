@@ -54,10 +54,11 @@ def refusal_in_words(error: BaseException, folder: Path) -> str | None:
     place = os.fsdecode(named) if isinstance(named, str | bytes) else str(folder)
     if number in _FULL:
         free = shutil.disk_usage(next(p for p in (folder, *folder.parents) if p.exists())).free
+        several = len([*(folder / "editions").glob("*/manifest.json")]) > 1
+        prune = " `almanac editions prune` frees some." if several else ""
         return (
             f"The disk under {folder} is full ({free >> 20} MiB are free). What is published is as "
-            "it was, and the next refresh goes on from what was done. `almanac editions prune` "
-            "makes room."
+            f"it was, and the next refresh goes on from what was done. Make room.{prune}"
         )
     return _REFUSED[number].format(place=place) if number in _REFUSED else None
 
