@@ -275,6 +275,15 @@ def test_readers_soon_go_on_if_the_store_never_answers_and_are_told_once(
     assert caplog.text.count("Read is what this machine has.") == 1
 
 
+def test_a_writer_does_not_go_on_with_an_old_journal(machine, bucket):
+    home = machine("one")
+    home.journal.append({Scan: scans("a")})
+    with lease(home.path, "run"):
+        fail_always(bucket)
+        with pytest.raises(StoreError):
+            names_of(machine("one"))
+
+
 # -- the whole path ---------------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@ SILENCE = 10.0  # seconds that who can go on without the store waits for it
 AWAY_SECONDS = 30.0  # that he then goes on without asking it again
 THREADS = 16  # requests at once
 KEPT_TOKENS = 64  # of the last changes of an object, by which a writer finds its own
+KEPT = "Nothing is lost: finished work is kept on this machine and is sent at the next run."
 _CHUNK = 1 << 20
 _STATUS = re.compile(r"status code: (\d{3} ?[\w ]*)")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -71,21 +72,20 @@ class ObjectStore:
 
         self.address = checked_address(address)
         self._library, self._errors = obstore, obstore.exceptions
-        client: dict[str, Any] = {
-            "allow_http": _plain_http_is_allowed(),
-            "connect_timeout": timedelta(seconds=5),
-            "timeout": timedelta(seconds=120),
-        }
         options: dict[str, Any] = {
+            "client_options": {
+                "allow_http": _plain_http_is_allowed(),
+                "connect_timeout": timedelta(seconds=5),
+                "timeout": timedelta(seconds=120),
+            },
             "retry_config": {"max_retries": 0},  # the retries are ours, as they read back
         }
         if self.address.startswith("s3:") and os.environ.get("AWS_PROFILE"):
             options["credential_provider"] = _profile()
         try:
-            self._patient, self._impatient = (
-                store.from_url(self.address, client_options=client | more, **options)
-                for more in ({}, {"read_timeout": timedelta(seconds=SILENCE)})
-            )
+            self._patient = store.from_url(self.address, **options)
+            options["client_options"] |= {"read_timeout": timedelta(seconds=SILENCE)}
+            self._impatient = store.from_url(self.address, **options)
         except (self._errors.BaseError, ValueError) as error:
             what = str(error).partition("\n")[0]
             raise UsageError(f"{self.address} cannot be opened: {what}.") from None
@@ -103,7 +103,7 @@ class ObjectStore:
         if not _can_do_without.get():
             return self._patient
         if self.is_away:
-            raise StoreError(f"{self.address} did not answer a moment ago. {_KEPT}")
+            raise StoreError(f"{self.address} did not answer a moment ago.")
         return self._impatient
 
     # -- requests -----------------------------------------------------------------------------
@@ -254,6 +254,7 @@ class ObjectStore:
     ) -> None:
         impatient = _can_do_without.get()
         refused = (self._errors.PermissionDeniedError, self._errors.UnauthenticatedError)
+        again, end = ("", "") if impatient else (", then run the command again", f" {KEPT}")
         status = _STATUS.search(str(error))
         words = status[1].strip() if status else "no reply"
         place = f"{self.address}/{key}"
@@ -264,13 +265,13 @@ class ObjectStore:
         if isinstance(error, refused):
             raise StoreError(
                 f"{place}: the store refused to {what} it ({words}). Check the credentials in the "
-                f"environment, and what they may do in this bucket. {_KEPT}"
+                f"environment, and what they may do in this bucket.{end}"
             ) from None
         if last:
             attempts = f"{failures} attempt{'s' * (failures > 1)}"
             raise StoreError(
                 f"{place}: the store could not {what} it ({words}, {attempts}). Check the "
-                f"network, the region and AWS_ENDPOINT_URL, then run the command again. {_KEPT}"
+                f"network, the region and AWS_ENDPOINT_URL{again}.{end}"
             ) from None
         _wait(failures)
 
@@ -308,9 +309,6 @@ def falling_back(store: ObjectStore, is_known: Callable[[], bool]) -> Iterator[N
     except StoreError as error:
         if not was_away:
             log.warning("Read is what this machine has. %s", error)
-
-
-_KEPT = "Nothing is lost: finished work is kept on this machine and is sent at the next run."
 
 
 def _wait(failures: int) -> None:

@@ -20,7 +20,7 @@ from schemas.errors import DamageError, StoreError
 from schemas.row import Row
 from warehouse import durable
 from warehouse.journal import Journal, Part
-from warehouse.object_store import Mirror, doing_without, falling_back
+from warehouse.object_store import KEPT, Mirror, doing_without, falling_back
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class StoredJournal(Journal):
         except StoreError as error:
             if self._required:
                 raise
-            log.warning("%s", error)
+            log.warning("%s %s", error, KEPT)
             return 0
 
     def _keep(self, written: list[tuple[dict[str, Any], Path]]) -> str:
@@ -197,7 +197,8 @@ class StoredJournal(Journal):
     def _refresh(self) -> None:
         """Read the new commits, at first and after each lease also those of other machines."""
         if self._pulled != self._mirror.leases:
-            with falling_back(self._store, self._log.exists):
+            # A writer goes on with all that others wrote, or not at all.
+            with falling_back(self._store, lambda: self._log.exists() and not self._mirror.fence):
                 self.pull()
         super()._refresh()
 
