@@ -297,7 +297,6 @@ class Almanac:
         """Yield the facts as rows of `triples`, by entity; few are in memory at a time.
 
         Without `asserted`, those that are denied, possible, reported and so on are yielded, too.
-        The first one raises UsageError if there is no such graph.
         """
         from schemas import Triple
         from warehouse.asserted import ASSERTED
@@ -320,17 +319,13 @@ class Almanac:
         older: Mapping[str, Any],
     ) -> Iterator[Any]:
         """Yield a query's rows, all or of a graph; `older` are columns that old editions lack."""
-        from tasks.export.contents import check_graph
-
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
             pinned.connect() as connection,
         ):
-            if graph is not None:
-                check_graph(connection, graph)
-                query += " where graph = $1"
             parameters = [] if graph is None else [graph]
+            query += " where graph = $1" if parameters else ""
             for batch in connection.sql(query, params=parameters).to_arrow_reader(_AT_ONCE):
                 for values in batch.to_pylist():
                     yield row(**older | values)

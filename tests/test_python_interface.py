@@ -195,7 +195,6 @@ def test_an_older_edition_is_read_by_its_id(own_home):
         (lambda kb: kb.ask("Who?", as_of="2026-01-02"), "without a time"),
         (lambda kb: kb.ask(None), "is a text, not NoneType"),
         (lambda kb: kb.ask_many("Who?"), "a list of texts"),
-        (lambda kb: list(kb.facts(graph="moons")), "no graph 'moons'"),
         (lambda kb: kb.search("engine", limit=0), "1 or more"),
         (lambda kb: kb.search(" "), "between 1 and 2000"),
         (lambda kb: kb.refresh("texts", max_delete=5), "between 0 and 1"),

@@ -375,20 +375,6 @@ def test_the_line_that_introduces_a_list_belongs_to_its_items() -> None:
     assert not lead_ins["Then leave."] and not lead_ins["- end"]
 
 
-def test_sentences_that_say_the_same_are_no_rivals(reader: TrainedReader) -> None:
-    def sentence(text: str, said: set[str], worth: float) -> FoundAnswer:
-        return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth, said=frozenset(said))
-
-    best = sentence("Guests of the keep are over 16.", {"16"}, 2.0)
-    same = sentence("Who enters must be at least 16 years old.", {"at", "least", "16"}, 1.5)
-    other = sentence("The keep was built by 12 masons.", {"12"}, 1.5)
-    alone, beside_same, beside_other = (
-        with_probabilities([best], reader, "en", "sentence", rivals)[0].probability
-        for rivals in ([], [same], [other])
-    )
-    assert beside_other < beside_same == alone
-
-
 @pytest.fixture(scope="module")
 def passages(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
     folder = tmp_path_factory.mktemp("edition")

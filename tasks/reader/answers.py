@@ -37,8 +37,7 @@ class FoundAnswer:
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
     the best different answer. `list_place` is the document and the character at which its list
-    begins, if a list is asked for and it is from an item of one. Of a sentence, `said` has the
-    stems of the words that the span holds.
+    begins, if a list is asked for and it is from an item of one.
     """
 
     text: str
@@ -47,7 +46,6 @@ class FoundAnswer:
     gap: float = 0.0
     probability: float = 0.0
     list_place: tuple[str, int] | None = None
-    said: frozenset[str] = frozenset()
 
 
 def find_answers(
@@ -243,7 +241,6 @@ def _agree(first: FoundAnswer, second: FoundAnswer) -> bool:
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
-    """Return whether one of two answers contains the other, or two sentences say the same."""
+    """Return whether one of two answers contains the other."""
     left, right = first.text.lower(), second.text.lower()
-    shared = first.said & second.said
-    return left in right or right in left or bool(shared) and shared in (first.said, second.said)
+    return left in right or right in left

@@ -309,10 +309,7 @@ def readings(
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
-        sentences = [
-            replace(one, said=words_of(words[one.span.text][one.span.start : one.span.end]))
-            for one in find_sentences(question, stated)
-        ]
+        sentences = find_sentences(question, stated)
         if listed:
             answers = [*map(with_list, answers)]
             sentences = worth_of_lists([*map(with_list, sentences)])
