@@ -42,7 +42,7 @@ def keep_feedback(
 
 
 def corrections_seen(home: Home, opened: OpenEdition) -> list[dict[str, Any]]:
-    """Return the corrections in force; a reader with an edition of his own sees those about it."""
+    """Return the corrections in force; readers with an edition of their own see those about it."""
     rows = overrides_in_force(home)
     return [row for row in rows if concerns(opened.edition, row)] if _is_own(opened) else rows
 

@@ -279,7 +279,7 @@ class ServedHome:
         return opened
 
     def _basis(self) -> Basis:
-        """Return what decides, with his labels, what a reader sees now."""
+        """Return what decides, with their labels, what readers see now."""
         position = self.home.journal.position
         if self._marks[0] != position:
             marks = source_marks(self.home.journal), graph_labels(self.home.journal)
