@@ -53,7 +53,7 @@ def test_what_lacks_its_extra_is_left_out_and_said(examples, home, monkeypatch, 
     code, out, err = almanac(home.path, "demo", "--examples", str(examples), "--json")
     assert code == 0, err
     assert {"refresh", "import-graph", "report", "answers"} == set(json.loads(out))
-    assert "Without `almanac train-experts moons --minutes 1`: This needs experts." in err
+    assert "Without `almanac train-experts moons --minutes 1.5`: This needs experts." in err
 
 
 def test_the_help_names_the_home_of_the_demo(capsys):
