@@ -302,30 +302,30 @@ class Almanac:
         from warehouse.asserted import ASSERTED
 
         query = "from asserted_triples" if asserted else "from triples"
-        return self._rows(Triple, query, graph, edition, ASSERTED)
+        if graph is not None:
+            query += " where graph = $1"
+        return self._rows(Triple, query, [] if graph is None else [graph], edition, ASSERTED)
 
     def documents(self, *, edition: str | None = None) -> "Iterator[Document]":
         """Yield the documents with their texts; few are in memory at a time."""
         from schemas import Document
 
-        return self._rows(Document, "from documents", None, edition, {})
+        return self._rows(Document, "from documents", [], edition, {})
 
     def _rows(
         self,
         row: "type[Row]",
         query: str,
-        graph: str | None,
+        parameters: Sequence[str],
         edition: str | None,
         older: Mapping[str, Any],
     ) -> Iterator[Any]:
-        """Yield a query's rows, all or of a graph; `older` are columns that old editions lack."""
+        """Yield a query's rows; `older` are columns that old editions lack."""
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
             pinned.connect() as connection,
         ):
-            parameters = [] if graph is None else [graph]
-            query += " where graph = $1" if parameters else ""
             for batch in connection.sql(query, params=parameters).to_arrow_reader(_AT_ONCE):
                 for values in batch.to_pylist():
                     yield row(**older | values)

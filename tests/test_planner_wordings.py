@@ -126,8 +126,8 @@ def test_a_question_like_one_whose_path_leads_nowhere_is_not_taken_for_the_next(
     owner, kind = (((graph.relation_numbers[name], False),) for name in ("owner", "instance_of"))
     worded = [("To whom does \u241e belong?", owner), ("To what does \u241e belong?", kind)]
     wordings = Wordings(graph, worded, load_encoder("minilm"))
-    asked = [f"To {word} does Cobble Mill belong then?" for word in ("whom", "what")]
-    meant = [wordings.best(analyse(question)) for question in asked]
+    questions = [f"To {word} does Cobble Mill belong then?" for word in ("whom", "what")]
+    meant = [wordings.best(analyse(question)) for question in questions]
     assert [one and one.planned.path for one in meant] == [None, kind]
 
 
@@ -135,11 +135,13 @@ def test_a_name_within_a_wording_that_was_learned_says_no_more_than_the_wording(
     graph = Graph.of(
         "halls", [("Ulm Hall", "keeper", "Ada Rist"), ("Bex Hall", "keeper", "Jo Ems")]
     )
-    asked = "Who opened the doors of {} for the R.A. Fair?"
-    learned = Wordings(graph, [(asked.format(SLOT), ((graph.relation_numbers["keeper"], False),))])
-    meant = learned.best(analyse(asked.format("Bex Hall")))
+    wording = "Who opened the doors of {} for the R.A. Fair?"
+    learned = Wordings(
+        graph, [(wording.format(SLOT), ((graph.relation_numbers["keeper"], False),))]
+    )
+    meant = learned.best(analyse(wording.format("Bex Hall")))
     assert meant is not None and meant.probability > 0.9
-    assert Wordings(graph).best(analyse(asked.format("Bex Hall"))) is None
+    assert Wordings(graph).best(analyse(wording.format("Bex Hall"))) is None
 
 
 TRADE = [

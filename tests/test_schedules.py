@@ -52,9 +52,9 @@ def test_a_server_that_does_not_answer_is_named(scheduling, almanac, monkeypatch
     monkeypatch.setenv("PREFECT_API_URL", nowhere)
     with temporary_settings({PREFECT_API_URL: nowhere}):
         for typed in ([], ["compact"]):
-            code, _, said = almanac(scheduling / "home", "schedule", *typed)
-            assert code == 1 and f"Nothing answers at {nowhere}" in said
-            assert "`prefect server start`" in said
+            code, _, message = almanac(scheduling / "home", "schedule", *typed)
+            assert code == 1 and f"Nothing answers at {nowhere}" in message
+            assert "`prefect server start`" in message
 
 
 def test_the_doctor_tells_of_writers_of_a_home_in_several_queues(scheduling, almanac):

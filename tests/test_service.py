@@ -105,8 +105,8 @@ def test_an_unknown_parameter_is_refused_with_those_that_there_are(service: http
 
 @pytest.mark.parametrize("choices", [["Paris"], ["Paris", "Paris "]])
 def test_choices_are_two_that_differ(service: httpx.Client, choices: list[str]) -> None:
-    asked = {"question": "Where was Ada Lovelace born?", "choices": choices}
-    assert service.post("/v1/ask", json=asked).status_code == 422
+    body = {"question": "Where was Ada Lovelace born?", "choices": choices}
+    assert service.post("/v1/ask", json=body).status_code == 422
 
 
 @pytest.mark.parametrize(
