@@ -161,14 +161,15 @@ def mistakes_in_words() -> None:
 
     Prefect logs it for the task, for the flow, and for both again as the state in which they end.
     """
-    told: list[AlmanacError] = []
+    logged: list[AlmanacError] = []
 
     def in_words(record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        if told and (error is told[-1] or (not error and str(told[-1]) in record.getMessage())):
+        last = logged[-1] if logged else None
+        if last and (error is last or (not error and str(last) in record.getMessage())):
             return False
         if isinstance(error, AlmanacError):
-            told[:] = [error]
+            logged[:] = [error]
             record.msg, record.args, record.exc_info = str(error), (), None
         return True
 

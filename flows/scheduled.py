@@ -31,6 +31,7 @@ from prefect.states import Cancelled
 from flows.deployed import JOBS
 from flows.flow_record import HELD, PUBLISHED
 from flows.jobs import Job
+from tasks.ingest.formats.url_secrets import without_secret_urls
 
 MOST_RUNS = 200  # of a deployment that are looked at
 GRACE = timedelta(minutes=2)  # that a server may take to begin a run
@@ -46,14 +47,14 @@ class Scheduled:
     `late` are runs of its schedule that wait for a worker or for another run, the newest first;
     `missed` is a time at which no run was begun at all. `writes` says whether it changes a home,
     `alone` whether it has a limit of one run. `running` are its runs that have begun. `after` are
-    the editions that it follows, published or held. `given` is what it is told beside the home.
+    the editions that it follows, published or held. `parameters` are those beside the home.
     """
 
     id: UUID
     name: str
     writes: bool
     home: str
-    given: str
+    parameters: str
     when: str
     after: str
     next: str
@@ -102,7 +103,7 @@ def _scheduled(client: SyncPrefectClient, one: DeploymentResponse, job: type[Job
         one.id,
         f"{job.flow_name}/{one.name}",
         job.writes,
-        *told(one.parameters, folder),
+        *home_and_parameters(one.parameters, folder),
         ", ".join(clocks),
         ", ".join(sorted(after)),
         f"{min(times):%Y-%m-%d %H:%M}" if times else "",
@@ -116,15 +117,19 @@ def _scheduled(client: SyncPrefectClient, one: DeploymentResponse, job: type[Job
     )
 
 
-def told(parameters: Mapping[str, Any], folder: str) -> tuple[str, str]:
-    """Return the home that a flow's parameters mean in a folder, and the others in words."""
+def home_and_parameters(parameters: Mapping[str, Any], folder: str) -> tuple[str, str]:
+    """Return the home that a flow's parameters mean in a folder, and the others as a text.
+
+    URLs in it are without secrets.
+    """
     home = str(parameters.get("home") or "almanac-home")
     others = (
         f"{name}={json.dumps(value, ensure_ascii=False)}"
         for name, value in parameters.items()
         if name != "home"
     )
-    return home if ":/" in home else str(Path(folder, home)), " ".join(others)
+    home = home if ":/" in home else str(Path(folder, home))
+    return home, without_secret_urls(" ".join(others))
 
 
 def _first_time(

@@ -18,6 +18,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(PREFECT_API_URL.value())
 
 
+RIVERS = 'sources=["https://h.example/rivers"]'
+
+
 @pytest.fixture
 def scheduling(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder to schedule commands from, while the environment names the server."""
@@ -29,11 +32,12 @@ def scheduling(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_the_list_says_what_begins_a_run_when_where_and_of_what(scheduling, almanac):
     home = scheduling / "towns"
     almanac.shown(home, "schedule", "report --out pages", "--after", "published")
-    almanac.shown(Path("towns"), "schedule", "refresh rivers", "--cron", "17 3 * * *")
+    signed_in = "refresh https://ida:pw@h.example/rivers"
+    almanac.shown(Path("towns"), "schedule", signed_in, "--cron", "17 3 * * *")
     report, refresh = reversed(almanac.json(home, "schedule")["scheduled"])
     assert (report["cron"], report["after"], report["next run"]) == ("", "published", "")
-    assert report["given"] == 'out="pages"'
-    assert refresh["next run"].endswith("03:17") and refresh["given"] == 'sources=["rivers"]'
+    assert report["parameters"] == 'out="pages"'
+    assert refresh["next run"].endswith("03:17") and refresh["parameters"] == RIVERS
     assert {report["home"], refresh["home"]} == {str(home)}
     assert "after an edition is published" in almanac.shown(home, "schedule")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 POOL = "almanac"
 FAILURES = ("Failed", "Crashed", "TimedOut")  # a held edition fails its run
 JSON = "application/json"
-LISTED = ("next run", "last run", "pool", "home", "given")
+LISTED = ("next run", "last run", "pool", "home", "parameters")
 HEARTBEAT = 60  # seconds between those of a run
 SILENCE = timedelta(minutes=5)  # without one, after which a run counts as dead
 
@@ -70,16 +70,16 @@ class Schedule(Command):
             return self._listed()
         job = self.job()
         deployment = self.deployment(job)
-        from flows.scheduled import scheduled, told
+        from flows.scheduled import home_and_parameters, scheduled
 
         with _asking_server() as client:
-            earlier = {one.name: (one.home, one.given) for one in scheduled(client)}
+            earlier = {one.name: (one.home, one.parameters) for one in scheduled(client)}
             _make_place(client, self.pool, deployment.work_queue_name)
             made = deployment.apply(work_pool_name=self.pool)
             _end_silent_runs(client, made, deployment)
             if self.notify:
                 _notify(client, made, deployment, self.notify)
-        new = told(deployment.parameters, str(Path.cwd()))
+        new = home_and_parameters(deployment.parameters, str(Path.cwd()))
         replaced = earlier.get(deployment.full_name)
         return {
             "deployment": deployment.full_name,
@@ -105,7 +105,7 @@ class Schedule(Command):
                     "last run": one.last,
                     "pool": one.pool,
                     "home": one.home,
-                    "given": one.given,
+                    "parameters": one.parameters,
                 }
                 for one in scheduled(client)
             ]
