@@ -262,3 +262,12 @@ def test_it_is_nothing_named_before_another_subject():
 def test_a_value_of_one_of_several_things_is_not_of_the_documents_subject(text: str):
     assert facts("- Phone: 555 0101\n", "Acme Mill") == {("Acme Mill", "phone", "555 0101")}
     assert facts(text, "Acme Mill") == set()
+
+
+@pytest.mark.parametrize(
+    ("heading", "relation"),
+    [("Mooring Fees", "mooring fee"), ("Prices", "price"), ("At the pier", "is")],
+)
+def test_a_heading_says_what_the_values_below_it_are(heading: str, relation: str):
+    found = read("- First night: $12.00\n", headings=heading)
+    assert facts_of(found) == {("First night", relation, "$12.00")}

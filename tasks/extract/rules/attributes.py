@@ -17,7 +17,7 @@ from tasks.extract.rules.linked_tails import are_names
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
-from tasks.text.english_words import is_word
+from tasks.text.english_words import is_word, noun_lemma
 from tasks.text.languages import HAN, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
@@ -128,7 +128,8 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     """Yield the attributes that a passage's records state.
 
     Labelled values describe the document's subject if it has one. Otherwise an English label of
-    several words is itself the head of a number or the like: "maximum file size: 5 MB".
+    several words is itself the head of a number or the like: "maximum file size: 5 MB". Its
+    relation is what the heading calls such values ("recording fee"), if it does.
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
@@ -148,10 +149,20 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             relation = f"{above} {label}" if above and above not in label else label
             yield Attribute.stated(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
-            attribute = Attribute.stated(record.label, "is", record.value, span, language)
+            relation = _relation_of_items(heading) or "is"
+            attribute = Attribute.stated(record.label, relation, record.value, span, language)
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
     yield from _listed_names(row, heading, language)
+
+
+def _relation_of_items(heading: str) -> str:
+    """Return what an English heading such as "Recording Fees" calls each value below it, or ""."""
+    words = heading.lower().split()
+    if not 1 <= len(words) <= LONGEST_LABEL or not all(map(str.isalpha, words)):
+        return ""
+    one = noun_lemma(words[-1], known=True)
+    return " ".join([*words[:-1], one]) if one and one != words[-1] else ""
 
 
 def _kinds_of_rows(layout: Layout) -> dict[str, str]:
