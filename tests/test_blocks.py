@@ -145,6 +145,7 @@ def test_blocks_of_any_text_are_in_order_and_apart(text):
     ("block", "words"),
     [
         ("See the [**tide** table](a(b).md) now.", "See the tide table now."),
+        ("See [max(tide[1h])](/q?e=max(tide[1h])&at=(now)) now.", "See max(tide[1h]) now."),
         (
             "HEIGHT`: of a wave; see `tide -h`, 用`tide`看.",
             "HEIGHT: of a wave; see tide -h, 用tide看.",

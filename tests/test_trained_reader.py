@@ -75,7 +75,7 @@ def text_of(words: str, *parts: tuple[int, int]) -> Text:
 def answers_of(reader: TrainedReader, question: str, texts: list[str]) -> list[FoundAnswer]:
     spans = [(span, span.margin) for span in reader.read(question, texts)]
     answers = find_answers(analyse(question), texts, spans, lambda name: ())
-    return with_probabilities(answers, reader, "en", "words")
+    return with_probabilities(answers, reader, ["en"] * len(texts), "words")
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_what_is_found_elsewhere_speaks_against_what_says_something_else(
         return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth)
 
     def probability(rivals: list[FoundAnswer]) -> float:
-        [only] = with_probabilities([answer("1874", 6.0)], reader, "en", "words", rivals=rivals)
+        [only] = with_probabilities([answer("1874", 6.0)], reader, ["en"], "words", rivals=rivals)
         return only.probability
 
     assert probability([answer("1902", 5.5)]) < probability([])
@@ -360,7 +360,7 @@ def test_items_of_one_list_are_no_rivals_and_worth_more_together(reader: Trained
     together = worth_of_lists([rope, tar, fish])
     assert [one.worth for one in together] == pytest.approx([1.0 + math.log(2)] * 2 + [1.0])
     alone, listed, split = (
-        with_probabilities(answers, reader, "en", "sentence")[0].probability
+        with_probabilities(answers, reader, ["en"], "sentence")[0].probability
         for answers in ([rope], [rope, tar], [rope, fish])
     )
     assert alone == listed > split

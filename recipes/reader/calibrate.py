@@ -1,15 +1,17 @@
 """Fit probabilities to questions about homes, as `almanac ask` reads them.
 
-    python -m recipes.reader.calibrate CARD HOME=QUESTIONS [HOME=QUESTIONS ...] [--alone]
+    python -m recipes.reader.calibrate CARD HOME=QUESTIONS [HOME=QUESTIONS ...] [--encoder NAME]
+        [--alone]
 
 QUESTIONS is a file with a JSON object a line: `question`, and `answers`, any of which is right, an
-empty list if nothing answers it. CARD is the file that is written, for the reader with both
-networks or for that on MiniLM alone.
+empty list if nothing answers it. In the file CARD, the weights for the languages of the questions
+are written, for the reader with both networks or for that on MiniLM alone.
 
-In each language, an answer's worth is its margin plus a weight times the share of the question that
-its sentence covers; its probability follows from its worth and its gap to the next answer (Platt
-1999). Both are ridge logistic regressions, fitted to words that answer and to sentences that
-contain the answer. The printed figures are of questions about homes left out of the fit.
+In each language, and across both for questions in another than their texts, an answer's worth is
+its margin plus a weight times the share of the question that its sentence covers; its probability
+follows from its worth and its gap to the next answer (Platt 1999). Both are ridge logistic
+regressions, fitted to words that answer and to sentences that contain the answer. The printed
+figures are of questions about homes left out of the fit.
 """
 
 import json
@@ -24,6 +26,7 @@ from scipy.optimize import minimize
 
 from recipes.command import parser_of, run_command
 from recipes.reader.score import f1
+from schemas.settings import EngineSettings
 from tasks.models.span_reader.reader import (
     WIDEST_GAP,
     TrainedReader,
@@ -57,10 +60,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question about a home, whether it has an answer, and what was found."""
+    """A question about a home, whether it has an answer, and what was found.
+
+    `languages` are those of the question and of the text nearest to it (`TrainedReader.languages`).
+    """
 
     home: str
-    language: str
+    languages: str
     answerable: bool
     found: dict[Unit, list[Found]]
 
@@ -88,18 +94,19 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 
-def read(home: Path, questions: Path, reader: TrainedReader) -> Iterator[Row]:
+def read(home: Path, questions: Path, reader: TrainedReader, encoder: str) -> Iterator[Row]:
     """Yield the questions of a file with what is found in the latest edition of a home."""
     edition = Home(home).editions.current()
     if edition is None:
         raise SystemExit(f"{home} has no edition: run `almanac refresh` first")
-    source = PassageReader(edition)
+    source = PassageReader(edition, EngineSettings(encoder=encoder))
     for line in questions.read_text("utf-8").splitlines():
         entry = json.loads(line)
         question, right = analyse(entry["question"]), entry["answers"]
         texts = source.near(question)
         words = [text.words for text in texts]
         found: dict[Unit, list[Found]] = {unit: [] for unit in UNITS}
+        languages = [reader.languages(question.text, text) for text in words]
         *_, rows = candidates(question, texts, source, reader)
         for span, part, covered in ((row.span, row.part, row.covered) for row in rows):
             stated = [(part.evidence.text, span, 0.0)]
@@ -109,7 +116,8 @@ def read(home: Path, questions: Path, reader: TrainedReader) -> Iterator[Row]:
             for answer in find_sentences(question, stated):
                 one = Found(answer, span.sentence_margin, covered, is_right(answer.text, right))
                 found["sentence"].append(one)
-        yield Row(str(home), question.language, bool(right), found)
+        if languages:
+            yield Row(str(home), languages[0], bool(right), found)
 
 
 def fit(
@@ -209,19 +217,24 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("card", type=Path)
     parser.add_argument("homes", nargs="+", metavar="HOME=QUESTIONS")
+    parser.add_argument("--encoder", default=EngineSettings().encoder, help="of the homes' texts")
     parser.add_argument("--alone", action="store_true", help="the reader on MiniLM alone")
     options = parser.parse_args()
     reader = minilm_reader() if options.alone else both_readers()
     pairs = (pair.partition("=") for pair in options.homes)
-    rows = [row for home, _, file in pairs for row in read(Path(home), Path(file), reader)]
-    card: dict[str, Any] = {}
-    for language in sorted({row.language for row in rows}):
-        spoken = [row for row in rows if row.language == language]
+    rows = [
+        row
+        for home, _, file in pairs
+        for row in read(Path(home), Path(file), reader, options.encoder)
+    ]
+    card: dict[str, Any] = json.loads(options.card.read_text()) if options.card.exists() else {}
+    for languages in sorted({row.languages for row in rows}):
+        spoken = [row for row in rows if row.languages == languages]
         if len({row.home for row in spoken}) < 2:
-            raise SystemExit(f"questions in {language} about at least two homes are needed")
-        card[language] = {unit: fitted(spoken, unit) for unit in UNITS}
+            raise SystemExit(f"questions in {languages} about at least two homes are needed")
+        card[languages] = {unit: fitted(spoken, unit) for unit in UNITS}
         for unit in UNITS:
-            print(json.dumps({"language": language, "unit": unit, **figures(spoken, unit)}))
+            print(json.dumps({"languages": languages, "unit": unit, **figures(spoken, unit)}))
     options.card.write_text(json.dumps(card, indent=1) + "\n")
 
 

@@ -6,12 +6,13 @@ from html import unescape
 
 from tasks.text.excerpt import Excerpt, ExcerptPart
 
-# What follows a link's label: its address, also one with parentheses, or the name of one.
-LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
+# What follows a link's label: its address, also with parentheses, or the name of one.
+LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500}){0,6}\)|\[[^\]\n]{0,200}\]"
+_BRACKETED = r"\[[^\[\]\n]{0,100}\](?![(\[])"  # within a label: "[rate(hits[5m])](…)"
 _LINKS = re.compile(
     rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
     r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
-    rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{LINK_TARGET})"
+    rf"|\[(?P<label>[^\[\]]{{0,500}}(?:{_BRACKETED}[^\[\]]{{0,200}}){{0,3}})\](?:{LINK_TARGET})"
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"

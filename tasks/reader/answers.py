@@ -200,20 +200,21 @@ def lone_gap(worth: float) -> float:
 def with_probabilities(
     answers: list[FoundAnswer],
     reader: TrainedReader,
-    language: str,
+    languages: Sequence[str],
     unit: Unit,
     rivals: Sequence[FoundAnswer] = (),
 ) -> list[FoundAnswer]:
     """Return answers with their probabilities, the likeliest first.
 
-    A probability follows from the worth of the answer and of the best different one, also among
-    the `rivals`, which were found elsewhere. Items of one list are no rivals.
+    `languages` says of each text how it was read (`TrainedReader.languages`). A probability
+    follows from the worth of the answer and of the best different one, also among the `rivals`,
+    which were found elsewhere. Items of one list are no rivals.
     """
 
     def probable(answer: FoundAnswer) -> FoundAnswer:
         others = [other.worth for other in (*answers, *rivals) if not _agree(other, answer)]
         gap = answer.worth - max(others) if others else lone_gap(answer.worth)
-        probability = reader.probability(answer.worth, gap, language, unit)
+        probability = reader.probability(answer.worth, gap, languages[answer.span.text], unit)
         return replace(answer, gap=gap, probability=probability)
 
     return sorted(map(probable, answers), key=lambda answer: -answer.probability)

@@ -279,8 +279,9 @@ def readings(
 
     The answers found `before` are rivals, which lower the probability of different answers.
     """
-    language, noun = question.language, question.expected_answer.noun
+    noun = question.expected_answer.noun
     words = [text.words for text in texts]
+    languages = [reader.languages(question.text, text) for text in words]
     listed = asks_for_several(question.text) or asks_for_steps(question.text)
     described = cache(source.description_of)
     has_its_year = cache(QuestionYears(question).may_be_those_of)
@@ -292,11 +293,13 @@ def readings(
         answer = words[row.span.text][row.span.start : row.span.end]
         kind = described(answer.strip()) if noun else ""
         other_kind = OTHER_KIND if kind and noun not in words_of(kind) else 0.0
-        worth = reader.worth(row.span.margin, row.covered, language, "words")
+        worth = reader.worth(row.span.margin, row.covered, languages[row.span.text], "words")
         return worth - other_kind - of_other_year(row)
 
     def sentence_worth(row: CandidateAnswer) -> float:
-        worth = reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
+        worth = reader.worth(
+            row.span.sentence_margin, row.covered, languages[row.span.text], "sentence"
+        )
         return worth - of_other_year(row)
 
     def with_list(answer: FoundAnswer) -> FoundAnswer:
@@ -315,8 +318,8 @@ def readings(
             sentences = worth_of_lists([*map(with_list, sentences)])
         yield Read(
             texts,
-            with_probabilities(answers, reader, language, "words", earlier.answers),
-            with_probabilities(sentences, reader, language, "sentence", earlier.sentences),
+            with_probabilities(answers, reader, languages, "words", earlier.answers),
+            with_probabilities(sentences, reader, languages, "sentence", earlier.sentences),
         )
 
 

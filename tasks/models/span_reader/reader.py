@@ -17,14 +17,16 @@ from tasks.models.span_reader.networks import MiniLMNetwork, MultilingualNetwork
 from tasks.models.span_reader.windows import TextTokens, windows
 from tasks.text.chinese_words import simplified
 from tasks.text.code_lines import sentences_and_lines
-from tasks.text.languages import HAN, is_chinese
+from tasks.text.languages import HAN, language_of
 
 SHIPPED = Path(__file__).with_name("model")
 ON_MINILM = SHIPPED / "minilm.safetensors"
 MULTILINGUAL = SHIPPED / "multilingual.safetensors"
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
-SHARES = {"en": (0.5, 0.5), "zh": (0.7, 0.3)}  # of `both_readers`, by the question's language
+# The shares of `both_readers`; one pretrained on English alone cannot read across languages.
+ACROSS = "across"
+SHARES = {"en": (0.5, 0.5), "zh": (0.7, 0.3), ACROSS: (1.0, 0.0)}
 UNSEEN = 4.0  # below its sentence's margin is that of a span which a network does not keep
 
 
@@ -65,30 +67,39 @@ class TrainedReader:
         begins = [[start for start, _ in sentences_and_lines(text)] for text in texts]
         with ThreadPoolExecutor(self._threads) as pool:
             found = [_found(network, question, texts, begins, pool) for network in self._networks]
-        language = "zh" if is_chinese(question) else "en"
-        shares = SHARES[language] if len(self._networks) > 1 else (1.0,)
         spans = [
             Span(number, start, end, *margins)
-            for number in range(len(texts))
-            for (start, end), margins in _together([one[number] for one in found], shares).items()
+            for number, text in enumerate(texts)
+            for (start, end), margins in _together(
+                [one[number] for one in found], self._shares(self.languages(question, text))
+            ).items()
         ]
         return sorted(spans, key=lambda span: -span.margin)
 
-    def worth(self, margin: float, covered: float, language: str, unit: Unit) -> float:
+    def languages(self, question: str, text: str) -> str:
+        """Return how a text is read: in `en` or `zh`, or `across` them if the reader can."""
+        language = language_of(question)
+        is_across = language != language_of(text) and ACROSS in self._weights
+        return ACROSS if is_across else language
+
+    def _shares(self, languages: str) -> tuple[float, ...]:
+        return SHARES[languages] if len(self._networks) > 1 else (1.0,)
+
+    def worth(self, margin: float, covered: float, languages: str, unit: Unit) -> float:
         """Return the margin of an answer plus a bonus for its sentence.
 
-        `covered` is the share, 0 to 1, of the question's words that the sentence has with its title
-        and headings.
+        `languages` are those of the question and the text. `covered` is the share, 0 to 1, of the
+        question's words that the sentence has with its title and headings.
         """
-        bonus: float = self._weights[language][unit]["covered"] * covered
+        bonus: float = self._weights[languages][unit]["covered"] * covered
         return margin + bonus
 
-    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
+    def probability(self, worth: float, gap: float, languages: str, unit: Unit) -> float:
         """Return the probability that an answer is right, from its worth and its gap to the next.
 
-        The weights are fitted to held-out questions in the language.
+        The weights are fitted to held-out questions in the languages.
         """
-        weights = self._weights[language][unit]
+        weights = self._weights[languages][unit]
         value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
         return _logistic(value + weights["intercept"])
 
