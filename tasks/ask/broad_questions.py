@@ -7,6 +7,7 @@ from schemas.answers import Evidence
 from schemas.knowledge import Theme
 from tasks.ask.context import Item
 from tasks.ask.documents import Documents
+from tasks.text.chinese_words import simplified
 from tasks.text.languages import word_set
 from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
@@ -52,6 +53,8 @@ _COMPARISONS = [
     )
 ]
 
+_SIDES = ("left", "right", "rest")
+
 
 def is_about_the_corpus(question: Question) -> bool:
     """Return whether a question that names nothing known asks for what all documents are about.
@@ -59,10 +62,11 @@ def is_about_the_corpus(question: Question) -> bool:
     It asks for main themes, or it has no words but those that ask for themes, a summary or the
     documents.
     """
-    if _MAIN_THEMES.search(question.text):
+    text = simplified(question.text)
+    if _MAIN_THEMES.search(text):
         return True
     if question.is_chinese:
-        asking = _CHINESE_BESIDE.sub("", question.text)
+        asking = _CHINESE_BESIDE.sub("", text)
         rest = _CHINESE_ASKING.sub("", asking)
         return rest != asking and re.search(r"\w", rest) is None
     words = set(question.content_words.lower().split())
@@ -72,11 +76,12 @@ def is_about_the_corpus(question: Question) -> bool:
 
 def sides_of(question: Question) -> list[Question]:
     """Return what a question that compares two things asks about each; nothing for any other."""
-    found = next(filter(None, (one.search(question.text) for one in _COMPARISONS)), None)
+    text = simplified(question.text)
+    found = next(filter(None, (one.search(text) for one in _COMPARISONS)), None)
     if found is None:
         return []
-    rest = found["rest"] or ""
-    return [analyse(found["left"] + rest), analyse(found["right"] + rest)]
+    left, right, rest = (question.text[slice(*found.span(part))] for part in _SIDES)
+    return [analyse(left + rest), analyse(right + rest)]
 
 
 def theme_items(edition: Edition, documents: Documents, *, open_only: bool) -> list[Item]:

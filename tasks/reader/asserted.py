@@ -2,6 +2,7 @@
 
 import re
 
+from tasks.text.chinese_words import simplified
 from tasks.text.question import Question
 from tasks.text.standing import Doubt, doubts, segments
 from tasks.text.stems import words_of
@@ -24,7 +25,7 @@ class Asserted:
     def __init__(self, question: Question) -> None:
         """Find the doubts that the question itself has, and what it asks of."""
         self._cut = question.is_chinese
-        text = question.text.rstrip("?？ ")
+        text = simplified(question.text.rstrip("?？ "))
         self._words = words_of(text, cut_chinese=self._cut)
         self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
         form = question.expected_answer.form

@@ -223,5 +223,5 @@ def _ask(asking: str, rest: str, option: str) -> str:
 
 
 def _ask_in_chinese(asking: str, rest: str, option: str) -> str:
-    attribute = _CHINESE_DROPPED.sub("", rest).replace(" ", "").removesuffix("的")
+    attribute = _CHINESE_DROPPED.sub("", simplified(rest)).replace(" ", "").removesuffix("的")
     return f"{option}{attribute}{asking}？"

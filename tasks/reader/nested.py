@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import KIN, PERSON_ENDINGS, ROLES
 from tasks.models.span_reader.relation_question import relation_question
+from tasks.text.chinese_words import simplified
 from tasks.text.function_words import AUXILIARIES, FORMS_OF_DO, any_of
 from tasks.text.question import Question, analyse, content_words
 
@@ -114,7 +115,7 @@ class Nested:
     def words_around(self) -> str:
         """The content words around the description, which tell what is asked of it."""
         if self.inner.is_chinese:
-            return _CHINESE_ASKING.sub("", self.after)
+            return _CHINESE_ASKING.sub("", simplified(self.after))
         return content_words(f"{self.before} {self.after}")
 
 
@@ -133,7 +134,7 @@ def find_nested(question: Question) -> list[Nested]:
 
 
 def _of_roles(text: str) -> Iterator[Nested]:
-    match = _CHINESE_ROLE.match(text)
+    match = _CHINESE_ROLE.match(simplified(text))
     if match:
         described, after = text[: match.end("role")], text[match.end("role") :]
         what = "什么" if match["role"] in _PLACES else "谁"

@@ -8,6 +8,8 @@ answer is wrong, so the rules detect doubtful cases too ("the latest work of Moz
 import re
 from datetime import date
 
+from tasks.text.chinese_words import simplified
+
 LONGEST = 8_000  # characters examined, from the end, where a long text has its question
 WHOLE = 240  # characters; of a longer question only the last sentence is examined
 YEARS_AHEAD = 10  # a number further in the future is seldom a year
@@ -82,7 +84,7 @@ def wanted_now(question: str, today: date) -> str | None:
 
     Years count from last year on. The time is linear in the question's length.
     """
-    text = _asking_part(_NAMED.sub(" ", question[-LONGEST:]))
+    text = simplified(_asking_part(_NAMED.sub(" ", question[-LONGEST:])))
     year = _recent_year(text, today)
     limit = _PAST_LIMIT.search(text.lower())
     if year or (limit is not None and int(limit.group(1)) < today.year - 1):

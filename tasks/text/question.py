@@ -23,8 +23,8 @@ from tasks.text.words import in_plain_letters
 LONGEST_QUESTION = 2000  # characters; the rest of a longer question is ignored
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of choices
 LONGEST_NAME = 16  # words
-LONGEST_CHINESE_NAME = 14  # characters
-LONGEST_GRAPH_NAME = 60  # characters of a Chinese name in an imported graph
+LONGEST_CHINESE_NAME = 14  # characters, where a word in Latin letters or a number counts as one
+LONGEST_GRAPH_NAME = 60  # of a Chinese name in an imported graph, counted in the same way
 
 Span = tuple[int, int]  # first character, and one past the last
 Index = TypeVar("Index", bound=Hashable)
@@ -35,6 +35,7 @@ _WORD = re.compile(r"\S+")
 _EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』[]"
 _BRACKET = re.compile("[()（）]")
 _POSSESSIVE = re.compile(r"['’]s$")
+_CHINESE_UNIT = re.compile(r"(?s:[A-Za-zÀ-ɏ]+|\d+|.)")
 _WORD_INSIDE = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -156,7 +157,8 @@ def name_spans(
 
     In English these are runs of up to `LONGEST_NAME` words that are not all function words, without
     punctuation around them; a span that ends in 's is yielded again without it. In Chinese, which
-    does not separate words, they are all runs of characters between the two lengths.
+    does not separate words, they are all runs of characters between the two lengths, where a word
+    in Latin letters or a number is whole and counts as one.
     """
     if is_chinese(text):
         return _runs_of_characters(text, longest_chinese, shortest_chinese)
@@ -202,10 +204,11 @@ def _runs_of_words(text: str) -> Iterator[Span]:
 def _runs_of_characters(text: str, longest: int, shortest: int) -> Iterator[Span]:
     brackets = _BRACKET.search(text) is not None
     edge = [character in _EDGES for character in text]
-    for length in range(min(longest, len(text)), shortest - 1, -1):
-        for start in range(len(text) - length + 1):
-            end = start + length
-            if edge[start] or edge[end - 1]:
+    units = [match.span() for match in _CHINESE_UNIT.finditer(text)]
+    for length in range(min(longest, len(units)), 0, -1):
+        for first in range(len(units) - length + 1):
+            start, end = units[first][0], units[first + length - 1][1]
+            if edge[start] or edge[end - 1] or end - start < shortest:
                 continue
             if not brackets or _without_lone_brackets(text, start, end) == (start, end):
                 yield start, end

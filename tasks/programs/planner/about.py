@@ -6,6 +6,7 @@ from tasks.graphs.graph import Graph
 from tasks.graphs.question_names import names_in
 from tasks.programs.planner.program_text import write_description, write_relationship
 from tasks.programs.planner.topics import SLOT
+from tasks.text.chinese_words import simplified
 from tasks.text.question import Question, Span
 
 _NAME = rf"(?:the |an? )?{SLOT}"
@@ -38,7 +39,7 @@ def write_about(question: Question, graph: Graph) -> str | None:
     names = names_in(question, graph).apart
     spans = sorted((name.start, name.end) for name in names)
     labels = [question.text[slice(*span)] for span in spans]
-    masked = _masked(question.text, spans)
+    masked = simplified(_masked(question.text, spans))
     if len(spans) == 1 and _ABOUT.fullmatch(masked):
         return write_description(*labels)
     if len(spans) == 2 and _RELATED.fullmatch(masked):

@@ -13,6 +13,7 @@ from tasks.programs.planner.features import named_share
 from tasks.programs.planner.paths import Path, hops_from
 from tasks.programs.planner.topics import SLOT
 from tasks.programs.value_functions import parse_date, value_of
+from tasks.text.chinese_words import simplified
 from tasks.text.expected_answer import expected_answer
 
 Kind = Literal["count", "least", "greatest", "sum", "average"]
@@ -71,6 +72,7 @@ def asks_for_ends(masked: str, path: Path, graph: Graph) -> bool:
     It does not if it negates, if it can only be answered by yes or no, or if it offers the topic as
     one of two things.
     """
+    masked = simplified(masked)
     names = " ".join(graph.relations[relation] for relation, _ in path)
     asks = _ASKS.search(masked)
     clause = masked[asks.start() :] if asks else masked  # not "I do not know" before "who"
@@ -83,6 +85,7 @@ def asks_for_ends(masked: str, path: Path, graph: Graph) -> bool:
 
 def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending | None:
     """Return the ending that a masked question asks for, None if it asks for the nodes."""
+    masked = simplified(masked)
     names = [graph.relations[relation] for relation, _ in path]
     cues = {cue for cue, words in _CUES.items() if _has_cue(words, masked, " ".join(names))}
     are_values = _are_values(graph, nodes)

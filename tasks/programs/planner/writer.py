@@ -15,6 +15,7 @@ from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.planner.wordings import Wordings, says
 from tasks.programs.search_program import Hint
+from tasks.text.chinese_words import simplified
 from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese
@@ -186,7 +187,9 @@ def written_names(question: Question) -> list[str]:
 
 def _likely_names(question: Question) -> list[str]:
     """Return the written names; in Chinese also the beginning of the question."""
-    begins = _CHINESE_NAME.findall(question.text) if question.is_chinese else []
+    text = question.text
+    begin = _CHINESE_NAME.match(simplified(text)) if question.is_chinese else None
+    begins = [text[: begin.end()]] if begin else []
     return list(dict.fromkeys([*written_names(question), *begins]))[:MOST_NAMES]
 
 
