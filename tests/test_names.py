@@ -164,6 +164,7 @@ def test_a_long_name_without_an_end_takes_no_time_to_turn_round() -> None:
         ("River Clearinghouse (RC)", ["RC"]),
         ("流域信息交换库（River Clearinghouse，简称 RVCH）", ["River Clearinghouse", "RVCH"]),
         ("水文组织（Water Body）", ["Water Body"]), ("梧溪（云南）", []), ("Mercury (planet)", []),
+        ("红/绿（Signal）", []),
     ],
 )  # fmt: skip
 def test_parentheses_give_other_names_or_tell_apart(name: str, others: list[str]) -> None:

@@ -68,6 +68,7 @@ def test_a_description_is_asked_for_first(question: str, inner: str, outer: str)
         "Who is the founder of Tidewater?", "What is Tidewater?",
         "Is the founder of Tidewater a biologist?", "Who wrote the history of Brenholm books?",
         "How high was the flood of 3 May 1953?", "《低水》的导演是谁？",
+        "《低水》的導演是誰？",
         "最低水位的人口数据在哪里？", "Who is the founder of " + "A" * LONGEST + "?",
     ],
 )  # fmt: skip

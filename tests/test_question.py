@@ -50,6 +50,12 @@ def test_chinese_question_is_analysed_into_one_value() -> None:
     assert "红楼梦" in [question.text[start:end] for start, end in question.name_spans]
 
 
+def test_a_word_in_latin_letters_is_whole_in_a_chinese_question() -> None:
+    found = names("Associate Harbour Engineer的年薪是多少？")
+    assert "Associate Harbour Engineer" in found
+    assert "ngineer" not in found
+
+
 def test_question_is_time_sensitive_as_seen_on_the_day_it_is_asked() -> None:
     text = "Who won the 2019 election?"
     assert Question(text, date(2020, 5, 1)).current_words == "2019"

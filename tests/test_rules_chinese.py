@@ -323,6 +323,10 @@ def test_steps_and_questions_are_no_labelled_values() -> None:
     assert triples(text, "卤牛肉") == {("卤牛肉", "用料", "牛肉 200g")}
 
 
+def test_days_of_a_holiday_are_no_life() -> None:
+    assert triples("端午节期间（2018年6月16日到2018年6月18日），全区停工。", "") == set()
+
+
 def test_life_of_a_person() -> None:
     assert triples(LIFE, "苏东坡") >= {
         ("苏东坡", "出生日期", "1037年1月8日"),

@@ -309,7 +309,7 @@ def test_a_list_is_given_whole() -> None:
         "Which ship carried salt?", "Which island was used?", "Who owns the ship?",
         "Which firm owns the ship?", "Which firm builds Kelda?", "What causes rust?",
         "What bonus was paid?", "Which campus is oldest?", "What annual bonus does it pay?",
-        "缆绳有什么用途？",
+        "缆绳有什么用途？", "展览开放哪几天？",
     ):  # fmt: skip
         assert not asks_for_several(single)
 

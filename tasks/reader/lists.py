@@ -23,7 +23,7 @@ _OPENING = r"^\W*(?:(?:to|in|for)\s+)?"
 _SEVERAL = re.compile(
     rf"{_OPENING}(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
     r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
-    r"|哪些|哪几|哪[两二三四五六]|分别|有谁|(?:有些?|包[括含])(?:什么|谁)(?=\W*$)|分[为成](?:几|什么)",
+    r"|哪[些几](?![天日年月])|哪[两二三四五六]|分别|有谁|(?:有些?|包[括含])(?:什么|谁)(?=\W*$)|分[为成](?:几|什么)",
     re.I,
 )
 _STEPS = re.compile(

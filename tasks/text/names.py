@@ -145,7 +145,7 @@ def other_names_in(base: str, note: str) -> list[str]:
     """
     if is_acronym_of(note, base):
         return [note]
-    if not _HAN.search(base):
+    if not _HAN.search(base) or "/" in base:  # 棕/黑（GND）
         return []
     parts = [_ABBREVIATED.sub("", part.strip()).strip() for part in _COMMAS.split(note)]
     return parts if all(_LATIN_NAME.fullmatch(part) for part in parts) else []

@@ -291,7 +291,7 @@ def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]
         if not before or not after:
             continue
         birth, death = before[-1], after[0]
-        years = _year(death[2]) - _year(birth[2])
+        years = year_of(death[2]) - year_of(birth[2])
         exact = "date" in (birth[2].value_type, death[2].value_type)
         plain = certain and NO_LIFE.search(inner, 0, birth[0]) is None
         if years in YEARS_OF_LIFE and (plain or exact):
@@ -311,6 +311,7 @@ def _dates(text: str, first: int, last: int) -> list[tuple[int, int, Value]]:
     return [(a, b, v) for a, b, v in found if v.is_point or (v.date or "").count("-") > 2]
 
 
-def _year(date: Value) -> int:
+def year_of(date: Value) -> int:
+    """Return the year of a value with a date, negative before Christ."""
     text = date.date or ""
     return -int(text[1:5]) if text.startswith("-") else int(text[:4])

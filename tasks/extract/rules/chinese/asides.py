@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
+from tasks.extract.rules.attributes import YEARS_OF_LIFE, year_of
 from tasks.extract.rules.chinese.acting import has_verb
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
@@ -136,6 +137,9 @@ def _read_life(
     bare = all(date.isdigit() for date in known)
     if bare or not all(value and value.is_point for value in values):
         return False
+    years = [year_of(value) for value in values if value]
+    if name.kind != "person" and len(years) == 2 and years[1] - years[0] not in YEARS_OF_LIFE:
+        return False  # 端午节期间（2018年6月16日—6月18日）
     for relation, date in zip(("出生日期", "逝世日期"), life.groups(), strict=True):
         if date not in UNKNOWN:
             passage.triple("life", name, relation, date, span, value=_date(date))
