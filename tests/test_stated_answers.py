@@ -23,7 +23,7 @@ TEXTS = {
     "field.txt": "Nora Field is a British engineer. She joined the Harbour Trust in 1998 after a "
     "long journey. She did not found the Swan Company. John Moss said that Nora Field bought the "
     "Grey Mill. The audit team meets in the Lantern Room.",
-    "lan.txt": "李兰是中国工程师。她于1998年加入海港公司。她没有创办天鹅公司。",
+    "lan.txt": "李兰是中国工程师。她于1998年加入海港公司。她没有创办天鹅公司。李兰在鹿城发表演讲。",
 }
 
 
@@ -68,6 +68,12 @@ def test_statements_follow_triples_and_are_plain(graph):
     assert "Nora Field joined the Harbour Trust after a long journey in 1998" in words
     assert not any("found" in text or "Grey Mill" in text for text in words)
     assert all(fact.place and fact.confidence < 1 for fact in facts if fact.kind == "statement")
+
+
+def test_a_chinese_statement_has_the_preposition_of_its_place(graph):
+    (found,) = graph.entity_linking("李兰", ["李兰"])
+    words = [fact.words for fact in graph.get_entity_triples(found.entity)]
+    assert "李兰在鹿城发表演讲" in words
 
 
 @pytest.mark.parametrize(

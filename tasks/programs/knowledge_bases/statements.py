@@ -21,6 +21,7 @@ from warehouse.asserted import ASSERTED
 MOST_STATEMENTS = 2_000  # around the given entities together
 ROWS_AT_ONCE = 5_000  # where all are read
 STATEMENT = "statement"
+_PREPOSITIONS = frozenset("在于自从由")  # a Chinese place that lacks one gets the first
 
 _STATED = (
     "statement_id", "subject_id", "argument_ids", "subject", "subject_name", "predicate", "object",
@@ -170,6 +171,8 @@ def _stated(row: tuple[Any, ...]) -> Stated:
     aside = [phrase for phrase in (time, place) if phrase and phrase not in predication]
     complements = [phrase for phrase in (object_, *arguments, *aside) if phrase]
     if is_chinese(predication):
+        if place in aside and place[:1] not in _PREPOSITIONS:
+            aside[-1] = f"在{place}"
         rest = object_ or "".join([*aside, *arguments])
         words = "".join([subject, *aside, *arguments, predicate, object_])
     else:
