@@ -323,6 +323,12 @@ def test_steps_and_questions_are_no_labelled_values() -> None:
     assert triples(text, "卤牛肉") == {("卤牛肉", "用料", "牛肉 200g")}
 
 
+def test_a_season_belongs_to_the_name_and_a_body_consists_of_its_members() -> None:
+    assert triples("夏季运动会由体育局主办。", "") == {("体育局", "主办", "夏季运动会")}
+    assert triples("会员大会由协会全体会员组成。", "") == {("会员大会", "由…组成", "协会全体会员")}
+    assert stated(extract("廿一、住户应遵守规约。", "")) == [("住户", "应遵守", "规约")]
+
+
 def test_days_of_a_holiday_are_no_life() -> None:
     assert triples("端午节期间（2018年6月16日到2018年6月18日），全区停工。", "") == set()
 

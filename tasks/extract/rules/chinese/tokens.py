@@ -36,7 +36,7 @@ SENTENCE = re.compile(
 )
 NUMBERING = re.compile(
     r"\s*(?:(?:第[零一二三四五六七八九十百\d]+[条章节款]|[（(][一二三四五六七八九十\d]+[）)]"
-    r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十]+、|[-*•])[ \t\u3000]*)?"
+    r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十廿卅]+、|[-*•])[ \t\u3000]*)?"
 )
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
@@ -272,7 +272,7 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         elif last.text == "非" and token.tag[0] == "n":  # 非|主线程
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
-        elif token.text == "指" and last.text == "是":
+        elif token.text == "指" and last.text in ("是", "系"):
             mended[-1] = Token("是指", "v", last.start, token.end)
         elif token.text in ("为", "作") and last.text in APPOINTING:
             mended[-1] = Token(last.text + token.text, "v", last.start, token.end)
@@ -333,7 +333,7 @@ NUMERAL = "[一二三四五六七八九十]{1,3}"
 BRANCH = "[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]"
 MONTH = f"闰?(?:正|腊|{NUMERAL})月"
 NAMED_DAY = f"(?:初?{NUMERAL}日|初{NUMERAL}|{BRANCH}日?)"
-WITHIN_YEAR = f"(?:[春夏秋冬]天?|{MONTH}{NAMED_DAY}?(?:初|末|[上中下]旬)?)"
+WITHIN_YEAR = f"(?:[春夏秋冬](?:天|(?!季))|{MONTH}{NAMED_DAY}?(?:初|末|[上中下]旬)?)"
 DYNASTY = "[秦楚齐燕赵魏韩周鲁晋吴越唐宋元明清汉隋梁陈辽金]"
 # Where a time expression may begin, and what may not follow it, since it makes it a duration.
 BEGINS = r"(?:(?<=[\s。，；：！？“”（）、])|^)"

@@ -55,7 +55,7 @@ def state_passive(statement: ResolvedClause) -> None:
                 continue
             agent = pick_name(statement.passage, part)
             if stem == "组成":
-                statement.add("passive", "组成部分", agent.text)
+                statement.add("passive", "由…组成", agent.text)
                 continue
             for head in statement.heads:
                 statement.add("passive", stem, head, heads=[agent])
