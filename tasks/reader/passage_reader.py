@@ -1,6 +1,9 @@
 """Answer questions from the passages of an edition, with the sources."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -31,6 +34,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 PASSAGES_READ = 10  # passages that are read first
 AROUND = 10_000  # characters before and after a place in which its list is sought
 _MARKS = "*_ "
+_LABELLED = re.compile(r"[^\W\d_][^:：]*[:：]\s*[^\s:：]")  # "Meeting point: the old gate"
 FOLLOWED = 2  # passages about a name that the first round led to
 _VALUES = """
 with stating as (
@@ -95,9 +99,11 @@ class PassageReader(NamedThings):
     # -- a source of texts ------------------------------------------------------------------------
 
     def near(self, question: Question) -> list[Text]:
-        """Return the passages that may answer a question, in pieces."""
-        texts = map(self._passage, self._searcher.union(question, PASSAGES_READ))
-        return [piece for text in texts for piece in pieces(text)]
+        """Return the passages that may answer a question, in pieces, each after its heading."""
+        hits = self._searcher.union(question, PASSAGES_READ)
+        read = [[*self._labelled_heading(hit), *pieces(self._passage(hit))] for hit in hits]
+        once = {(text.words, str(text.whole)): text for text in chain(*read)}
+        return list(once.values())
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         """Return the passages about each name that are most similar to what is asked of it."""
@@ -138,6 +144,22 @@ class PassageReader(NamedThings):
             {"id": place.document_id, "first": first, "length": 2 * AROUND},
         ).fetchall()
         return (rows[0][0] if rows else place.text), place.span_start - first
+
+    def _labelled_heading(self, hit: Hit) -> list[Text]:
+        """Return a passage's heading as a text of its own if it may be a label and its value."""
+        *above, heading = hit.fields["headings"].split(" > ")
+        if not _LABELLED.search(heading):
+            return []
+        around, place = self.around(_evidence(hit, 0, 0))
+        at = around.rfind(heading, 0, place)
+        if at < 0:  # it has marks
+            return []
+        start = hit.fields["span_start"] - place + at
+        stated = replace(hit, fields={**hit.fields, "text": heading, "span_start": start})
+        subject = " > ".join((hit.fields["title"], *above)) + "\n\n"
+        evidence = _evidence(stated, 0, len(heading))
+        part = TextPart(len(subject), len(subject) + len(heading), evidence)
+        return [Text(subject + heading, (part,), evidence, cosine=hit.cosine)]
 
     def _passage(self, hit: Hit) -> Text:
         return _passage(hit, self._searcher.stated(hit.row))
