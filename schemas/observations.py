@@ -173,7 +173,9 @@ class Extraction(_FoundInPassage):
     table: ClassVar[str] = "extractions"
     key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "extracted_at")
 
-    outcome: Literal["complete", "failed"] = Field(description="failed: it will be tried again.")
+    outcome: Literal["complete", "failed"] = Field(
+        description="failed: it is tried again, but not after three runs without a usable reply."
+    )
     reason: str | None = Field(None, description="Why it failed, or why nothing could be found.")
     triples: int = Field(description="Triples found.")
     descriptions: int = Field(description="Descriptions found.")

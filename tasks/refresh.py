@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.labels import given_labels
 from schemas.observations import Content, Extraction, Override, Read, Scan, SplitPassage
@@ -33,11 +34,15 @@ PENDING_ROWS = (Scan, Read, Content, SplitPassage, Extraction, Override)  # read
 
 @dataclass(frozen=True)
 class Pending:
-    """The work left at a journal position: texts to split and passages to extract from."""
+    """The work left at a journal position: texts to split and passages to extract from.
+
+    `hopeless` counts the passages of which no reply could be used in three runs.
+    """
 
     position: int
     contents: pa.Table
     passages: pa.Table
+    hopeless: int
 
 
 @dataclass
@@ -130,7 +135,9 @@ def split_all(
 
 def extract_passages(work: Refresh) -> None:
     """Extract from every passage that the current engine has not extracted from yet."""
-    PendingExtraction(work).extract(work.pending().passages, work.cluster or work.each)
+    pending = work.pending()
+    extraction = PendingExtraction(work, hopeless=pending.hopeless)
+    extraction.extract(pending.passages, work.cluster or work.each)
 
 
 STAGES: Stages[Refresh] = (
@@ -195,10 +202,7 @@ def pending_work(home: Home, settings: Settings, position: int | None = None) ->
     )
     derivation.step("inputs")
     derivation.step("pending")
-    pending = Pending(
-        position,
-        derivation.table("unsplit_contents"),
-        derivation.table("unextracted_passages"),
-    )
+    contents, passages = map(derivation.table, ("unsplit_contents", "unextracted_passages"))
     derivation.close()
-    return pending
+    hopeful = passages.filter(~pc.field("hopeless")).drop_columns("hopeless")
+    return Pending(position, contents, hopeful, len(passages) - len(hopeful))

@@ -18,6 +18,7 @@ from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.experts.integrate.need_examples import need_examples
+from tasks.import_graph import import_graph
 from tasks.train_experts import add_expert, change_expert
 from tests.copied_home import copied_home
 from tests.expert_texts import KEEPERS, clock_question
@@ -123,6 +124,14 @@ def test_auto_asks_experts_where_the_others_are_not_sure(experts_home):
     assert known.way and known.way.not_asked == ["experts"]
     named = ask(home, clock_question("Lund"), settings(), route="auto", expert="clocks")
     assert named.answer == "Berta"
+
+
+def test_auto_leaves_to_a_graph_what_an_expert_learned_from_it(home, tmp_path):
+    graph = tmp_path / "clocks.tsv"
+    graph.write_text("Tower clock\tmade by\tIngrid Falk\n")
+    import_graph(home, graph, PLAIN, name="clocks")
+    assert ask(home, clock_question("Lund"), settings(), route="auto").answerable is False
+    assert ask(home, clock_question("Lund"), settings()).answer == "Berta"
 
 
 def test_a_small_model_answers_from_memory_only_where_that_is_allowed(home, tiny_models):

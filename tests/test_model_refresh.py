@@ -230,6 +230,23 @@ def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(tmp_pa
         Watched(tmp_path / "home", corpus, up).refresh()
 
 
+def test_a_passage_that_failed_in_three_runs_is_not_paid_for_again(tmp_path, corpus):
+    with scripted(tmp_path, {"facts": "none"}) as up:
+        watched = Watched(tmp_path / "home", corpus, up)
+        for tried in (True, True, True, False):
+            before = len(up.calls)
+            with pytest.raises(AlmanacError, match="of the passages failed"):
+                watched.refresh()
+            assert (len(up.calls) > before) is tried
+
+
+def test_a_passage_that_fails_holds_no_later_edition_back(refreshed, tmp_path):
+    refreshed.source.joinpath("ferry.txt").write_text("The ferry Tern sails from Port Ellis.")
+    with scripted(tmp_path, {"facts": "none"}) as up:
+        run, calls = Watched(refreshed.path, refreshed.source, up).refresh()
+    assert calls and run.published
+
+
 def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
     """Run an endpoint that serves one reply to every request."""
 

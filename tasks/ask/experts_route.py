@@ -7,6 +7,7 @@ from threading import Lock
 from schemas.answers import Evidence, ExpertText
 from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
+from schemas.knowledge import CORPUS
 from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
@@ -213,11 +214,19 @@ class ExpertsRoute(AnswerRoute):
         return is_named or self._experts[expert].speaks(question.language)
 
     def _asked(self, question: Question) -> dict[str, str]:
-        """Return the descriptions of the experts that did not fail and know the language."""
+        """Return the descriptions of the experts that did not fail and know the language.
+
+        Unless experts are requested, one is not asked for its own answer if the edition has the
+        graph that it learned from: what that does not say, the expert can only invent.
+        """
+        beside = set(self._resources.graphs) - {CORPUS}
+        speaks = not self._named and self._resources.speaks_for_itself
         return {
             name: expert.description
             for name, expert in self._experts.items()
-            if name not in self._failed and self._may_be_asked(name, question)
+            if name not in self._failed
+            and self._may_be_asked(name, question)
+            and not (speaks and name in beside)
         }
 
     def _texts(

@@ -22,6 +22,7 @@ from tasks.extract.batches import (
 )
 from tasks.progress import Each
 from tasks.run import Work
+from tasks.text.english_words import counted
 from warehouse.live import record_all
 
 COMMIT_SECONDS = 2.0  # facts may wait because the ledger already keeps the replies
@@ -30,8 +31,9 @@ COMMIT_SECONDS = 2.0  # facts may wait because the ledger already keeps the repl
 class PendingExtraction:
     """Extracts from pending passages and journals the results as they arrive."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    def __init__(self, work: Work, hopeless: int = 0) -> None:
+        """Take the run, and how many passages have failed too often to be tried again."""
+        self._work, self._hopeless = work, hopeless
         self._counts: Counter[str] = Counter()
         self._rejected: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
@@ -49,6 +51,12 @@ class PendingExtraction:
         if len(by_model):
             self._extract_by_model(by_model)
         self._work.run.counts["extraction"] = {"passages": self._total, **self._counts}
+        if self._hopeless:
+            self._work.run.counts["extraction"]["given up"] = self._hopeless
+            self._work.run.notes.append(
+                f"{counted(self._hopeless, 'passage is', 'passages are')} not tried again: no "
+                "reply could be used in three runs"
+            )
         for reason, times in self._failures.most_common(1):
             self._work.run.notes.append(
                 f"{self._counts['failed']} of {self._total} passages could not be extracted, "

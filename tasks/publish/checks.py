@@ -29,8 +29,8 @@ def failed_checks(
 ) -> list[str]:
     """Return the reasons, in words, why the candidate may not be published; none if it may.
 
-    `failed_share` is the share of the run's passages whose extraction failed. `golden` is a file
-    of questions with answers, one JSON object per line, all of which `ask` must answer correctly.
+    `failed_share` is the share of passages whose extraction failed. `golden` is a file of
+    questions with answers, one JSON object per line, all of which `ask` must answer correctly.
     """
     return [
         *_deletions(candidate, parent, settings),

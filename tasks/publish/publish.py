@@ -180,12 +180,12 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
         return PassageReader(edition, settings.engine).answer(analyse(question)).answers
 
     extracted, parent = work.run.counts.get("extraction", {}), candidate.manifest["parent"]
-    tried = extracted.get("passages", 0)
+    passages = max(extracted.get("passages", 0), candidate.rows(schemas.Passage))
     reasons = failed_checks(
         candidate,
         home.editions.open(parent) if parent else None,
         settings.publish,
-        failed_share=extracted.get("failed", 0) / tried if tried else 0.0,
+        failed_share=(extracted.get("failed", 0) + extracted.get("given up", 0)) / max(passages, 1),
         golden=home.path / "golden-questions.jsonl",
         ask=answers,
     )

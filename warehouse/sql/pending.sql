@@ -22,15 +22,29 @@ join (
 ) i using (content_id)
 where p.splitter = (select splitter from build_settings);
 
+-- Replies about these could not be used in three runs, and were paid for each time.
+create table hopeless_extractions as
+select passage_id, engine, prompt_sha
+from j_extractions
+where outcome = 'failed'
+    and split_part(reason, ':', 1) in ('refused', 'filtered', 'truncated', 'invalid', 'empty', 'no_facts')
+group by all
+having count(distinct run_id) >= 3;
+
 create table unextracted_passages as
-select passage_id, text, title, subject, headings, language, blocks, content_id, document_id, metadata, span_start, place, sensitive
+select passage_id, text, title, subject, headings, language, blocks, content_id, document_id, metadata, span_start, place, sensitive,
+       exists (from hopeless_extractions h
+               where (h.passage_id, h.engine, h.prompt_sha) = (p.passage_id, due.engine, due.prompt_sha)) as hopeless
 from current_passages p
+join (
+    select false as sensitive, engine, prompt_sha from build_settings
+    union all
+    select true, engine_if_sensitive, prompt_sha_if_sensitive from build_settings
+) due using (sensitive)
 where not exists (
-    select 1 from j_extractions e, build_settings s
-    where e.passage_id = p.passage_id and e.outcome = 'complete'
-      and case when p.sensitive
-          then e.engine = s.engine_if_sensitive and e.prompt_sha = s.prompt_sha_if_sensitive
-          else e.engine = s.engine and e.prompt_sha = s.prompt_sha end
+    from j_extractions e
+    where e.outcome = 'complete'
+      and (e.passage_id, e.engine, e.prompt_sha) = (p.passage_id, due.engine, due.prompt_sha)
 )
 qualify row_number() over (
     partition by passage_id order by first_commit, commit, content_id, span_start
