@@ -14,6 +14,7 @@ from schemas.observations import Extraction, ModelReply, TripleMention
 from schemas.operations import ModelCall, Rejection
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.cost import REPLY_SHARE, estimate, try_on_sample
+from tasks.publish.publish import failed_share
 from tasks.refresh import refresh
 from tasks.run import RunReport
 from tests.copied_home import copied_home
@@ -240,11 +241,10 @@ def test_a_passage_that_failed_in_three_runs_is_not_paid_for_again(tmp_path, cor
             assert (len(up.calls) > before) is tried
 
 
-def test_a_passage_that_fails_holds_no_later_edition_back(refreshed, tmp_path):
-    refreshed.source.joinpath("ferry.txt").write_text("The ferry Tern sails from Port Ellis.")
-    with scripted(tmp_path, {"facts": "none"}) as up:
-        run, calls = Watched(refreshed.path, refreshed.source, up).refresh()
-    assert calls and run.published
+def test_a_passage_that_fails_holds_no_later_edition_back():
+    assert failed_share({"passages": 1, "failed": 1}, passages=20) == 0.05
+    assert failed_share({"passages": 0, "given up": 1}, passages=20) == 0.05
+    assert failed_share({"passages": 4, "failed": 3}, passages=4) == 0.75
 
 
 def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:

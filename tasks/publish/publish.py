@@ -1,7 +1,7 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -180,12 +180,11 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
         return PassageReader(edition, settings.engine).answer(analyse(question)).answers
 
     extracted, parent = work.run.counts.get("extraction", {}), candidate.manifest["parent"]
-    passages = max(extracted.get("passages", 0), candidate.rows(schemas.Passage))
     reasons = failed_checks(
         candidate,
         home.editions.open(parent) if parent else None,
         settings.publish,
-        failed_share=(extracted.get("failed", 0) + extracted.get("given up", 0)) / max(passages, 1),
+        failed_share=failed_share(extracted, candidate.rows(schemas.Passage)),
         golden=home.path / "golden-questions.jsonl",
         ask=answers,
     )
@@ -193,6 +192,15 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
     if hold:
         reasons.append(f"publishing is held since {hold['since']}: {hold['reason']}")
     return reasons
+
+
+def failed_share(extraction: Mapping[str, int], passages: int) -> float:
+    """Return the share of an edition's passages that lack facts, by the counts of a run's stage.
+
+    Passages that failed earlier are tried again, and may be all that a run has to do.
+    """
+    failed = extraction.get("failed", 0) + extraction.get("given up", 0)
+    return failed / max(passages, extraction.get("passages", 0), 1)
 
 
 def recipe(settings: Settings, encoder: str | None) -> Recipe:

@@ -216,7 +216,7 @@ def _subject(text: str) -> str:
 
     found = _CHINESE_SUBJECT.match(simplified(text))
     name = found[0] if found else ""
-    if looks_like_person(name, beside_role=True):
+    if looks_like_person(name):
         return name
     tags = [tag_of(name[start:end]) for start, end in sorted(word_spans_of(name))]
     extends = any(tag in NAME_TAGS for tag in tags) and kind_by_ending(name) != "unknown"
