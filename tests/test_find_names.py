@@ -64,6 +64,7 @@ NAMED = {
         ("He was Deputy Chief of Mission of the Ulm Embassy.", {"Ulm Embassy"}),
         ("The Secretary of State left Ulm.", {"Secretary of State", "Ulm"}),
         ("Ida Moe, Nominee, has a B.A. from Ulm College.", {"Ida Moe", "Ulm College"}),
+        ("He holds an MS in law and flew BA to Ulm.", {"BA", "Ulm"}),
     ],
     "a name ends with an abbreviated legal form": [
         ("Zeta Co. Ltd. sold nets in Co. Durham.", {"Zeta Co. Ltd.", "Co. Durham"}),

@@ -31,7 +31,7 @@ WEIGHTS = {
     "documents": 1.003,
 }
 ROWS_AT_ONCE = 10_000  # that are Python objects
-LEAST_PROBABILITY = 0.4
+LEAST_PROBABILITY = 0.35
 """The probability of being a name below which a word is left out."""
 
 _MANY, _RARELY = 10, 4  # documents with a word of a template; one in 4 at most has it elsewhere
