@@ -53,6 +53,19 @@ NAMED = {
         ("Brommel's proposed law failed in Norway.", {"Brommel", "Norway"}),
         ("Norway's coast is long, Iceland's is longer.", {"Norway", "Iceland"}),
     ],
+    "a rank or a group whose genitive begins a name is no owner": [
+        ("The shop left Prince's Quay for Earl's Barton.", {"Prince's Quay", "Earl's Barton"}),
+        ("The Norwich Women's Guild met.", {"Norwich Women's Guild"}),
+        ("Duke's Ida Moe sang. Ola King spoke of King's Songs.",
+         {"Duke", "Ida Moe", "Ola King", "King", "Songs"}),
+    ],
+    "a post is no part of the name of its body, and a degree no name": [
+        ("Ida Moe is Co-Chair of the Harbour Dialogue.", {"Ida Moe", "Harbour Dialogue"}),
+        ("He was Deputy Chief of Mission of the Ulm Embassy.", {"Ulm Embassy"}),
+        ("The Secretary of State left Ulm.", {"Secretary of State", "Ulm"}),
+        ("Ida Moe, Nominee, has a B.A. from Ulm College.", {"Ida Moe", "Ulm College"}),
+        ("He holds an MS in law and flew BA to Ulm.", {"BA", "Ulm"}),
+    ],
     "a name ends with an abbreviated legal form": [
         ("Zeta Co. Ltd. sold nets in Co. Durham.", {"Zeta Co. Ltd.", "Co. Durham"}),
     ],

@@ -82,3 +82,9 @@ def test_what_most_names_of_a_corpus_are_decides_a_doubtful_one() -> None:
     likely = pooled_kinds(sums, np.ones(len(sums)))
     assert GUESSED[likely[0].argmax()] == "thing"
     assert likely.sum(1) == pytest.approx(1)
+
+
+def test_an_initial_before_the_last_word_shows_a_person() -> None:
+    rows = {row["name"]: row for row in names("Tomas R. Baker met Tomas Baker in the hall.")}
+    assert rows["Tomas R. Baker"]["kind"] == "person"
+    assert rows["Tomas R. Baker"]["kind_stated"]

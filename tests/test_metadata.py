@@ -124,6 +124,7 @@ def test_a_comment_in_front_matter_is_no_title() -> None:
 @pytest.mark.parametrize(
     ("text", "title"),
     [
+        ("---\ntitle: Cook&#8217;s Bay &amp; Tides\n---\n\nWords.", "Cook’s Bay & Tides"),
         ("Words.\n\n# Tides in C#\n", "Tides in C#"),
         ('# <a name="t"></a>[Tides](t.md)[^1]\n', "Tides"),
         ("# ![logo](logo.png)\n\n# Tides\n", "Tides"),

@@ -130,6 +130,29 @@ def test_a_surname_may_be_taken_for_a_place_at_some_mentions(persons: int, entit
     assert len(set(ids(run(rows)).values())) == entities
 
 
+@pytest.mark.parametrize(
+    ("more", "entities"),
+    [
+        ({}, 1),
+        ({"kind_stated": True}, 2),
+        ({"kind": "place"}, 2),
+    ],
+)
+def test_a_guess_makes_no_organisation_of_a_persons_surname(more: dict, entities: int) -> None:
+    full = mention("d", "Ida Moret", "person", kind_stated=True)
+    rows = [full, mention("d", "Moret", "organisation", mentions=3) | more]
+    assert len(groups(run(rows))) == entities
+    company = mention("d", "Moret Pumps", "organisation")
+    assert len(groups(run([*rows, company]))) == 3
+
+
+def test_a_surname_joins_its_bearer_whose_full_name_has_two_spellings() -> None:
+    rows = [mention("d", name, "person") for name in ("Ida L. Moret", "Ida Lea Moret", "Moret")]
+    assert len(groups(run(rows))) == 1
+    other = mention("d", "Ida Pia Moret", "person")
+    assert len(groups(run([*rows, other]))) == 3
+
+
 def test_no_guess_contradicts_what_texts_state_of_a_name_of_several_words() -> None:
     rows = [
         mention("d", "Jo Moret", "place", kind_stated=False),

@@ -117,6 +117,14 @@ def test_an_owner_is_not_that_of_another_phrase():
     assert not [s for s in statements("Add Reed's to the old plates.") if s["subject"] == "Reed"]
 
 
+def test_a_genitive_within_a_name_owns_nothing():
+    found = read("Prince's Quay arcade was opened in 1991.")
+    assert {(s["subject"], s["predicate"]) for s in found.statements} == {
+        ("Prince's Quay arcade", "was opened in")
+    }
+    assert not [t for t in found.triples if "of Prince" in t["head"]]
+
+
 def test_an_order_is_required_of_the_reader():
     order = of("Never use tabs in files.", "Never use")
     assert (order["modality"], order["polarity"]) == ("required", "negative")

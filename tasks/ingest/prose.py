@@ -33,8 +33,8 @@ _INLINE = re.compile(
     r"|^(?::{3,}|[!?]{3}\+? |\.\. [\w-]{1,30}::)[^\n]{0,100}$\n?",  # where a box begins or ends
     re.DOTALL | re.MULTILINE,
 )
-_CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
-# One of these is in everything that `_LINKS`, `_INLINE` and `_CHARACTER` match.
+CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+# One of these is in everything that `_LINKS`, `_INLINE` and `CHARACTER` match.
 _MARK = re.compile(r"[\[<>`{\\*_~&:(!?®™℠]")
 _DEEPEST = 3  # links in the labels of links, such as pictures
 
@@ -61,7 +61,7 @@ def line_of_words(block: str) -> str:
 def _decoded(excerpt: Excerpt) -> Iterator[ExcerptPart]:
     """Yield the parts of an excerpt with its character references decoded."""
     place = 0
-    for match in _CHARACTER.finditer(excerpt.text):
+    for match in CHARACTER.finditer(excerpt.text):
         yield from excerpt.parts(place, match.start())
         source, _ = excerpt.in_source(*match.span())
         yield ExcerptPart(unescape(match[0]), source, stands_there=False)

@@ -18,24 +18,22 @@ from tasks.text.languages import HAN
 from warehouse.derivation import Derivation
 
 WEIGHTS = {
-    "constant": -11.92,
-    "after_digit": -5.033,
-    "alone": 5.314,
-    "opening": -3.794,
-    "labelling": -6.273,
-    "rarest word": 0.594,
-    "commonest word": 0.426,
-    "words": 1.835,
-    "plain words": -0.397,
-    "small letters": -0.904,
-    "inner capital": 1.654,
-    "documents": 1.279,
+    "constant": -9.26,
+    "after_digit": -5.762,
+    "opening": -2.879,
+    "labelling": -6.098,
+    "rarest word": 0.541,
+    "commonest word": 0.358,
+    "words": 0.848,
+    "plain words": -1.06,
+    "small letters": -0.956,
+    "inner capital": 1.448,
+    "documents": 1.003,
 }
 ROWS_AT_ONCE = 10_000  # that are Python objects
-LEAST_PROBABILITY = 0.4
+LEAST_PROBABILITY = 0.35
 """The probability of being a name below which a word is left out."""
 
-SHARES = ("after_digit", "alone", "opening", "labelling")
 _MANY, _RARELY = 10, 4  # documents with a word of a template; one in 4 at most has it elsewhere
 _RAREST = 8.4  # the logarithm of the rank of a word that is not among the common words
 _NO_WORD = -3.0  # the log ratio of lower-case uses of a name that is not a single word
@@ -62,13 +60,17 @@ def features(row: dict[str, Any]) -> dict[str, float]:
     They are shares of its mentions, and for its words: the logarithms of their frequency ranks,
     whether all are in the dictionary, and for a single word how often it is in lower case.
     """
-    return {share: row[share] for share in SHARES} | dict(_of_words(row))
+    return dict(_features(row))
 
 
-def _of_words(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def _features(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
     name = row["name"]
     words = [word for word in name.split() if any(map(str.isalpha, word))]
     plain = bool(words) and not name.isupper() and all(is_word(word.lower()) for word in words)
+    # Units follow numbers, and so do plain headings; 20 is also the number of a house.
+    yield "after_digit", row["after_digit"] if plain or " " not in name else 0.0
+    yield "opening", row["opening"] if plain else 0.0  # a rare word is no name less for it
+    yield "labelling", row["labelling"]
     rare = [_RAREST] if name.isupper() else rarities(name)  # IT is not "it"
     small = math.log((row["lower_case"] + 0.5) / (row["capitalised"] + 0.5))
     yield "rarest word", max(rare)

@@ -46,10 +46,9 @@ around as (
 ),
 shares as (
     select entity_id,
-           avg(regexp_matches(before, '\d\s*$')::int) as after_digit,
+           avg((regexp_matches(before, '\d\s*$')
+               and not regexp_matches(before, '(^|\D)(1\d|20)\d\d\s*$'))::int) as after_digit,
            list(distinct document_id) filter (line not in (select line from template)) as documents,
-           avg((regexp_matches(before, '(^|\n)[-*+#>|\s\d.]*[*_`\[]*$')
-               and regexp_matches(after, '^[*_`)\]|]*\s*(\n|$)'))::int) as alone,
            avg(regexp_matches(before, '[.!?。！？]["”]?\s+$')::int) as opening,
            avg(regexp_matches(after, '^[*_`\]”"]*\s*[:：]')::int) as labelling
     from around group by all having bool_and(engine like 'rules%')

@@ -2,8 +2,17 @@
 
 import re
 
-from tasks.extract.rules.kinds import KIND_OF_LABEL
-from tasks.extract.rules.lexicon import ARTEFACTS, KIND_OF_NOUN, LINKS, OFFICES, OPENERS
+from tasks.extract.rules.kinds import KIND_OF_LABEL, kind_of_noun
+from tasks.extract.rules.lexicon import (
+    ARTEFACTS,
+    GROUPS,
+    KIND_OF_NOUN,
+    LINKS,
+    OFFICES,
+    OPENERS,
+    POSTS,
+    RANKS,
+)
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
@@ -17,6 +26,7 @@ NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
 NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
+DEGREES = word_set("ba bs bsc bfa ma ms msc mba mfa mpa mph phd dphil md jd llb llm edd")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
@@ -51,6 +61,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
         for first, last in _capitalised_runs(tree)
         for part in _without_office(tree, first, last)
     ]
+    spans = [_without_post(tree, *span) for span in spans]
     titles = _title_spans(tree, title)
     spans += [(first, last, "unknown") for first, last in titles]
     spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
@@ -150,6 +161,9 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
             last += 2  # "Winter-Moore Observatory"
             continue
+        if tree.tag[last] == "POS" and _is_named_after(tree, token, last):
+            last += 2  # "King's Cross", "Women's Institute"
+            continue
         if tree.words[last] == "," and _is_legal_form(tree, last + 1):
             last += 2  # "Eco Works, Inc."
             break
@@ -181,6 +195,28 @@ def _joins_names(tree: Tree, first: int, token: int) -> bool:
         if (kind := KIND_OF_LABEL.get(label)) and a >= first
     ]
     return whole != [True, True]
+
+
+def _is_named_after(tree: Tree, first: int, genitive: int) -> bool:
+    """Return whether a genitive is part of a name, whose owner has none: a rank or a group.
+
+    It is none if the rank also stands alone, as somebody's surname does, or a person follows.
+    """
+    owner, after = genitive - 1, genitive + 1
+    if after >= len(tree.words) or not _continues(tree, after):
+        return False
+    if tree.lower[owner] in GROUPS:
+        return True
+    if first != owner or tree.lower[owner] not in RANKS:
+        return False
+    alone = any(
+        word == tree.words[owner] and not _is_capitalised(after) and tag != "POS"
+        for word, after, tag in zip(tree.words, tree.words[1:], tree.tag[1:], strict=False)
+    )
+    return not alone and not any(
+        a == after and b - a > 1 and KIND_OF_LABEL.get(label) == "person"
+        for a, b, label in tree.names
+    )
 
 
 def _is_legal_form(tree: Tree, token: int) -> bool:
@@ -280,6 +316,31 @@ def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
     return [(first, last)]
 
 
+def _without_post(tree: Tree, first: int, last: int, kind: str) -> tuple[int, int, str]:
+    """Return the body that a post belongs to: "Steering Group" of "Chair of the Steering Group".
+
+    "Secretary of State", whose last words are no name by themselves, stays whole, and so do spans
+    that end with a person. "Chief of Mission of the Embassy" names the embassy.
+    """
+    links = [t for t in range(first + 1, last - 1) if tree.lower[t] == "of"]
+    posts = tree.words[first : links[0]] if links else []
+    if not posts or posts[-1].lower().rpartition("-")[2] not in OFFICES | POSTS:
+        return first, last, kind
+    person = any(
+        first <= a and b == last and KIND_OF_LABEL.get(label) == "person"
+        for a, b, label in tree.names
+    )
+    if person or not all(is_word(word.lower()) or len(word) < 3 for word in posts[:-1]):
+        return first, last, kind
+    for link, end in zip(links, [*links[1:], last], strict=True):
+        article = tree.lower[link + 1] == "the"
+        words = tree.lower[link + 1 + article : end] or ["the"]
+        body = kind_of_noun(words[-1]) == "organisation" or not is_word(words[0])
+        if body or (article and len(words) > 1):
+            return end - len(words), last, "unknown"
+    return first, last, kind
+
+
 def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
     """Widen a name to the words that hyphens, slashes and the like join to it."""
     if first >= last:
@@ -335,7 +396,9 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     if not capital or not normalise_name(words):
         return False
     alone = tree.pos[first] == "ADJ" or is_pronoun(words, "en") or words.lower() in OFFICES
-    if last - first == 1 and (alone or tree.lower[first].strip(".") in NO_NAMES):
+    told = "." in words or tree.lower[last : last + 1] in (["in"], ["from"], ["degree"])
+    degree = told and words.lower().replace(".", "") in DEGREES
+    if last - first == 1 and (alone or degree or tree.lower[first].strip(".") in NO_NAMES):
         return False
     letters = len(LETTERS.findall(words))
     if CODE.search(words) or (letters < 2 and not NUMBERED_NAME.fullmatch(words)):

@@ -65,13 +65,17 @@ def _kind_of_form(tree: Tree, name: NameSpan) -> str:
     """Return the kind that a name of several words shows by itself, else `unknown`.
 
     The head noun of the name ("Ferry Building", "Office of Acquisition") is the best evidence. A
-    recognised person nearly always is one if the last word, the surname, is in no dictionary.
+    recognised person nearly always is one if the last word, the surname, is in no dictionary, or
+    if an initial stands before it.
     """
     words = tree.lower[name.first : name.last]
     end = next((at for at, word in enumerate(words) if at and word in ("of", "for")), len(words))
     kind = kind_of_noun(words[end - 1]) if len(words) > 1 else "unknown"
     titled = all(tree.words[t].istitle() for t in range(name.first, name.last))
-    if name.kind == "person" and titled and len(words) > 1 and not is_word(words[-1]):
+    initial = any(_INITIAL.fullmatch(word) for word in tree.words[name.first + 1 : name.last - 1])
+    if name.kind == "person" and (
+        initial or (titled and len(words) > 1 and not is_word(words[-1]))
+    ):
         return "person"
     return "unknown" if "person" in (kind, name.kind) else kind
 
@@ -130,6 +134,7 @@ GUESSED = ("person", "place", "organisation", "work", "event", "thing")
 
 WEIGHTS = Path(__file__).with_name("kind_weights.safetensors")
 STATES = (6, 96)
+_INITIAL = re.compile(r"[A-Z]\.")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGN = re.compile(r"[^\w\s]")
 _RAREST = 6.0  # near the middle of the logarithms of ranks, to centre the features

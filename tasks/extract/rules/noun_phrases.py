@@ -148,12 +148,13 @@ def called_by_name(
     return Called(name, passage.kind(name), list(tokens), named=True, resolved=resolved)
 
 
-def possessors(tree: Tree, noun: int) -> list[int]:
+def possessors(passage: ParsedPassage, noun: int) -> list[int]:
     """Return a noun's possessors: "X" of "X's capital" and of "the capital of X"."""
+    tree = passage.tree
     return [
         child
         for child in tree.children[noun]
-        if tree.dep[child] == "nmod:poss"
+        if (tree.dep[child] == "nmod:poss" and not passage.owns_within_name(child))
         or tree.dep[child] == "nmod"
         and [tree.lower[c] for c in tree.children[child] if tree.dep[c] == "case"] == ["of"]
     ]

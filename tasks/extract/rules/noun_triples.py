@@ -144,7 +144,7 @@ def of_attribute(
     tree = passage.tree
     if subject in passage.entities or tree.pos[subject] != "NOUN":
         return
-    for child in possessors(tree, subject):
+    for child in possessors(passage, subject):
         owner = call(passage, child)
         tail = call(passage, noun) if tree.pos[noun] not in ("VERB", "AUX") else None
         core = [t for t in core_phrase(tree, subject) if t not in tree.subtree(child)]

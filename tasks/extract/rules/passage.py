@@ -58,6 +58,11 @@ class ParsedPassage:
         """Return the kind of a name, `unknown` if the passage does not show it."""
         return self.kinds.get(name, "unknown")
 
+    def owns_within_name(self, owner: int) -> bool:
+        """Return whether a possessor and what it owns are in one name: "King's Cross station"."""
+        name = self.entities.get(owner)
+        return name is not None and self.tree.subtree(owner)[-1] + 1 < name.last
+
     def stretch(self, first: int, last: int, confidence: float) -> Mention:
         """Return the text of a token range, and the columns of its evidence.
 

@@ -398,7 +398,7 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> StatedClause | N
 def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> StatedClause | None:
     """Return "X has a moon" of "X's moon"."""
     tree = passage.tree
-    if tree.pos[owner] == "PRON":
+    if tree.pos[owner] == "PRON" or passage.owns_within_name(owner):
         return None
     own = set(tree.subtree(owner))
     owned = [t for t in phrase_without(tree, thing, JOINED | SIDE_REMARKS) if t not in own]

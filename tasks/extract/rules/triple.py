@@ -345,7 +345,7 @@ def _owned_phrase(passage: ParsedPassage, subject: int) -> Called | None:
         return None
     if tree.lower[subject] in SORTS:
         return None
-    for child in possessors(tree, subject):
+    for child in possessors(passage, subject):
         owner = call(passage, child)
         own = set(tree.subtree(child))
         tokens = [t for t in core_phrase(tree, subject) if t not in own]

@@ -2,10 +2,12 @@
 
 import hashlib
 import re
+from html import unescape
 
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.cleaning import clean, clean_line
 from tasks.ingest.front_matter import read_front_matter
+from tasks.ingest.prose import CHARACTER
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
 _RECORDS = re.compile(
@@ -62,7 +64,7 @@ def title_of_text(text: str) -> str:
     front = read_front_matter(start)
     for name in ("title", "subject"):
         if isinstance(front.get(name), str):
-            return clean_line(front[name])
+            return clean_line(CHARACTER.sub(lambda match: unescape(match[0]), front[name]))
     blocks = [block for block in blocks_of(start) if block.kind is not BlockKind.METADATA]
     headings = [block for block in blocks if block.kind is BlockKind.HEADING and block.lead]
     for heading in headings:

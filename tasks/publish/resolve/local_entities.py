@@ -28,6 +28,7 @@ class Unit:
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
     laid_out: bool = False  # a cell or label of the document
+    kind_stated: bool = False  # the document states the kind or the name shows it
     added: bool = False  # another name with an added word that is not part of it
     life: Life | None = None
 

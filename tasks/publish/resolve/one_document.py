@@ -191,6 +191,7 @@ class _DocumentNames:
         unit = self.touch(row["name"], row["kind"], row["title"] or "", row["mentions"])
         unit.titled |= bool(row["as_title"])
         unit.laid_out |= bool(row.get("laid_out"))
+        unit.kind_stated |= bool(row.get("kind_stated"))
         if unit.titled and row["mentions"]:
             unit.kinds[row["kind"]] += (TITLE_WEIGHT - 1) * row["mentions"]
         if row["mentions"]:
@@ -325,7 +326,8 @@ class _DocumentNames:
         return len(bearers) > 1
 
     def join_short_forms(self, firsts: Counter[str]) -> None:
-        units = sorted(self.units.values(), key=lambda unit: unit.key)[:_MAX_NAMES]
+        # Fuller names first: the spellings of one are joined before a surname looks for its bearer.
+        units = sorted(self.units.values(), key=lambda u: (-u.norm.count(" "), u.key))[:_MAX_NAMES]
         fuller: dict[str, list[Unit]] = defaultdict(list)
         for unit in units:
             for form in short_forms(unit, firsts):
@@ -334,10 +336,10 @@ class _DocumentNames:
             candidates = {u: None for form in forms_listed(unit) for u in fuller.get(form, ())}
             candidates.pop(unit, None)
             if candidates:
-                self._join_to_unique(unit, list(candidates))
+                self._join_to_unique(unit, list(candidates), firsts)
 
-    def _join_to_unique(self, unit: Unit, candidates: list[Unit]) -> None:
-        fits = [candidate for candidate in candidates if may_shorten(unit, candidate)]
+    def _join_to_unique(self, unit: Unit, candidates: list[Unit], firsts: Counter[str]) -> None:
+        fits = [candidate for candidate in candidates if may_shorten(unit, candidate, firsts)]
         fits = named = [unit for unit in fits if gives_full_name(unit)] or fits
         roots = {self.find(candidate) for candidate in fits}
         if len(roots) > 1:

@@ -111,7 +111,9 @@ def _short_forms(norm: str, name: str, person: bool) -> frozenset[str]:
         if _is_full_name(parts[:_MAX_PARTS]):
             ends = range(1, min(len(parts), _MAX_PARTS) + 1)
             runs |= {tuple(parts[start:end]) for end in ends for start in range(end)}
-            runs.add((parts[0], parts[-1]))  # Ada Lovelace for Ada Byron Lovelace
+            first, *middle, last = parts
+            runs.add((first, last))  # Ada Lovelace for Ada Byron Lovelace
+            runs.add((first, *(part[0] for part in middle), last))  # Ada B. Lovelace
         for run in runs:
             if run[-1] == parts[-1]:
                 forms.add(normalise_name(" ".join((*run, generation))))
@@ -173,7 +175,17 @@ def adds_role(full: Unit, short: Unit) -> bool:
     return named and all(map(is_word, role.split()))
 
 
-def may_shorten(short: Unit, full: Unit) -> bool:
+def _is_no_other(short: Unit, full: Unit, firsts: Mapping[str, int]) -> bool:
+    """Tell whether a short form means the person, whatever kind is guessed for it.
+
+    It is not guessed to be a place, and no name of the corpus begins with it, as that of a company
+    may; that the full name is a person's is no guess.
+    """
+    guessed = not short.kind_stated and short.kind != "place"
+    return guessed and full.kind_stated and not firsts[short.norm]
+
+
+def may_shorten(short: Unit, full: Unit, firsts: Mapping[str, int]) -> bool:
     """Tell whether a name that equals a short form of another can refer to the same entity."""
     if full.norm.split()[0] in _SHIPS:
         return short.norm == full.norm.partition(" ")[2]
@@ -182,7 +194,8 @@ def may_shorten(short: Unit, full: Unit) -> bool:
         if rest and _divided(_usual_name(short))[2] not in ("", rest):
             return False  # Ann Lee of Ulm, Ann Lee of Bonn
         surname = normalise_name(parts[-1])
-        if surname == short.norm and _may_be_person(short):
+        ends_alike = short.norm.rpartition(" ")[2] == surname
+        if ends_alike and (_may_be_person(short) or _is_no_other(short, full, firsts)):
             return True
     acronym = is_acronym_of(_usual_name(short), _usual_name(full))
     if kinds_clash(short.kind, full.kind, full.norm if acronym else short.norm):
