@@ -418,15 +418,23 @@ class Blocks:
     """The blocks of a text, for look-ups by position."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self.all = blocks_of(text)
         self._starts = [block.start for block in self.all]
 
     def between(self, start: int, end: int) -> list[Block]:
-        """Return the blocks within a span, clipped to it, with positions relative to its start."""
+        """Return the blocks within a span, clipped to it, with positions relative to its start.
+
+        Of a row that is cut, the whole cells at its start remain a row; the rest is markup.
+        """
         first = max(bisect_right(self._starts, start) - 1, 0)
         parts = []
         for block in self.all[first : bisect_left(self._starts, end)]:
             begin, stop = max(block.start, start), min(block.end, end)
+            if block.kind in ROWS and begin > block.start:
+                block = block._replace(kind=BlockKind.MARKUP)
+            elif block.kind in ROWS and stop < block.end:
+                *_, (_, stop, _) = cells_of(self._text[begin:stop], begin)
             if begin < stop:
                 parts.append(block._replace(start=begin - start, end=stop - start))
         return parts
