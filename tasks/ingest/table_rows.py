@@ -30,6 +30,7 @@ _SAYS_ASPECT = re.compile(
     r"metric|criteri(?:on|a)|aspect|feature|spec(?:ification)?s?|[项項]目|[规規]格|特性|功能",
     re.IGNORECASE,
 )
+_FEWEST_COMPARED = 3  # columns
 _MOST_COMPARED = 100  # rows that are read to tell whether columns are compared
 _LEAST_ALIKE, _MOST_OF_A_SORT = 3 / 4, 2 / 3  # of the rows of such a table
 _LONGEST_SUBJECT = 8  # words of a row's first cell
@@ -114,15 +115,13 @@ def are_compared(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> bool
     if not headers[0]:
         labels = " ".join(row[0][0] for row in rows).lower().split()
         return bool(labels) and all(map(is_word, labels))
+    if len(headers) < _FEWEST_COMPARED:
+        return False
     if has_labels(headers) or _SAYS_ASPECT.fullmatch(headers[0]):
         return True
     sorts = [{_sort(words) for words, _, _ in row[1:] if words} for row in rows]
     alike = Counter(sort for row in sorts if len(row) == 1 for sort in row)
-    differ = (
-        len(headers) > 2
-        and len({*alike} - {"text"}) > 1
-        and max(alike.values()) <= _MOST_OF_A_SORT * len(rows)
-    )
+    differ = len({*alike} - {"text"}) > 1 and max(alike.values()) <= _MOST_OF_A_SORT * len(rows)
     return differ and alike.total() >= _LEAST_ALIKE * len(rows)
 
 

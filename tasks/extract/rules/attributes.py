@@ -18,7 +18,7 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word
-from tasks.text.languages import HAN, word_set
+from tasks.text.languages import HAN, HAN_CLASS, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
@@ -66,7 +66,7 @@ _FOUR_DIGITS = re.compile("[0-9]{4}")
 # "Area (km²)", "Length in metres", "Width, mm" and "Mass kg", but not "Price per kg".
 _UNIT_OF_LABEL = re.compile(
     r"(?!.*\sper\s[^(（,]*\Z)(.*[\w.])(?:\s?[(\[（](?:in\s)?([^()\[\]（）]+)[)\]）]"
-    r"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z]\Z)\S{1,3}))"
+    rf"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)\S{{1,3}}))"
 )
 # "Rent (month)" is that of a month, "Games won" are no money, and a minimum has no minutes.
 _NO_UNIT = word_set("day week month year hour minute second won")

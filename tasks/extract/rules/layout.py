@@ -19,7 +19,7 @@ from tasks.ingest.table_rows import (
     may_be_subject,
 )
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
-from tasks.text.languages import word_set
+from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.relations.vocabulary import names_alias
 
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
@@ -79,6 +79,7 @@ _TOTAL = re.compile(
     r"|[合总總小共累][计計]|[总總][数數和额額]|平均[值数數]?|汇总|彙總)\s*(?:[:：]|[(（].*[)）])?",
     re.IGNORECASE,
 )
+_SPREAD = re.compile(rf"[{HAN_CLASS}](?:\s+[{HAN_CLASS}])+")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
@@ -242,7 +243,7 @@ def _open_sentence(lead: str) -> str:
 def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
-        label = words_of(block.lead).text.strip()
+        label = _label(block.lead)
         if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
 
@@ -286,6 +287,12 @@ def _is_indented(text: str, place: int) -> bool:
     return line[0].isspace()
 
 
+def _label(markup: str) -> str:
+    """Return the words of a label; Chinese characters that fill a column stand together: 姓 名."""
+    words = words_of(markup).text.strip()
+    return "".join(words.split()) if _SPREAD.fullmatch(words) else words
+
+
 def _is_label(label: str) -> bool:
     return len(label.encode()) > 1 and not label.endswith(_ASKED)
 
@@ -298,7 +305,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             cells = list(cells_of(text[block.start : block.end], block.start))
             tables.setdefault((block.lead, block.kind), []).append(cells)
     for (lead, kind), rows in tables.items():
-        headers = [words_of(header).text.strip() for header, _, _ in cells_of(lead)]
+        headers = [_label(header) for header, _, _ in cells_of(lead)]
         rows = [row for row in rows if len(row) <= len(headers) and not is_one_cell(row)]
         says_labels = has_labels(headers) or _SAYS_VALUE.fullmatch("|".join(headers))
         if len(headers) == _LABELLED and says_labels:
@@ -308,7 +315,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             continue
         if kind is BlockKind.COMPARED:
             for labelling, *cells in rows:
-                label = words_of(labelling[0]).text.strip()
+                label = _label(labelling[0])
                 for name, cell in zip(headers[1:], cells, strict=False):
                     yield from _of_cell(name, label, cell)
             continue
@@ -339,7 +346,7 @@ def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
 
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
     """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
-    label = words_of(labelling[0]).text.strip()
+    label = _label(labelling[0])
     if _is_label(label) and is_subject(label):
         yield from (
             record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
