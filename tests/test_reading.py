@@ -34,6 +34,13 @@ def test_a_webpage_has_the_title_and_fields_of_its_front_matter(
     assert "The sea rises." in ruled.text
 
 
+def test_a_text_too_short_to_tell_is_in_the_language_that_it_states(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<html lang="en-GB"><body><p>Orr Vane 1934</p></body></html>')
+    (tmp_path / "b.html").write_text('<html lang="en"><body>船到了。</body></html>')
+    (tmp_path / "c.md").write_text("---\nlayout: the page of the site\n---\n\n船到了。\n")
+    assert [read.language for read in read_all(tmp_path)] == ["en", "zh", "zh"]
+
+
 def test_title_of_a_text_without_headings_comes_from_its_name(tmp_path: Path) -> None:
     (tmp_path / "marie-curie_notes.txt").write_text("She was born in Warsaw.")
     assert read_one(tmp_path).title == "Marie Curie Notes"
