@@ -51,6 +51,20 @@ def test_values_below_another_name_are_of_the_subject():
     assert ("港口博物馆", "面积", "9平方米") in facts(read(text, "港口博物馆", language="zh"))
 
 
+@pytest.mark.parametrize(
+    ("headings", "text", "language", "relation"),
+    [
+        ("Rules > 3.2 Masts", "- **Height**: 9 m", "en", "masts height"),
+        ("Rules > 2) Masts:", "- **Height**: 9 m", "en", "masts height"),
+        ("壹、桅杆：", "- **高度**：9米", "zh", "桅杆 高度"),
+        ("2024 masts", "- **Height**: 9 m", "en", "2024 masts height"),
+    ],
+)
+def test_the_number_of_a_heading_is_no_part_of_a_relation(headings, text, language, relation):
+    [triple] = read(text, "Kelda", headings, language).triples
+    assert triple["relation"] == relation
+
+
 def test_both_languages_have_one_relation_for_other_names():
     assert all(map(names_alias, ["also known as", "aliases", "外文名", "英文名", "通称", "别名"]))
     assert not names_alias("named after")

@@ -53,6 +53,10 @@ NO_RELATION = re.compile(
     r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
     re.IGNORECASE,
 )
+_NUMBER_OF_HEADING = re.compile(  # "3.2 ", "2) ", "壹、", "（三）", "第五章 "
+    r"\s*(?:\d+(?:\.\d+)+\.?\s|\d+(?:[)、．]|\.\s)|[一二三四五六七八九十壹贰貳叁參肆伍陆陸柒捌玖拾]+[、．.]"
+    r"|[（(][一二三四五六七八九十\d]+[)）]|第[一二三四五六七八九十百\d]+[章节節条條款])\s*"
+)
 
 # Heads of columns of years; others are of amounts where a cell is another number.
 _SAYS_WHEN = re.compile(
@@ -130,7 +134,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     Labelled values describe the document's subject if it has one. Otherwise an English label of
     several words is itself the head of a number or the like: "maximum file size: 5 MB".
     """
-    heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
+    heading = heading_above(row)
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
     for record in _measured(layout.records, language):
         if NO_RELATION.fullmatch(record.label):
@@ -152,6 +156,13 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
     yield from _listed_names(row, heading, language)
+
+
+def heading_above(row: dict[str, Any]) -> str:
+    """Return the heading of a passage without its number and without a colon at its end."""
+    heading = str(row["headings"] or "").rsplit(" > ", 1)[-1]
+    number = _NUMBER_OF_HEADING.match(heading)
+    return heading[number.end() if number else 0 :].rstrip(" :：") or heading
 
 
 def _kinds_of_rows(layout: Layout) -> dict[str, str]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tasks.extract.extracted import Extracted, Mention, or_failed
-from tasks.extract.rules.attributes import NO_RELATION, Attribute, find_attributes
+from tasks.extract.rules.attributes import NO_RELATION, Attribute, find_attributes, heading_above
 from tasks.extract.rules.chinese.naming import (
     WEIGHTS,
     TypedName,
@@ -131,7 +131,7 @@ def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) 
         return
     owner = not passage.document and record.is_owned
     title = plain_title(row["subject"]) if owner else ""
-    subject, heading = record.subject or title, row["headings"].rsplit(" > ", 1)[-1]
+    subject, heading = record.subject or title, heading_above(row)
     if not subject:
         tags = [tag_of(word)[:1] for word in segmenter().cut(simplified(label))]
         names = tags[:1] not in (["v"], ["c"], ["d"], ["p"]) or tags == ["v", "n"]  # 迁移时间
