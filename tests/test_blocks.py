@@ -306,7 +306,7 @@ def test_a_head_over_columns_that_stand_apart_does_not_tell_whose_their_cells_ar
     ]
 
 
-@pytest.mark.parametrize("words", ["Total", "**Subtotal:**", "Average (2019)", "合計", "总计"])
+@pytest.mark.parametrize("words", ["Total", "**Subtotal:**", "Average (2019)", "合計金額", "总计"])
 def test_a_row_that_sums_up_a_table_is_about_no_thing(words):
     _, records = laid_out(f"| Port | Berths |\n| - | - |\n| Brest | 4 |\n| {words} | 4 |\n")
     assert records == [("Brest", "Berths", "4")]
@@ -342,6 +342,8 @@ def test_a_table_of_two_columns_describes_what_its_first_row_names():
         ("Kelda 2", "Reach", "45 m"),
         ("Kelda 2", "Crew", "9"),
     ]
+    _, unnamed = laid_out(rows.replace("Model | Kelda 2", "Masts | 2"))
+    assert unnamed[0] == ("Masts", "Parameter", "2")
 
 
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():

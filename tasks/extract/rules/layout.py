@@ -68,15 +68,16 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
 _LABELLED = 2  # columns of a table of labels and their values
-_SAYS_VALUE = re.compile(  # of the heads of two columns
-    r".*\|(?:values?|details?|[数數]?值|[内內]容|[参參][数數])?"
-    r"|(?:index|items?|[项項]目)\|(?:parameter|specification)s?",
-    re.IGNORECASE,
+_SAYS_VALUE = re.compile(r"(?:values?|details?|[数數]?值|[内內]容|[参參][数數])?", re.IGNORECASE)
+# The heads of a table that describes a thing, if that is known.
+_SAYS_PARAMETER = re.compile(
+    r"(?:index|items?|[项項]目)\|(?:parameter|specification)s?", re.IGNORECASE
 )
 # A row or column that sums up a table.
 _TOTAL = re.compile(
     r"(?:(?:(?:grand|sub|overall|net)[ -]?)?totals?|sum|average|mean|median|overall"
-    r"|[合总總小共累][计計]|[总總][数數和额額]|平均[值数數]?|汇总|彙總)\s*(?:[:：]|[(（].*[)）])?",
+    r"|[合总總小共累][计計](?:金[额額]|[数數])?|[总總][数數和额額]|平均[值数數]?|汇总|彙總)"
+    r"\s*(?:[:：]|[(（].*[)）])?",
     re.IGNORECASE,
 )
 _SPREAD = re.compile(rf"[{HAN_CLASS}](?:\s+[{HAN_CLASS}])+")
@@ -147,7 +148,10 @@ def lay_out(row: dict[str, Any]) -> Layout:
     text = row["text"]
     pairs = _with_owners(text, _named(text, blocks))
     labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
-    stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
+    stated = [
+        *_of_tables(text, blocks, bool(row.get("subject"))),
+        *(pair for pair in pairs if pair not in labelled),
+    ]
     records = tuple(sorted(stated, key=lambda record: record.start))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
@@ -297,7 +301,7 @@ def _is_label(label: str) -> bool:
     return len(label.encode()) > 1 and not label.endswith(_ASKED)
 
 
-def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
+def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Record]:
     """Yield the cells of table rows as records, in tables with headers."""
     tables: dict[tuple[str, BlockKind], list[list[Cell]]] = {}
     for block in blocks:
@@ -307,12 +311,13 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for (lead, kind), rows in tables.items():
         headers = [_label(header) for header, _, _ in cells_of(lead)]
         rows = [row for row in rows if len(row) <= len(headers) and not is_one_cell(row)]
-        says_labels = has_labels(headers) or _SAYS_VALUE.fullmatch("|".join(headers))
-        if len(headers) == _LABELLED and says_labels:
+        if len(headers) == _LABELLED:
             labelled = [record for row in rows for record in _of_labelled_row(*row)]
             is_named = bool(labelled) and _NAMING.fullmatch(labelled[0].label)
-            yield from _with_names(labelled) if is_named else labelled
-            continue
+            describes = (is_named or has_subject) and _SAYS_PARAMETER.fullmatch("|".join(headers))
+            if describes or has_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1]):
+                yield from _with_names(labelled) if is_named else labelled
+                continue
         if kind is BlockKind.COMPARED:
             for labelling, *cells in rows:
                 label = _label(labelling[0])
