@@ -296,6 +296,57 @@ def test_a_column_that_tells_what_things_do_is_no_subject():
     assert records == []
 
 
+def test_a_head_over_columns_that_stand_apart_does_not_tell_whose_their_cells_are():
+    head = "| Port | Old berths | Fee | New berths | Fee | Pilot | Pilot |\n"
+    rows = f"{head}{'| - ' * 7}|\n| Brest | 4 | 7 EUR | 6 | 9 EUR | Le Goff | Ker |\n"
+    assert [(label, value) for _, label, value in laid_out(rows)[1]] == [
+        ("Old berths", "4"),
+        ("New berths", "6"),
+        ("Pilot", "Le Goff"),
+        ("Pilot", "Ker"),
+    ]
+
+
+@pytest.mark.parametrize("words", ["Total", "**Subtotal:**", "Average (2019)", "合計金額", "总计"])
+def test_a_row_that_sums_up_a_table_is_about_no_thing(words):
+    _, records = laid_out(f"| Port | Berths |\n| - | - |\n| Brest | 4 |\n| {words} | 4 |\n")
+    assert records == [("Brest", "Berths", "4")]
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "first"),
+    [
+        ("商家 | 海风船厂 | 三桅船行", ["质保 | 1年 | 2年", "報價 | 300元 | 400元"],
+         ("海风船厂", "质保", "1年")),
+        ("項目 | 康華 | 三桅船行", ["面漆 | 隔熱漆 | 金絲猴"], ("康華", "面漆", "隔熱漆")),
+        ("Offer | Ostrava | Kelda", ["Fee | 7 EUR | 9 EUR", "Length | 7 m | 9 m"],
+         ("Ostrava", "Fee", "7 EUR")),
+        ("项目 | 单价 | 状态", ["浮标 | 七元 | 已付"], ("浮标", "单价", "七元")),
+        ("Timer | Least | Most", ["Lock | 7 s | 9 s", "Lift | 7 m | 9 m"],
+         ("Lock", "Least", "7 s")),
+        ("Squad | GF | GA", ["Brest | 1 | 2", "Oban | none | few"], ("Brest", "GF", "1")),
+        ("Field | Type | Required", ["depth | metres | true"], ("depth", "Type", "metres")),
+    ],
+)  # fmt: skip
+def test_columns_are_compared_where_rows_are_of_one_sort_or_the_first_head_names_no_things(
+    head, rows, first
+):
+    width = head.count("|") + 1
+    table = "\n".join(f"| {row} |" for row in (head, " | ".join("-" * width), *rows))
+    assert laid_out(table)[1][0] == first
+
+
+def test_a_table_of_two_columns_describes_what_its_first_row_names():
+    rows = "| Index | Parameter |\n| - | - |\n| Model | Kelda 2 |\n| Reach | 45 m |\n| Crew | 9 |\n"
+    assert laid_out(rows)[1] == [
+        ("", "Model", "Kelda 2"),
+        ("Kelda 2", "Reach", "45 m"),
+        ("Kelda 2", "Crew", "9"),
+    ]
+    _, unnamed = laid_out(rows.replace("Model | Kelda 2", "Masts | 2"))
+    assert unnamed[0] == ("Masts", "Parameter", "2")
+
+
 def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next():
     _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
     assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]

@@ -204,6 +204,12 @@ def test_tails_that_cannot_both_be_true_are_a_conflict(home):
     assert conflicts(built(home)) == {("Ada Lovelace", f"{year}-12-10") for year in (1815, 1816)}
 
 
+def test_two_rows_of_one_document_are_no_disagreement_of_sources(home):
+    rows = (counted("Danube", "length", length, "km", span_start=length) for length in (28, 99))
+    state(home, "one", *rows)
+    assert conflicts(built(home)) == set()
+
+
 def test_a_rougher_date_another_period_and_a_rounded_number_are_no_conflict(home):
     state(home, "one", dated("Ada Lovelace", "born on", "1815-12-10"))
     state(home, "two", dated("Ada Lovelace", "born on", "1815"))

@@ -51,6 +51,20 @@ def test_values_below_another_name_are_of_the_subject():
     assert ("港口博物馆", "面积", "9平方米") in facts(read(text, "港口博物馆", language="zh"))
 
 
+@pytest.mark.parametrize(
+    ("headings", "text", "language", "relation"),
+    [
+        ("Rules > 3.2 Masts", "- **Height**: 9 m", "en", "masts height"),
+        ("Rules > 2) Masts:", "- **Height**: 9 m", "en", "masts height"),
+        ("壹、桅杆：", "- **高度**：9米", "zh", "桅杆 高度"),
+        ("2024 masts", "- **Height**: 9 m", "en", "2024 masts height"),
+    ],
+)
+def test_the_number_of_a_heading_is_no_part_of_a_relation(headings, text, language, relation):
+    [triple] = read(text, "Kelda", headings, language).triples
+    assert triple["relation"] == relation
+
+
 def test_both_languages_have_one_relation_for_other_names():
     assert all(map(names_alias, ["also known as", "aliases", "外文名", "英文名", "通称", "别名"]))
     assert not names_alias("named after")
@@ -98,6 +112,9 @@ def test_columns_tell_what_the_rows_are(columns, kind):
         ("Fare ($)", "20", "en", ("fare", "$20", 20, "USD")),
         ("船员（万人）", "1.5", "zh", ("船员", "1.5万人", 15_000, "people")),
         ("Length (m)", "40 ft", "en", ("length", "40 ft", 40, "ft")),
+        ("Turn (°/s)", "150", "en", ("turn", "150 °/s", 150, "°/s")),
+        ("船 名", "凯达", "zh", ("船名", "凯达", None, None)),
+        ("船员 名", "12", "zh", ("船员 名", "12", 12, None)),
         ("Price per kg", "5", "en", ("price per kg", "5", 5, None)),
         ("Races won", "5", "en", ("races won", "5", 5, None)),
         ("Fare (min)", "5", "en", ("fare (min)", "5", 5, None)),

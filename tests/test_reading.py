@@ -20,6 +20,27 @@ def test_markdown_title_is_its_first_top_heading(tmp_path: Path) -> None:
     assert read_one(tmp_path).title == "Marie Curie"
 
 
+@pytest.mark.parametrize("breaks", ["\n", "\r\n"])
+def test_a_webpage_has_the_title_and_fields_of_its_front_matter(
+    tmp_path: Path, breaks: str
+) -> None:
+    page = "---\ntitle: The ebb\nauthor: Ida Moe\n---\n<h2>Low</h2>\n<p>The <b>sea</b> falls.</p>\n"
+    (tmp_path / "low-water.html").write_text(page, newline=breaks)
+    (tmp_path / "ruled.html").write_text("--- <p>The sea rises.</p>")
+    read, ruled = read_all(tmp_path)
+    assert (read.title, read.metadata) == ("The ebb", {"author": "Ida Moe"})
+    body = "The ebb\nauthor: Ida Moe\n---\n\n## Low\n\nThe sea falls."
+    assert read.text.removeprefix("---\ntitle: ") == body
+    assert "The sea rises." in ruled.text
+
+
+def test_a_text_too_short_to_tell_is_in_the_language_that_it_states(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<html lang="en-GB"><body><p>Orr Vane 1934</p></body></html>')
+    (tmp_path / "b.html").write_text('<html lang="en"><body>船到了。</body></html>')
+    (tmp_path / "c.md").write_text("---\nlayout: the page of the site\n---\n\n船到了。\n")
+    assert [read.language for read in read_all(tmp_path)] == ["en", "zh", "zh"]
+
+
 def test_title_of_a_text_without_headings_comes_from_its_name(tmp_path: Path) -> None:
     (tmp_path / "marie-curie_notes.txt").write_text("She was born in Warsaw.")
     assert read_one(tmp_path).title == "Marie Curie Notes"

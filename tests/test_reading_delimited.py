@@ -129,6 +129,13 @@ def test_records_without_texts_are_one_table(tmp_path: Path, name: str, table: s
     assert texts(tmp_path) == {name: PLANTS}
 
 
+def test_a_first_row_with_a_year_above_other_years_has_no_names_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Orvel,1931\nSelka,1950\nGorm,1960\n")
+    assert "---" not in texts(tmp_path)["a.csv"]
+    (tmp_path / "a.csv").write_text("Plant,1931,1941\nSelka,1950,1650\nGorm,1960,1700\n")
+    assert "---" in texts(tmp_path)["a.csv"]
+
+
 def test_a_column_of_numbers_may_be_called_by_their_sign(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("# counted, not guessed\n#,Plant\n1,Orvel\n2,Selka\n")
     (tmp_path / "b.csv").write_text("# counted, not guessed\nNumber,Plant\n1,Orvel\n2,Selka\n")

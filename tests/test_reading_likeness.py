@@ -62,6 +62,12 @@ def test_language_of_one_sentence(language: str) -> None:
             "- Jon Dahl, 1920: fyrvokter, valgt to ganger\n- Eva Lie, 1931: kaptein, pensjonert",
             "und",
         ),
+        (
+            "| Keel Depth | Average Speed | Cabin | Owner |\n| 7 | 9 | Green | Orr |\n"
+            "| Price per Hour | Crew | Power | Home Harbour | Licence |\n| 4 | 2 | 8 | Oban |",
+            "en",
+        ),
+        ("Siehe [hier](https://the.of/and/to/in/is/was/for/that)", "und"),
         ("Der Turm in Berlin", "und"),
         ("Roma si trova in Lazio.", "und"),
     ],

@@ -127,6 +127,10 @@ TABLES = {
     "labels and values": (
         [["Town:", "Osel"], ["Mayor:", "Jon"]], "- Town: Osel\n- Mayor: Jon",
     ),
+    "a year above others": (
+        [["Osel", "1931"], ["Ems", "1950"], ["Pell", "1960"]],
+        "| Osel | 1931 |\n| Ems | 1950 |\n| Pell | 1960 |",
+    ),
     "no headers": ([["Osel", 7.5], ["Ems", 12.5]], "| Osel | 7.5 |\n| Ems | 12.5 |"),
 }  # fmt: skip
 

@@ -115,6 +115,24 @@ def test_traditional_texts_are_read_as_simplified_and_stated_as_written() -> Non
     assert {row["name"] for row in found.names} >= {"長城", "中國"}
 
 
+@pytest.mark.parametrize(
+    ("head", "cell", "note", "unit"),
+    [
+        ("費用（元）", "3,200", "", "元"),
+        ("費用", "$3,200", "", "$"),
+        ("費用（元）", "3,200", "金額以新台幣計。", "TWD"),
+        ("費用", "$3,200", "金額以港幣計。", "HKD"),
+        ("費用", "US$3,200", "金額以港幣計。", "USD"),
+        ("費用", "¥3,200", "金額以新台幣計。", "CNY"),
+        ("费用（元）", "3,200", "", "CNY"),
+    ],
+)
+def test_a_traditional_text_says_whose_dollars_it_means(head, cell, note, unit) -> None:
+    ship = "凱達號" if "費" in head else "凯达号"
+    [row] = extract(f"| 船 | {head} |\n|---|---|\n| {ship} | {cell} |\n\n{note}", "").triples
+    assert (row["number"], row["unit"]) == (3200, unit)
+
+
 def test_words_stay_whole_where_no_subject_is_known() -> None:
     text = "折线图的默认颜色是蓝色，坐标轴位于容器底部。"
     sentence, *_ = read_sentences(text, [""])

@@ -278,3 +278,17 @@ def test_code_stays_together_and_else_is_cut_between_lines(budget: int, passages
     coded = [text for text in texts if "run step" in text]
     assert "\n".join(coded).splitlines() == [*CODE.splitlines(), "```"]
     assert len(coded) == passages
+
+
+def test_a_row_of_a_table_stays_whole_and_the_rest_of_a_cut_one_is_no_row() -> None:
+    songs = [f"| Who Left? (feat. Ann Orr) No. {n} | Moor {n} ... | {n} |" for n in range(40)]
+    table = "\n".join(["| song | album | minutes |", "|---|---|---|", *songs])
+    for row in cut(table):
+        rows = [row["text"][b["start"] : b["end"]] for b in row["blocks"] if b["kind"] == "row"]
+        assert set(rows) <= set(songs)
+        assert rows == row["text"].splitlines()[-len(rows) :]
+    long = "| Tarn | Lee | " + "It is deep. Few know it. " * 20 + "| 7 |"
+    head = "| lake | shore | notes | depth |\n|---|---|---|---|\n"
+    _, first, *rest = cut(f"{head}{long}\n| Mere | Ann | None. | 9 |", budget=40)
+    assert [first["text"][b["start"] : b["end"]] for b in first["blocks"]] == ["| Tarn | Lee | "]
+    assert [b["kind"] for row in rest for b in row["blocks"]][-2:] == ["markup", "row"]

@@ -184,6 +184,20 @@ def test_an_answer_is_one_cell_of_a_table_at_most(text: str, span: str, answers:
 
 
 @pytest.mark.parametrize(
+    ("text", "cut", "answer"),
+    [
+        ("The pier (a quote of 5355 euros) leaks.", "5355 euros)", "5355 euros"),
+        ("桥塌了（报价单五千元）。", "五千元）", "五千元"),
+    ],
+)
+def test_an_answer_closes_no_bracket_that_opens_before_it(text, cut, answer):
+    found = Span(0, text.index(cut), text.index(cut) + len(cut), 5.0, 5.0)
+    question = analyse("How much is the quote?" if text.isascii() else "报价单是多少钱？")
+    [given] = find_answers(question, [text], [(found, 5.0)], lambda name: ())
+    assert given.text == answer
+
+
+@pytest.mark.parametrize(
     ("question", "text", "answer"),
     [("李云原名叫什么？", "原名叫高桥", "高桥"), ("Otto 被谁收购？", "Lumo 收购", "Lumo")],
 )

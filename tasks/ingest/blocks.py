@@ -13,8 +13,8 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
-from tasks.ingest.prose import LINK_TARGET, line_of_words
-from tasks.ingest.table_rows import cells_of, is_one_cell, key_column
+from tasks.ingest.prose import LINK_TARGET, line_of_words, words_of
+from tasks.ingest.table_rows import are_compared, cells_of, is_one_cell, key_column
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -29,6 +29,7 @@ class BlockKind(StrEnum):
     ROW = "row"  # of a table with headers, about what its first cell names
     GROUPED = "grouped row"  # about the second; the first dates, numbers or groups rows
     NUMBERED = "numbered grouped row"  # about the third
+    COMPARED = "compared row"  # about what the heads of the other columns name
     NAMELESS = "nameless row"  # of a table no column of which tells its rows apart
     PAIR = "pair"  # a labelled value
     QUOTATION = "quotation"
@@ -99,7 +100,7 @@ _FEWEST_LINES = 3  # paragraphs that are labelled lines
 _LONGEST_HEADING = 200
 # The column that names what the rows of a table are about.
 KEYS = {BlockKind.ROW: 0, BlockKind.GROUPED: 1, BlockKind.NUMBERED: 2, BlockKind.NAMELESS: None}
-ROWS = frozenset(KEYS)
+ROWS = frozenset({*KEYS, BlockKind.COMPARED})
 _KINDS = {key: kind for kind, key in KEYS.items()}
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
 _OVERLINE = re.compile(r"\A={3,}[ \t]*\n")  # above a heading that is also underlined
@@ -125,7 +126,10 @@ def _keyed(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         rows = list(run)
         if lead is not None:
             cells = [list(cells_of(text[row.start : row.end])) for row in rows]
-            kind = _KINDS[key_column([row for row in cells if not is_one_cell(row)])]
+            cells = [row for row in cells if not is_one_cell(row)]
+            headers = [words_of(head).text.strip() for head, _, _ in cells_of(lead)]
+            compared = are_compared(headers, cells)
+            kind = BlockKind.COMPARED if compared else _KINDS[key_column(cells)]
             rows = [row._replace(kind=kind) for row in rows]
         yield from rows
 
@@ -418,15 +422,23 @@ class Blocks:
     """The blocks of a text, for look-ups by position."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self.all = blocks_of(text)
         self._starts = [block.start for block in self.all]
 
     def between(self, start: int, end: int) -> list[Block]:
-        """Return the blocks within a span, clipped to it, with positions relative to its start."""
+        """Return the blocks within a span, clipped to it, with positions relative to its start.
+
+        Of a row that is cut, the whole cells at its start remain a row; the rest is markup.
+        """
         first = max(bisect_right(self._starts, start) - 1, 0)
         parts = []
         for block in self.all[first : bisect_left(self._starts, end)]:
             begin, stop = max(block.start, start), min(block.end, end)
+            if block.kind in ROWS and begin > block.start:
+                block = block._replace(kind=BlockKind.MARKUP)
+            elif block.kind in ROWS and stop < block.end:
+                *_, (_, stop, _) = cells_of(self._text[begin:stop], begin)
             if begin < stop:
                 parts.append(block._replace(start=begin - start, end=stop - start))
         return parts

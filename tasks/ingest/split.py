@@ -49,8 +49,9 @@ def split(
 ) -> list[dict[str, Any]]:
     """Return the text's passages as rows of `SplitPassage`, in order, without overlaps.
 
-    A passage is a run of whole sentences and blocks of code under one heading with at most `budget`
-    tokens. A longer sentence is cut at clauses, else between words, longer code between lines.
+    A passage is a run of whole sentences, table rows and blocks of code under one heading with at
+    most `budget` tokens. A longer sentence is cut at clauses, else between words, longer code
+    between lines.
     Passages cover every sentence; headings are not part of the text of a passage but are in its
     column `headings`.
     """
@@ -134,12 +135,12 @@ def _passages(
 def _units(
     text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield start, end and tokens of each sentence or block of code, or of each part if too long.
+    """Yield start, end and tokens of each sentence, row or block of code, or of its parts.
 
     The last value is whether it opens a paragraph.
     """
     last = section.start
-    for start, end in _sentences_and_code(text, section, blocks, language, budget):
+    for start, end in _sentences_and_blocks(text, section, blocks, language, budget):
         opens = "\n\n" in text[last:start]
         tokens = count_tokens(text[start:end])
         if tokens <= budget:
@@ -151,17 +152,17 @@ def _units(
         last = end
 
 
-def _sentences_and_code(
+def _sentences_and_blocks(
     text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans of sentences and of blocks of code; longer code is cut into lines."""
+    """Yield the spans of sentences, rows and blocks of code; longer code is cut into lines."""
     place = section.start
     for block in blocks.between(section.start, section.end):
-        if block.kind is not BlockKind.CODE:
+        if block.kind is not BlockKind.CODE and block.kind not in ROWS:
             continue
         start, end = section.start + block.start, section.start + block.end
         yield from _sentences_between(text, place, start, language)
-        if count_tokens(text[start:end]) <= budget:
+        if block.kind in ROWS or count_tokens(text[start:end]) <= budget:
             yield start, end
         else:
             yield from (line.span() for line in _LINE.finditer(text, start, end))

@@ -1,11 +1,15 @@
-"""The rows of a table with headers: their cells, and the column that names their subjects."""
+"""The rows of a table with headers: their cells, and the column or row that names subjects."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tasks.ingest.prose import words_of
+from tasks.text.chinese_words import NAME_TAGS, simplified, tag_of
+from tasks.text.english_words import is_word
 from tasks.text.function_words import ARTICLES, DEMONSTRATIVES, POSSESSIVES, any_of
+from tasks.text.languages import language_of
+from tasks.text.values import parse_value
 
 Cell = tuple[str, int, int]  # words and span
 
@@ -16,6 +20,19 @@ _LISTED = re.compile(r"[、;；]\s*\S")
 _ACTION = re.compile(  # not "Alexander the Great"
     rf"[A-Z]?[a-z]+ (?:all|{any_of(ARTICLES | DEMONSTRATIVES | POSSESSIVES)}) [a-z]"
 )
+_NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
+_SAYS_LABEL = re.compile(
+    r"property|attribute|field|parameter|属性|字段|指[标標]|[参參][数數]", re.IGNORECASE
+)
+_SAYS_WHAT = re.compile(r"descriptions?|meaning|notes?|remarks?|说明|描述|含义|备注", re.IGNORECASE)
+# Below it stand, beside columns of things, what these are compared in.
+_SAYS_ASPECT = re.compile(
+    r"metric|criteri(?:on|a)|aspect|feature|spec(?:ification)?s?|[项項]目|[规規]格|特性|功能",
+    re.IGNORECASE,
+)
+_FEWEST_COMPARED = 3  # columns
+_MOST_COMPARED = 100  # rows that are read to tell whether columns are compared
+_LEAST_ALIKE, _MOST_OF_A_SORT = 3 / 4, 2 / 3  # of the rows of such a table
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_ODD_SUBJECT = 16  # words of one among shorter ones
 _KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
@@ -79,3 +96,44 @@ def key_column(rows: Sequence[Sequence[Cell]]) -> int | None:
         if apart and 3 * len(names) >= 2 * len(rows):
             return column
     return None
+
+
+def has_labels(headers: Sequence[str]) -> bool:
+    """Tell whether the first column has labels; "Field | Description" describes what it names."""
+    return bool(_SAYS_LABEL.fullmatch(headers[0])) and not _SAYS_WHAT.fullmatch(headers[-1])
+
+
+def are_compared(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> bool:
+    """Return whether columns are the subjects of a table: their heads are no common words.
+
+    They are where the first head says so, or, without one, each row begins with common words, or
+    where the cells of a row are of one sort (dates, an amount of the same unit) and rows differ.
+    """
+    if len(headers) < 2 or any(map(_is_common, headers[1:])):
+        return False
+    rows = rows[:_MOST_COMPARED]
+    if not headers[0]:
+        labels = " ".join(row[0][0] for row in rows).lower().split()
+        return bool(labels) and all(map(is_word, labels))
+    if len(headers) < _FEWEST_COMPARED:
+        return False
+    if has_labels(headers) or _SAYS_ASPECT.fullmatch(headers[0]):
+        return True
+    sorts = [{_sort(words) for words, _, _ in row[1:] if words} for row in rows]
+    alike = Counter(sort for row in sorts if len(row) == 1 for sort in row)
+    differ = len({*alike} - {"text"}) > 1 and max(alike.values()) <= _MOST_OF_A_SORT * len(rows)
+    return differ and alike.total() >= _LEAST_ALIKE * len(rows)
+
+
+def _is_common(head: str) -> bool:
+    """Tell whether the head of a column is no name: common words, or a date or number."""
+    words = _NOTE.sub("", head)
+    tag = "" if words.isascii() else tag_of(simplified(words))
+    common = all(map(is_word, words.lower().split())) or (tag and not tag.startswith(NAME_TAGS))
+    return bool(common) or parse_value(words, language_of(words)).value_type != "text"
+
+
+def _sort(words: str) -> str:
+    """Return the sort of a cell: its unit, or "number", "date" or "text"."""
+    value = parse_value(words_of(words).text.strip(), language_of(words))
+    return value.unit or ("number" if value.value_type == "year" else value.value_type)

@@ -72,7 +72,7 @@ def find_answers(
         text = without_markup(texts[span.text][span.start : span.end]).strip(EDGES)
         text = text.rstrip(_OPENING_BRACKETS)
         text = without_article(text)
-        text = text + ")" if text.count("(") == text.count(")") + 1 else text
+        text = _in_whole_brackets(text)
         text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
@@ -89,6 +89,15 @@ def find_answers(
         if len(best) == MOST_ANSWERS:
             break
     return list(best.values())
+
+
+def _in_whole_brackets(text: str) -> str:
+    """Return an answer that closes the bracket that it opens, and no other one at its end."""
+    for opening, closing in ("()", "（）"):
+        open_ones = text.count(opening) - text.count(closing)
+        text = text + closing if open_ones == 1 else text
+        text = text.removesuffix(closing) if open_ones == -1 else text
+    return text
 
 
 def find_sentences(

@@ -8,10 +8,11 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
+from operator import ne
 from pathlib import Path
 from typing import Any
 
-from tasks.text.languages import HAN_CLASS
+from tasks.text.languages import HAN, HAN_CLASS
 
 HAN_OR_ZERO = re.compile(f"[{HAN_CLASS}〇]")  # 〇 is no letter but part of words
 _PARTICLE = re.compile(rf"([{HAN_CLASS}])著(?=([{HAN_CLASS}]))")
@@ -86,6 +87,12 @@ def simplified(text: str) -> str:
     if len(converted) != len(text):
         return text
     return _PARTICLE.sub(_particle, converted) if converted != text else converted
+
+
+def in_traditional(text: str) -> bool:
+    """Tell whether a text is in traditional characters: a tenth of its Chinese ones differ."""
+    different = sum(map(ne, text, simplified(text)))
+    return 0 < sum(map(len, HAN.findall(text))) <= 10 * different
 
 
 def _particle(found: re.Match[str]) -> str:

@@ -64,12 +64,14 @@ _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
 _LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
+_SHORT = 2  # letters; such words are of any language
+_ADDRESS = re.compile(r"https?://[^\s()<>]+|\]\([^()\s]*\)")
 _FEWEST_ENGLISH = 12  # different words that tell English from names, where function words are few
 
 
 def detect_language(text: str) -> str:
     """Return the ISO 639-1 code of a document's language, or `und` if unclear."""
-    sample = _take_sample(text)
+    sample = _ADDRESS.sub(" ", _take_sample(text))
     if sample.isascii():
         return _latin_language(sample)
     counts = {name: len(pattern.findall(sample)) for name, pattern in _SCRIPT.items()}
@@ -96,20 +98,24 @@ def _latin_language(sample: str) -> str:
         for language in _SPEAKERS.get(word, ()):
             shares[language] += count / total
     *_, second, best = sorted(shares, key=shares.__getitem__)
-    if shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN):
+    clear = shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN)
+    if clear and (best == "en" or not _has_english_words(sample, _FEWEST_ENGLISH)):
         return best
     fewest = 1 if shares["en"] >= _LEAST_SHARE else _FEWEST_ENGLISH
     return "en" if _has_english_words(sample, fewest) else "und"
 
 
 def _has_english_words(sample: str, fewest: int) -> bool:
-    """Tell whether words beside names and function words are English, as in short texts or lists.
+    """Tell whether words beside function words are English, as in short texts, lists and tables.
 
-    There must be a number of different ones.
+    There must be a number of different ones. Words with capitals, if they are not, may be names.
     """
-    found = [word for word in _WORD.findall(sample) if word.islower() and word not in _SPEAKERS]
-    is_enough = len(set(found)) >= fewest
-    return is_enough and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
+    words = [word for word in _WORD.findall(sample) if word.lower() not in _SPEAKERS]
+    small = [word for word in words if word.islower()]
+    return any(
+        len(set(found)) >= fewest and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
+        for found in (small, [word.lower() for word in words if len(word) > _SHORT])
+    )
 
 
 def _take_sample(text: str) -> str:

@@ -21,6 +21,8 @@ disagreeing as (
        and a.value <> b.value
     left join documents d on d.document_id = a.document_id
     where not (coalesce(a.valid_to < b.valid_from, false) or coalesce(b.valid_to < a.valid_from, false))
+      -- What one document states twice may be of two things, as two rows of a table are.
+      and not coalesce(a.document_id = b.document_id and a.support = 1 and b.support = 1, false)
       -- One sentence that names both means both: "in Hyderabad, India".
       and not (a.document_id = b.document_id
           and a.span_start < b.span_end and b.span_start < a.span_end)

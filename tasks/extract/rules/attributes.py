@@ -18,7 +18,7 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.ingest.blocks import BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.english_words import is_word, noun_lemma
-from tasks.text.languages import HAN, word_set
+from tasks.text.languages import HAN, HAN_CLASS, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
@@ -53,6 +53,10 @@ NO_RELATION = re.compile(
     r"|(?:option|choice|answer|column|选项|答案|列)[\W_]*(?:\d+|[a-z])",
     re.IGNORECASE,
 )
+_NUMBER_OF_HEADING = re.compile(  # "3.2 ", "2) ", "壹、", "（三）", "第五章 "
+    r"\s*(?:\d+(?:\.\d+)+\.?\s|\d+(?:[)、．]|\.\s)|[一二三四五六七八九十壹贰貳叁參肆伍陆陸柒捌玖拾]+[、．.]"
+    r"|[（(][一二三四五六七八九十\d]+[)）]|第[一二三四五六七八九十百\d]+[章节節条條款])\s*"
+)
 
 # Heads of columns of years; others are of amounts where a cell is another number.
 _SAYS_WHEN = re.compile(
@@ -66,7 +70,7 @@ _FOUR_DIGITS = re.compile("[0-9]{4}")
 # "Area (km²)", "Length in metres", "Width, mm" and "Mass kg", but not "Price per kg".
 _UNIT_OF_LABEL = re.compile(
     r"(?!.*\sper\s[^(（,]*\Z)(.*[\w.])(?:\s?[(\[（](?:in\s)?([^()\[\]（）]+)[)\]）]"
-    r"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z]\Z)\S{1,3}))"
+    rf"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)\S{{1,3}}))"
 )
 # "Rent (month)" is that of a month, "Games won" are no money, and a minimum has no minutes.
 _NO_UNIT = word_set("day week month year hour minute second won")
@@ -131,7 +135,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     several words is itself the head of a number or the like: "maximum file size: 5 MB". Its
     relation is what the heading calls such values ("recording fee"), if it does.
     """
-    heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
+    heading = heading_above(row)
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
     for record in _measured(layout.records, language):
         if NO_RELATION.fullmatch(record.label):
@@ -163,6 +167,13 @@ def _relation_of_items(heading: str) -> str:
         return ""
     one = noun_lemma(words[-1], known=True)
     return " ".join([*words[:-1], one]) if one and one != words[-1] else ""
+
+
+def heading_above(row: dict[str, Any]) -> str:
+    """Return the heading of a passage without its number and without a colon at its end."""
+    heading = str(row["headings"] or "").rsplit(" > ", 1)[-1]
+    number = _NUMBER_OF_HEADING.match(heading)
+    return heading[number.end() if number else 0 :].rstrip(" :：") or heading
 
 
 def _kinds_of_rows(layout: Layout) -> dict[str, str]:

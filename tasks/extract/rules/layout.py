@@ -13,13 +13,13 @@ from tasks.ingest.table_rows import (
     Cell,
     are_counted,
     cells_of,
+    has_labels,
     is_one_cell,
     is_subject,
     may_be_subject,
 )
-from tasks.text.english_words import is_word
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
-from tasks.text.languages import word_set
+from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.relations.vocabulary import names_alias
 
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
@@ -68,9 +68,19 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
 _LABELLED = 2  # columns of a table of labels and their values
-_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容|参数)?", re.IGNORECASE)
-_SAYS_LABEL = re.compile(r"property|attribute|field|parameter|属性|字段|指标|参数", re.IGNORECASE)
-_SAYS_WHAT = re.compile(r"descriptions?|meaning|notes?|remarks?|说明|描述|含义|备注", re.IGNORECASE)
+_SAYS_VALUE = re.compile(r"(?:values?|details?|[数數]?值|[内內]容|[参參][数數])?", re.IGNORECASE)
+# The heads of a table that describes a thing, if that is known.
+_SAYS_PARAMETER = re.compile(
+    r"(?:index|items?|[项項]目)\|(?:parameter|specification)s?", re.IGNORECASE
+)
+# A row or column that sums up a table.
+_TOTAL = re.compile(
+    r"(?:(?:(?:grand|sub|overall|net)[ -]?)?totals?|sum|average|mean|median|overall"
+    r"|[合总總小共累][计計](?:金[额額]|[数數])?|[总總][数數和额額]|平均[值数數]?|汇总|彙總)"
+    r"\s*(?:[:：]|[(（].*[)）])?",
+    re.IGNORECASE,
+)
+_SPREAD = re.compile(rf"[{HAN_CLASS}](?:\s+[{HAN_CLASS}])+")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
@@ -138,7 +148,10 @@ def lay_out(row: dict[str, Any]) -> Layout:
     text = row["text"]
     pairs = _with_owners(text, _named(text, blocks))
     labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
-    stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
+    stated = [
+        *_of_tables(text, blocks, bool(row.get("subject"))),
+        *(pair for pair in pairs if pair not in labelled),
+    ]
     records = tuple(sorted(stated, key=lambda record: record.start))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
@@ -234,7 +247,7 @@ def _open_sentence(lead: str) -> str:
 def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
-        label = words_of(block.lead).text.strip()
+        label = _label(block.lead)
         if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
 
@@ -243,16 +256,20 @@ def _named(text: str, blocks: list[Block]) -> list[Record]:
     """Return the labelled values; those in a row with "Name: K2", below it, are of K2."""
     pairs: list[Record] = []
     for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
-        row = [pair for block in run for pair in _of_pair(text, block)] if is_pair else []
-        subject = ""
-        for pair in row:
-            named = _NAMING.fullmatch(pair.label) and not names_alias(pair.label)
-            if named and is_subject(pair.value):
-                subject = pair.value
-            elif subject and len(row) >= _FEWEST_NAMED:
-                pair = replace(pair, subject=subject)
-            pairs.append(pair)
+        if is_pair:
+            pairs += _with_names([pair for block in run for pair in _of_pair(text, block)])
     return pairs
+
+
+def _with_names(row: list[Record]) -> Iterator[Record]:
+    subject = ""
+    for pair in row:
+        named = _NAMING.fullmatch(pair.label) and not names_alias(pair.label)
+        if named and is_subject(pair.value):
+            subject = pair.value
+        elif subject and len(row) >= _FEWEST_NAMED:
+            pair = replace(pair, subject=subject)
+        yield pair
 
 
 def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
@@ -274,11 +291,17 @@ def _is_indented(text: str, place: int) -> bool:
     return line[0].isspace()
 
 
+def _label(markup: str) -> str:
+    """Return the words of a label; Chinese characters that fill a column stand together: 姓 名."""
+    words = words_of(markup).text.strip()
+    return "".join(words.split()) if _SPREAD.fullmatch(words) else words
+
+
 def _is_label(label: str) -> bool:
     return len(label.encode()) > 1 and not label.endswith(_ASKED)
 
 
-def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
+def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Record]:
     """Yield the cells of table rows as records, in tables with headers."""
     tables: dict[tuple[str, BlockKind], list[list[Cell]]] = {}
     for block in blocks:
@@ -286,43 +309,49 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             cells = list(cells_of(text[block.start : block.end], block.start))
             tables.setdefault((block.lead, block.kind), []).append(cells)
     for (lead, kind), rows in tables.items():
-        headers = [words_of(header).text.strip() for header, _, _ in cells_of(lead)]
+        headers = [_label(header) for header, _, _ in cells_of(lead)]
         rows = [row for row in rows if len(row) <= len(headers) and not is_one_cell(row)]
-        says_labels = _says_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1])
-        if len(headers) == _LABELLED and says_labels:
-            for row in rows:
-                yield from _of_labelled_row(*row)
+        if len(headers) == _LABELLED:
+            labelled = [record for row in rows for record in _of_labelled_row(*row)]
+            is_named = bool(labelled) and _NAMING.fullmatch(labelled[0].label)
+            describes = (is_named or has_subject) and _SAYS_PARAMETER.fullmatch("|".join(headers))
+            if describes or has_labels(headers) or _SAYS_VALUE.fullmatch(headers[-1]):
+                yield from _with_names(labelled) if is_named else labelled
+                continue
+        if kind is BlockKind.COMPARED:
+            for labelling, *cells in rows:
+                label = _label(labelling[0])
+                for name, cell in zip(headers[1:], cells, strict=False):
+                    yield from _of_cell(name, label, cell)
             continue
-        if _is_turned(headers, rows):
-            for label, *cells in rows:
-                named = zip(headers[1:], cells, strict=False)
-                yield from (
-                    record for name, cell in named for record in _of_cell(name, label[0], cell)
-                )
-            continue
-        headers[0] = "" if are_counted(rows) else headers[0]
+        headers = _telling(headers, rows)
         if (key := KEYS[kind]) is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
 
 
-def _is_turned(headers: list[str], rows: list[list[Cell]]) -> bool:
-    """Return whether columns are the subjects: below no header, or "Property", stand only words."""
-    if headers[0]:
-        return _says_labels(headers)
-    labels = " ".join(row[0][0] for row in rows).lower().split()
-    are_names = not any(all(map(is_word, name.lower().split())) for name in headers[1:])
-    return bool(labels) and are_names and all(map(is_word, labels))
+def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
+    """Return the headers, empty for those that do not tell what stands below.
 
-
-def _says_labels(headers: list[str]) -> bool:
-    """Tell whether the first column has labels; "Field | Description" describes what it names."""
-    return bool(_SAYS_LABEL.fullmatch(headers[0])) and not _SAYS_WHAT.fullmatch(headers[-1])
+    One that numbers rows does not, nor does one that stands over columns apart whose cells differ.
+    """
+    columns = {name: [n for n, other in enumerate(headers) if other == name] for name in headers}
+    shared = {
+        name
+        for name, places in columns.items()
+        if places[-1] - places[0] >= len(places)
+        and any(len({row[n][0] for n in places if n < len(row)} - {""}) > 1 for row in rows)
+    }
+    counts = are_counted(rows)
+    return [
+        "" if name in shared or (counts and not column) else name
+        for column, name in enumerate(headers)
+    ]
 
 
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
     """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
-    label = words_of(labelling[0]).text.strip()
+    label = _label(labelling[0])
     if _is_label(label) and is_subject(label):
         yield from (
             record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
@@ -332,10 +361,10 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
-    A row whose subject is a question, or no name, gives none.
+    A row whose subject is a question, or no name, gives none, nor does one of totals.
     """
     subject = words_of(cells[key][0]).text.strip() if len(cells) > key else ""
-    if subject.endswith(_ASKED) or not may_be_subject(subject):
+    if subject.endswith(_ASKED) or _TOTAL.fullmatch(subject) or not may_be_subject(subject):
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
         if column != key and header:

@@ -1,11 +1,13 @@
 """The types of listing and reading: items of a source and the outcome of each input."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from tasks.ingest.formats import likeness
+from tasks.ingest.front_matter import front_matter_end
 from tasks.text.languages import detect_language
 
 
@@ -97,8 +99,10 @@ class ReadText:
 
     @cached_property
     def language(self) -> str:
-        """The language of the text."""
-        return detect_language(self.text)
+        """The language of the text; where that is unclear, the one that it states."""
+        found = detect_language(self.text[front_matter_end(self.text) :])
+        stated = re.split("[-_]", self.metadata.get("language", ""))[0].lower()
+        return stated if found == "und" and len(stated) == 2 else found
 
     @cached_property
     def words(self) -> int:

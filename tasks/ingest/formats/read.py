@@ -31,13 +31,14 @@ from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.plug_in_readers import read_with, reader_of_address, reader_of_file
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
-from tasks.ingest.formats.unpacking import decompress, read_at_most
+from tasks.ingest.formats.unpacking import decompress, read_at_most, read_whole
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
 
 _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
     Reason.OUTSIDE_SOURCE: "It is a link that leads out of the source, or nowhere.",
 }
+_AT_START = 8  # bytes: a mark of the encoding and a fence
 _MOSTLY = 0.5  # of the characters outside tags stand in HTML
 _TAG = re.compile(r"<[^<>]{1,500}>")
 _SCRIPT = re.compile(r"^ {0,3}<(?:script|style)\b", re.IGNORECASE | re.MULTILINE)
@@ -142,7 +143,11 @@ def _parsed(
 ) -> Iterator[ParsedText]:
     """Yield the texts of the file; plain text is decoded here, the rest by a worker process."""
     if kind is not Kind.TEXT:
-        yield from parse_apart(file, kind, limits, settings.max_seconds)
+        page = _fenced_page(file, limits) if kind is Kind.WEB else ""
+        if page:
+            yield from _with_page(page, front_matter_end(page), limits, settings)
+        else:
+            yield from parse_apart(file, kind, limits, settings.max_seconds)
         return
     allowed = min(settings.max_file_bytes, 4 * settings.max_text_chars + 4)
     stream = decompress(file, limits.compression, limits.max_expansion)
@@ -158,6 +163,16 @@ def _parsed(
         yield from _with_page(text, body, limits, settings)
     else:
         yield ParsedText(text=html_tables_as_markdown(text))
+
+
+def _fenced_page(file: BinaryIO, limits: ParserLimits) -> str:
+    """Return a webpage that has front matter, as generators of sites read it, else ""."""
+    stream = decompress(file, limits.compression, limits.max_expansion)
+    is_fenced = stream.read(_AT_START).lstrip(b"\xef\xbb\xbf").startswith((b"---", b"+++"))
+    file.seek(0)
+    text = clean(decode(read_whole(file, limits), limits.charset)) if is_fenced else ""
+    file.seek(0)
+    return text if front_matter_end(text) else ""
 
 
 def _without_scripts(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tasks.ingest.formats.markdown import Cell, one_line, table
 
 # A year, a date, words, or a sign.
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _HEADER = re.compile(r"[12]\d{3}(?:-\d\d){0,2}|.*[^\W\d_]{3}.*|[#№%€$£]")
 _NOTE = re.compile(r"[.!?。！？][\"'”’)]*\Z|[:：] ?\S|\A\*")
 _ERROR = re.compile(r"#(?:N/A|REF!|DIV/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!)|Err:\d{3}")
@@ -147,12 +148,20 @@ def _is_header(rows: list[Row], above: list[Row] | None) -> bool | None:
     """Return whether the first row has headers, None where it rather goes on with those above."""
     first, rest = rows[0], rows[1:]
     texts = all(cell.is_text or _HEADER.fullmatch(cell.words) for cell in first.values())
+    texts = texts and not _is_of_a_year(first, rest)
     if above is None or not texts:
         return None if above else texts and not _is_single(first)
     if _words(first) == _words(above[0]) or _stands_apart(first, rest):
         return True
     styled = above[1:] and {cell.look for cell in above[0].values()}
     return None if styled and styled.isdisjoint(cell.look for cell in above[1].values()) else False
+
+
+def _is_of_a_year(first: Row, rest: list[Row]) -> bool:
+    """Tell whether the only year in a row stands above years alone, as where no header is."""
+    years = [column for column, cell in first.items() if _YEAR.fullmatch(cell.words)]
+    below = [row[years[0]].words for row in rest if years[0] in row] if len(years) == 1 else []
+    return len(below) >= _LEAST_ROWS and all(map(_YEAR.fullmatch, below))
 
 
 def _stands_apart(first: Row, rest: list[Row]) -> bool:

@@ -14,6 +14,12 @@ DAY = "([0-9]{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五�
 
 # Many put a space between figures and characters: 2018 年 8 月.
 FULL = re.compile(rf"{ERA}{YEAR} ?年(?!度)(?: ?{MONTH} ?月(?:份| ?{DAY} ?[日号號])?)?")
+REPUBLIC = re.compile(
+    rf"(?:中[华華])?民[国國] ?(元|[0-9]{{1,3}}|[{DIGIT_CHARACTERS}十]{{1,3}}) ?年(?![度代])"
+    rf"(?: ?{MONTH} ?月(?:份| ?{DAY} ?[日号號])?)?"
+)
+_BEFORE_REPUBLIC = 1911
+_LIKELY_OF_REPUBLIC = range(100, 130)  # years with a month, where no era is named
 ISO = re.compile(rf"{ISO_DATE}(?![0-9-])")
 CENTURY = re.compile(
     rf"{ERA}([0-9]{{1,2}}|[一二三四五六七八九十]{{1,3}}) ?世纪"
@@ -42,6 +48,7 @@ def find_dates(text: str) -> list[ValueSpan]:
     for match in YEARS_APART.finditer(text):
         if match[1] < match[2] and text[match.end() : match.end() + 1] not in tuple("0123456789"):
             spans.append((*match.span(), interval(match[1], match[2])))
+    spans += [(*match.span(), _of_republic(match)) for match in REPUBLIC.finditer(text)]
     return [*spans, *_years(text), *((*m.span(), None) for m in UNFINISHED.finditer(text))]
 
 
@@ -65,12 +72,25 @@ def _years(text: str) -> Iterator[ValueSpan]:
             continue
         if not era and month and year < 100:
             continue
-        value = date_value(
-            -year if era.endswith("前") else year,
-            int(read_numeral(month) or 0) if month else None,
-            int(read_numeral(day) or 0) if day else None,
-        )
+        if not era and year in _LIKELY_OF_REPUBLIC:
+            yield *match.span(), None
+            continue
+        value = _date(-year if era.endswith("前") else year, month, day)
         yield match.start(), match.end(), value
+
+
+def _of_republic(match: re.Match[str]) -> Value | None:
+    year, month, day = match.groups()
+    number = read_numeral(year) if "十" in year else year == "元" or _digits(year)
+    return _date(_BEFORE_REPUBLIC + int(number), month, day) if number else None
+
+
+def _date(year: int, month: str | None, day: str | None) -> Value | None:
+    return date_value(
+        year,
+        int(read_numeral(month) or 0) if month else None,
+        int(read_numeral(day) or 0) if day else None,
+    )
 
 
 def _is_year(text: str, match: re.Match[str], year: int) -> bool:

@@ -76,7 +76,7 @@ _EUROPEAN = re.compile(
 _EURO = re.compile("€|EUR|[欧歐]元", re.IGNORECASE)
 _COMMA_AND_PERIOD = str.maketrans(",.", ".,")
 _CODE = re.compile("0[0-9]")
-_NUMERIC = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
+_NUMERIC = re.compile(r"元年|[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
 
 
 def find_values(text: str, language: str) -> list[tuple[int, int, Value]]:

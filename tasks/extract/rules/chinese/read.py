@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from tasks.extract.extracted import Extracted, or_failed
-from tasks.extract.rules.attributes import NO_RELATION, Attribute, find_attributes
+from tasks.extract.extracted import Extracted, Mention, or_failed
+from tasks.extract.rules.attributes import NO_RELATION, Attribute, find_attributes, heading_above
 from tasks.extract.rules.chinese.naming import (
     WEIGHTS,
     TypedName,
@@ -31,10 +31,17 @@ from tasks.extract.rules.chinese.tokens import (
 )
 from tasks.extract.rules.kinds import kind_scores
 from tasks.extract.rules.layout import Record, lay_out
-from tasks.text.chinese_words import segmenter, simplified, tag_of
+from tasks.text.chinese_words import in_traditional, segmenter, simplified, tag_of
 from tasks.text.sentences import without_breaks
 
 LONGEST_LABEL = 12
+_SIGNS = {"CNY": "元", "USD": "$"}
+_OWN_MONEY = {
+    "TWD": re.compile(r"NT\$|[台臺][币幣]|TWD"),
+    "HKD": re.compile(r"HK\$|港[元币幣]|HKD"),
+    "MOP": re.compile(r"葡[币幣]|澳[门門][元币幣]|MOP"),
+}
+_FOREIGN_MONEY = re.compile(r"人民[币幣]|US\$|美[元金]|RMB|CNY|USD")
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
 # First-person words for the organisation that writes, except in quotations.
 WE = re.compile(r"(?:我们公司|我们|本公司|我公司|我司)(?![^“”\n]*”)")
@@ -50,7 +57,23 @@ def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
 
 
 def _facts_of(passage: dict[str, Any]) -> Extracted:
-    return read_passage(passage).extracted
+    extracted = read_passage(passage).extracted
+    extracted.triples = list(_in_own_money(extracted.triples, passage))
+    return extracted
+
+
+def _in_own_money(triples: list[Mention], passage: dict[str, Any]) -> Iterator[Mention]:
+    """Yield the triples; in a traditional text 元 and $ are money that it names, or of no country.
+
+    Taiwan, Hong Kong and Macau write them so.
+    """
+    text = " ".join((passage["title"], passage["headings"], passage["text"]))
+    is_traditional = any(row["unit"] in _SIGNS for row in triples) and in_traditional(text)
+    named = [unit for unit, words in _OWN_MONEY.items() if words.search(text)]
+    for row in triples:
+        sign = _SIGNS.get(row["unit"], "") if is_traditional else ""
+        stated = sign in row["tail"] and not _FOREIGN_MONEY.search(row["tail"])
+        yield {**row, "unit": named[0] if len(named) == 1 else sign} if sign and stated else row
 
 
 def read_passage(row: dict[str, Any]) -> PassageReading:
@@ -108,7 +131,7 @@ def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) 
         return
     owner = not passage.document and record.is_owned
     title = plain_title(row["subject"]) if owner else ""
-    subject, heading = record.subject or title, row["headings"].rsplit(" > ", 1)[-1]
+    subject, heading = record.subject or title, heading_above(row)
     if not subject:
         tags = [tag_of(word)[:1] for word in segmenter().cut(simplified(label))]
         names = tags[:1] not in (["v"], ["c"], ["d"], ["p"]) or tags == ["v", "n"]  # 迁移时间
