@@ -144,8 +144,8 @@ def test_a_quotation_is_located_to_the_character():
 
 def test_a_quotation_with_a_wrong_number_is_found_where_it_stands():
     found = checked("Built in 1787 [1].", [["1", "built in 1787"]], fact("A, b: c"), passage(TEXT))
-    assert found.found == 1 and found.evidence[0].document_id is None  # [1] is what it cites
-    assert found.evidence[-1].document_id == "d"
+    assert (found.found, found.answer, found.unsupported) == (1, "Built in 1787 [1].", [])
+    assert [place.document_id for place in found.evidence] == ["d"]  # which [1] is taken to mean
 
 
 def test_the_numbers_of_the_answer_are_those_of_its_evidence():
@@ -160,6 +160,50 @@ def test_a_mark_names_the_quotation_that_its_claim_is_about():
     quotes = [["1", "built in 1787 by Jonas Wren"], ["1", "ground 12,000 sacks a year"]]
     found = checked("Wren built it [1]. It ground 12,000 sacks a year [1].", quotes)
     assert found.answer == "Wren built it [1]. It ground 12,000 sacks a year [2]."
+
+
+GAUGE = (
+    "The level lies in the range [0, 4]. Values beyond [1, 2] are set to `raw[1]`, as Bell [1998] "
+    "and Ames [2] wrote."
+)
+GAUGES = [["1", "The level lies in the range [0, 4]. Values beyond [1, 2] are set"]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The level lies in the range [0, 4] [1].",
+        "The level lies in the range [0, 4]. Values beyond [1, 2] are set to `raw[1]` [1].",
+        "Bell [1998] wrote so.",
+        "Ames [2] wrote so.",
+        "Use this:\n\n```python\nraw = level[1], level[2]\n```\n",
+        "Call `raw[1]` or ``raw[2]``.",
+    ],
+)
+def test_brackets_that_are_no_citation_stay_as_they_are(answer):
+    found = checked(answer, GAUGES, passage(GAUGE), passage(TEXT, "e"))
+    assert found.answer.replace(" [?]", "") == answer.strip()
+
+
+ONE = "[2]", "[^2]", "[source 2]", "［2］", "【2†source】", "(source 2)", "[[2]](#s2)"
+TWO = "[2, 3]", "[2-3]", "[2]-[3]", "[sources 2 and 3]"
+
+
+@pytest.mark.parametrize("mark", [*ONE, *TWO])
+def test_a_citation_may_have_many_forms(mark):
+    items = passage("Nothing.", "a"), passage(TEXT, "b"), fact("Orby mill, built in: 1787")
+    found = checked(f"Built in 1787 {mark}.", [["2", "built in 1787"]], *items)
+    assert found.answer == f"Built in 1787 [1]{'[2]' if mark in TWO else ''}."
+    assert found.unsupported == [] and found.evidence[0].document_id == "b"
+
+
+def test_numbers_in_a_text_of_notes_are_citations_where_they_are_quoted():
+    notes = passage("The mill was sold in 1850 [2]. It burnt down in 1871 [3].", "n")
+    quotes = [["2", "built in 1787"], ["1", "It burnt down in 1871"]]
+    answer = "It burnt down in 1871 [1]. It was built in 1787 [2]."
+    found = checked(answer, quotes, notes, passage(TEXT, "b"))
+    assert [place.document_id for place in found.evidence] == ["n", "b"]
+    assert (found.answer, found.unsupported) == (answer, [])
 
 
 # -- claims ---------------------------------------------------------------------------------------
@@ -233,6 +277,38 @@ def test_the_parts_of_a_sentence_are_checked_with_their_own_sources():
 
 def test_a_number_without_a_source_is_marked():
     assert checked("1787.", QUOTES).unsupported == ["1787."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It has:\n\n1. Jonas Wren [1]\n2. The river [1]\n3. Sacks [1]",
+        "1) Jonas Wren [1]\n2) **The river** [1]",
+        "**Step 1:** Wren built it [1]. Step 2: the river was diverted [1].",
+        "It has (1) Jonas Wren [1]; (2) the river [1]; and (3) sacks [1].",
+    ],
+)
+def test_the_numbers_of_a_list_are_no_claims(answer):
+    more = [["1", "12,000 sacks a year"], ["1", "the river was diverted"]]
+    assert checked(answer, [*QUOTES, *more]).unsupported == []
+
+
+def test_numbers_that_order_nothing_are_claims():
+    assert checked("It has 2 wheels [1]. 3. It is old [1].", QUOTES).unsupported
+    assert checked("It had two millers [1].", [*QUOTES, ["1", "12,000 sacks"]]).unsupported
+
+
+def test_what_is_quoted_is_counted_where_a_number_is_asked_for():
+    cities = passage("The line calls at Ghent, Turin and Lyon. It also calls at Basel.")
+    each = [["1", name] for name in ("Ghent", "Turin", "Lyon", "Basel")]
+
+    def unsupported(answer: str, quotes: list[list[str]], question: str) -> list[str]:
+        return checked(answer, quotes, cities, question=question).unsupported
+
+    asked = "How many cities does the line call at?"
+    assert unsupported("Three [1].", [["1", "Ghent, Turin and Lyon"]], asked) == []
+    assert unsupported("Four [1].", each, asked) == []
+    assert unsupported("Five [1].", each, asked) and unsupported("Four [1].", each, "Where?")
 
 
 def test_chinese_claims():
