@@ -26,7 +26,13 @@ TEXT = (
 ZH = "奥比磨坊建于1787年，由约翰·雷恩建造。1911年3月河流改道以后停用。"
 
 
-def passage(text: str, document: str = "d", start: int = 100, title: str = "Mills") -> Item:
+def passage(
+    text: str,
+    document: str = "d",
+    start: int = 100,
+    title: str = "Mills",
+    row: int | None = None,
+) -> Item:
     evidence = Evidence(
         text=text,
         kind="passage",
@@ -36,7 +42,7 @@ def passage(text: str, document: str = "d", start: int = 100, title: str = "Mill
         span_end=start + len(text),
         score=1,
     )
-    return Item(text, evidence, "text", title, ((0, start),))
+    return Item(text, evidence, "text", title, ((0, start),), row=row)
 
 
 def fact(text: str) -> Item:
@@ -99,17 +105,17 @@ def test_a_text_cannot_pass_for_a_part_of_the_prompt(label):
 
 
 def test_of_joined_passages_only_the_new_ones_are_added():
-    first, second, third = (passage(f"Part {n}.", start=8 * n) for n in range(3))
+    first, second, third = (passage(f"Part {n}.", start=8 * n, row=n) for n in range(3))
     context = Context()
     context.add([second], 1_000)
-    context.add(joined([first, second, third]), 1_000)
+    context.add([first, second, third], 1_000)
     assert [item.text for item in context.items] == ["Part 1.", "Part 0.", "Part 2."]
     assert [item.evidence.span_start for item in context.items] == [8, 0, 16]
 
 
 def test_passages_that_follow_each_other_are_one_item():
-    first, second = passage("One two.", start=0), passage("Three four.", start=10)
-    far = passage("Far away.", start=500)
+    first, second = passage("One two.", start=0, row=7), passage("Three four.", start=10, row=8)
+    far = passage("Far away.", start=500, row=30)
     [whole, other] = joined([second, far, first])
     assert whole.text == "One two.\nThree four." and other.text == "Far away."
     start = whole.text.index("Three")
@@ -117,12 +123,31 @@ def test_passages_that_follow_each_other_are_one_item():
     assert (place.text, place.span_start, place.span_end) == ("Three", 10, 15)
 
 
+def test_passages_of_a_nested_list_are_one_item_though_it_is_indented():
+    lead, item = passage("Bring:", start=0, row=4), passage("1. a towel", start=14, row=5)
+    other = passage("2. a hat", start=30, row=7)  # a passage lies between
+    context = Context()
+    context.add([item, other, lead], 1_000)
+    assert [one.text for one in context.items] == ["Bring:\n1. a towel", "2. a hat"]
+
+
+def test_of_neighbours_that_do_not_fit_together_the_best_stay():
+    day = "The keeper wrote that the wind had turned again and that nobody came. "
+    log = [passage(day * 9 + f"{n}.", start=1_000 * n, row=n) for n in range(30)]
+    best_first = sorted(log, key=lambda item: abs(item.row - 17))
+    context = Context()
+    taken = context.add(best_first, 1_000)
+    [shown] = context.items
+    assert " 17." in shown.text and taken <= 1_000 and context.dropped["no room"] > 20
+    assert shown.tokens == pytest.approx(taken, abs=10)
+
+
 @given(st.lists(st.tuples(st.text("ab .", min_size=1, max_size=9), st.integers(0, 3)), max_size=8))
 def test_every_character_of_joined_passages_keeps_its_place(pieces):
     document, items, at = "", [], 0
-    for text, gap in pieces:
+    for row, (text, gap) in enumerate(pieces):
         document += "\n" * gap + text
-        items.append(passage(text, start=at + gap))
+        items.append(passage(text, start=at + gap, row=row))
         at += gap + len(text)
     for item in joined(items):
         for place, character in enumerate(item.text):

@@ -59,8 +59,11 @@ def is_about_the_corpus(question: Question) -> bool:
     It asks for main themes, or it has no words but those that ask for themes, a summary or the
     documents.
     """
-    if _MAIN_THEMES.search(question.text):
-        return True
+    return bool(_MAIN_THEMES.search(question.text)) or asks_nothing_else(question)
+
+
+def asks_nothing_else(question: Question) -> bool:
+    """Return whether a question has no words but those that ask what documents are about."""
     if question.is_chinese:
         asking = _CHINESE_BESIDE.sub("", question.text)
         rest = _CHINESE_ASKING.sub("", asking)
