@@ -245,6 +245,7 @@ QUOTES = [["1", "The mill at Orby was built in 1787 by Jonas Wren."]]
         "It stopped on March 3, 1911 [1].",
         "It stopped in 1911 [1].",
         "Built 1787 [1]; stopped 1911 [1].",
+        "Yes [1].",
     ],
 )
 def test_a_claim_with_its_numbers_and_names_is_borne_out(claim):
