@@ -143,12 +143,13 @@ def test_documents_of_one_title_are_told_apart_by_their_files(tmp_path, scripted
         "plan-2021.md": "# Plan\n\nThe weir at Lund is painted green.\n",
         "plan-2022.md": "# Plan\n\nThe weir at Lund is painted blue.\n",
         "staff.md": "# Staff\n\nThe painter of the weir at Lund is Ulla Stern.\n",
+        "rule.md": "---\ntitle: Rule 7\nsubtitle: Weirs\n---\n\n# Paint\n\nNo weir is red.\n",
     }
     refresh(home, [str(write_texts(tmp_path / "texts", texts))], PLAIN)
     scripted(NO)
     ask(home, "Which colour has the weir at Lund?")
     assert "Plan, plan-2021.md\nThe weir" in prompts[0] and "Plan, plan-2022.md\n" in prompts[0]
-    assert "] Staff\nThe painter" in prompts[0]
+    assert "] Staff\nThe painter" in prompts[0] and "Rule 7: Weirs > Paint\n" in prompts[0]
 
 
 def test_a_list_comes_with_what_leads_into_it(tmp_path, scripted, prompts):

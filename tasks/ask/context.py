@@ -13,7 +13,7 @@ from schemas.answers import Evidence, Route
 from tasks.models.tokens import estimate_tokens
 from tasks.programs.messages import one_line
 
-LONGEST_TITLE = 120  # characters of the line above an item's text
+LONGEST_TITLE = 160  # characters of the line above an item's text
 LONGEST_ITEM = 6_000  # characters
 # Begins another item, or a part of the prompt (`tasks/models/prompts/cited.md`).
 _LIKE_PROMPT = re.compile(

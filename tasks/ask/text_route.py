@@ -1,7 +1,7 @@
 """Answers from an edition's passages and themes; these and notes as items of a context."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -91,15 +91,10 @@ class TextRoute(AnswerRoute):
             {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
         )
         shown = [hit for hit in hits if not self._withheld(documents[hit.fields["document_id"]])]
-        bearers = Counter(title for title, _ in {_named_document(hit) for hit in shown})
-        passages = [
-            _passage(
-                hit,
-                documents[hit.fields["document_id"]],
-                is_ambiguous=bearers[hit.fields["title"]] > 1,
-            )
-            for hit in shown
-        ]
+        bearers = Counter(
+            documents[one].named for one in {hit.fields["document_id"] for hit in shown}
+        )
+        passages = [_passage(hit, documents[hit.fields["document_id"]], bearers) for hit in shown]
         worded = [
             _note(hit, documents.get(hit.fields["document_id"]))
             for hit in notes
@@ -191,18 +186,15 @@ def _is_near(note: Hit) -> bool:
     return note.cosine >= NOTE_ALIKE if note.cosine else note.has_word
 
 
-def _named_document(hit: Hit) -> tuple[str, str]:
-    return hit.fields["title"], hit.fields["document_id"]
-
-
-def _passage(hit: Hit, document: DocumentFacts, *, is_ambiguous: bool) -> Item:
+def _passage(hit: Hit, document: DocumentFacts, bearers: Mapping[str, int]) -> Item:
     """Return a passage below its title, headings, date and, if others have the title, its file."""
     fields = hit.fields
     date = f" ({document.date[:_DAY]})" if document.date else ""
     title, headings = fields["title"] or "", fields["headings"] or ""
     repeats = headings == title or headings.startswith(f"{title} > ")
-    above = headings if repeats else " > ".join(filter(None, (title, headings)))
-    file = f", {document.uri}" if is_ambiguous else ""
+    inner = headings[len(title) :].removeprefix(" > ") if repeats else headings
+    above = " > ".join(filter(None, (document.named, inner)))
+    file = f", {document.uri}" if bearers[document.named] > 1 else ""
     evidence = _evidence("passage", hit, document)
     starts = ((0, fields["span_start"]),)
     return Item(fields["text"], evidence, "text", f"{above}{date}{file}", starts, row=hit.row)
