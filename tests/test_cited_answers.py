@@ -1,5 +1,6 @@
 """Answers with citations: one numbered context, quotations located, claims borne out or marked."""
 
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from schemas.settings import AskSettings, EngineSettings, ModelSettings, Setting
 from tasks.ask.asker import Asker
 from tasks.ask.context import Context, Item, joined
 from tasks.ask.keep_answers import record_answers
+from tasks.ask.marks import numbered_brackets, without_ordinals
 from tasks.ask.verification import UNSUPPORTED, Checked, Verification
 from tasks.models.prompts.replies import CitedAnswer
 from tasks.text.question import analyse
@@ -347,6 +349,15 @@ def test_chinese_claims():
 def test_no_answer_breaks_the_check(answer):
     found = checked(answer, [["x", ""], ["1", answer]])
     assert found.found <= found.quoted == 2
+
+
+@pytest.mark.parametrize("unit", [" ", "\n", "`", "[1,", "[1 - ", "1. ", "```\n", "(source ", "[ "])
+def test_a_hostile_answer_is_checked_quickly(unit):
+    began = time.perf_counter()
+    answer = unit * (18_000 // len(unit))
+    assert all(mark.numbers for mark in numbered_brackets(answer))
+    assert len(without_ordinals(answer)) == len(answer)
+    assert time.perf_counter() - began < 1
 
 
 # -- what an answer may cost ----------------------------------------------------------------------

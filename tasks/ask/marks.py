@@ -9,17 +9,17 @@ _DASH = r"\s*\]?[–—~-]\[?\s*"
 _NUMBERS = rf"(\d{{1,4}}(?:(?:\s*(?:[,，、;；&]|and|和)\s*|{_DASH})\d{{1,4}})*)"
 # [2], [2, 3], [2-4], [2]-[4], [^2], [source 2], [[2]](#s2), ［2］, 【2†source】; not (2).
 BRACKET = re.compile(
-    rf"\s*(?:[\[［【]{{1,2}}\s*(?:{_LABEL}|\^)?{_NUMBERS}(?:(?::\d+)?†[^\]］】\n]{{0,40}})?"
+    rf"(?<!\s)\s*+(?:[\[［【]{{1,2}}\s*(?:{_LABEL}|\^)?{_NUMBERS}(?:(?::\d+)?†[^\]］】\n]{{0,40}})?"
     rf"\s*[\]］】]{{1,2}}(?:\((?:#|https?:)[^()\s]{{0,200}}\))?|[(（]\s*{_LABEL}{_NUMBERS}\s*[)）])",
     re.IGNORECASE,
 )
 _RANGE = re.compile(rf"(\d+)(?:{_DASH}(\d+))?")
 LONGEST_RANGE = 20  # sources that one mark cites
 FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_INLINE = re.compile(r"(?<!`)(`++)[^\n]*?(?<!`)\1(?!`)")
 _ORDINAL = re.compile(
-    r"(?:^|(?<=[\n;；:：,，.。!?！？\]］】]))[^\S\n]*[-*_#> ]*(?:(?:step|stage|point|步骤|第)\s*)?"
-    r"(\d{1,2})(?:[.)）、．:：步](?=[^\d\n])|[*_]+[.):：])|[(（](\d{1,2})[)）]",
+    r"(?:^|(?<=[\n;；:：,，.。!?！？\]］】]))[^\S\n]*+[-*_#> ]*+"
+    r"(?:(?:step|stage|point|步骤|第)\s*+)?(\d{1,2})(?:[.)）、．:：步](?=[^\d\n])|[*_]+[.):：])|[(（](\d{1,2})[)）]",
     re.IGNORECASE,
 )
 
