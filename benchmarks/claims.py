@@ -19,7 +19,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.command import parser_of, report, run_command
 from tasks.ask.context import Context
-from tasks.ask.verification import MARK, Verification
+from tasks.ask.marks import BRACKET
+from tasks.ask.verification import Verification
 from tasks.models.entailment.entailment import SUPPORT, shipped_entailment
 from tasks.models.prompts.replies import CitedAnswer
 from tasks.text.question import analyse
@@ -56,7 +57,7 @@ def _outcomes(path: Path) -> Iterator[Outcome]:
             question = analyse(claim.get("question", row["question"]))
             checked = Verification(reply, context, question).checked()
             quoted = "\n".join(words for _, words in claim["quotes"])
-            words = MARK.sub("", claim["claim"])
+            words = BRACKET.sub("", claim["claim"])
             marked = bool(checked.unsupported)
             yield Outcome(words, row["language"], claim["borne_out"], marked, quoted)
 

@@ -262,6 +262,9 @@ def test_replies_that_could_not_be_used_are_told(home, model, monkeypatch):
         assert open_asker.answer("Who was Ada Lovelace?").answer is None
         [warning] = open_asker.warnings
     assert "no usable reply to 2 of the requests (refused: the model refused)" in warning
+    with asker(home, model) as open_asker:
+        open_asker.answer_all(["Where was Ada Lovelace born?"] * 2)
+        assert "The embedded reader answered 2 of 2 questions instead." in open_asker.warnings[0]
 
 
 def test_a_model_that_answers_alone_is_shown_the_choices(home, model, monkeypatch):

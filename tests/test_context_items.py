@@ -1,12 +1,15 @@
 """What a model is shown about a question, and what becomes of its replies, scripted here."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flows.commands.ask import answer_in_words
 from schemas.answers import Answer
+from schemas.knowledge import Theme
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions, Turn
@@ -122,6 +125,46 @@ def test_sensitive_documents_are_shown_to_no_endpoint_that_may_not_see_them(
         assert "Ulla Stern" in systems[-1]
 
 
+def test_what_all_documents_are_about_is_asked_of_their_themes_alone(tmp_path, scripted, prompts):
+    home = Home(tmp_path / "home")
+    told = "The {} met the mayor. The {} sang. This report lists the main documents of the {}."
+    kinds = ("choir", "rowing club", "bakery")
+    texts = {f"{kind}.md": f"# {kind}\n\n{told.replace('{}', kind)}\n" for kind in kinds}
+    refresh(home, [str(write_texts(tmp_path / "texts", texts))], PLAIN)
+    scripted(NO)
+    ask(home, "What are the main documents about?")
+    numbers = re.findall(r"^\[(\d+)\] ", prompts[0], re.M)
+    assert len(numbers) == home.require_edition().rows(Theme) > 0
+
+
+def test_documents_of_one_title_are_told_apart_by_their_files(tmp_path, scripted, prompts):
+    home = Home(tmp_path / "home")
+    texts = {
+        "plan-2021.md": "# Plan\n\nThe weir at Lund is painted green.\n",
+        "plan-2022.md": "# Plan\n\nThe weir at Lund is painted blue.\n",
+        "staff.md": "# Staff\n\nThe painter of the weir at Lund is Ulla Stern.\n",
+        "rule.md": "---\ntitle: Rule 7\nsubtitle: Weirs\n---\n\n# Paint\n\nNo weir is red.\n",
+    }
+    refresh(home, [str(write_texts(tmp_path / "texts", texts))], PLAIN)
+    scripted(NO)
+    ask(home, "Which colour has the weir at Lund?")
+    assert "Plan, plan-2021.md\nThe weir" in prompts[0] and "Plan, plan-2022.md\n" in prompts[0]
+    assert "] Staff\nThe painter" in prompts[0] and "Rule 7: Weirs > Paint\n" in prompts[0]
+
+
+def test_a_list_comes_with_what_leads_into_it(tmp_path, scripted, prompts):
+    home = Home(tmp_path / "home")
+    crates = " ".join(f"The crane of quay {n} lifts crates of herring." for n in range(9))
+    goods = "geese, ducks and whatever else may fly, bite, burn or cackle at night; " * 9
+    texts = {f"sale{n}.md": f"# Geese {n}\n\nGeese come aboard ship {n}.\n" for n in range(4)}
+    texts |= {f"hens{n}.md": f"# Hens {n}\n\nHens come to farm {n}.\n" for n in range(30)}
+    texts["rules.md"] = f"# Rules\n\n{crates} It is forbidden to bring:\n\n1. {goods}\n"
+    refresh(home, [str(write_texts(tmp_path / "texts", texts))], PLAIN)
+    scripted(NO)
+    ask(home, "When do geese come aboard?")
+    assert "It is forbidden to bring:\n1. geese" in prompts[0]
+
+
 # -- what becomes of replies ----------------------------------------------------------------------
 
 
@@ -130,6 +173,8 @@ def test_no_is_final_though_the_embedded_reader_would_answer(home, scripted, pro
     answer = ask(home, "Where was Ada Lovelace born?")
     assert (answer.answer, answer.found, answer.remark) == (None, "no", "Nothing about her.")
     assert len(prompts) == 1 and answer.evidence
+    shown = [line for line in answer_in_words(answer) if isinstance(line, str)]
+    assert "The nearest passages:" in shown and not any("[1]" in line for line in shown)
     assert ask(home, "Where was Ada Lovelace born?", PLAIN).answer == "London"
 
 

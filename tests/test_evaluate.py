@@ -17,6 +17,8 @@ from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from tasks.import_graph import list_graphs
+from tasks.models.call import RawReply
+from tasks.models.endpoint import Endpoint
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 from tests.current_edition import current
@@ -260,6 +262,26 @@ def test_with_a_model_its_own_calls_are_measured(own_home, tmp_path, monkeypatch
         purposes = {call.purpose for call in endpoint.calls}
     assert system.name == f"{route} m-{route}"
     assert purposes == expected and "mathematician" in prediction.answers[0]
+
+
+def test_answers_of_the_embedded_reader_are_not_taken_for_the_models(
+    own_home, tmp_path, monkeypatch
+):
+    async def confused(*_: object) -> RawReply:
+        return RawReply("I know this one.")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setattr(Endpoint, "send", confused)
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"question": "Where was Ada Lovelace born?", "answers": ["London"]}')
+    model = ModelSettings(name="m", base_url="http://127.0.0.1:9/v1")
+    settings = Settings(engine=EngineSettings(engine="openai", encoder="none", model=model))
+    told: list[str] = []
+    place = Home(own_home), questions, "jsonl", system_for("auto", settings, Home(own_home))
+    how = Measurement(learn=False, baselines=())
+    result = evaluate(*place, settings, how, warn=told.append)
+    assert result["stages"]["model"] == 0
+    assert [line for line in told if "embedded reader answered 1 of 1 question instead" in line]
 
 
 def test_answer_writes_an_object_a_line(own_home, tmp_path, almanac):

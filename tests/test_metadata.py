@@ -73,6 +73,8 @@ The tide is high.
           "tags": ["sea", "moon"], "version": "1.10"}),
         (TOML, "Tides",
          {"author": "Ada Lovelace", "date": "2021-02-03T04:05:06+00:00", "tags": ["sea"]}),
+        ("---\ntitle: Tides\nrevdate: 4 May 2020 by the board\n---\nThe tide is high.\n", "Tides",
+         {"modified": "2020-05-04"}),
         (BROKEN, "Tides: ebb: flow", {"author": "Ada & *Bob", "date": "2020-03-03"}),
         (MAIL, "Tides and ebbs",
          {"author": "Ada Lovelace", "date": "2021-01-05T10:00:00+01:00", "to": "bob@x.org"}),

@@ -14,6 +14,7 @@ from tasks.models.prompts import PURPOSES, Prompt, examples, load_prompt, prompt
 from tasks.models.prompts.replies import (
     AnswerReply,
     Choice,
+    CitedAnswer,
     EntityReply,
     Extraction,
     Program,
@@ -221,6 +222,35 @@ def test_a_reply_may_omit_what_nobody_reads(kind, reply):
 def test_what_was_promised_may_not_be_omitted(kind, reply):
     with pytest.raises(BadReply):
         parse_reply(orjson.dumps(reply).decode(), kind)
+
+
+CITED = {"quotes": [["2", "built in 1787"]], "found": "yes", "answer": "In 1787 [2]."}
+
+
+@pytest.mark.parametrize(
+    "habits",
+    [
+        {"quotes": [{"source": 2, "words": "built in 1787"}]},
+        {"quotes": [{"number": 2, "quote": "built in 1787"}]},
+        {"quotes": [{"text": "built in 1787", "id": "[2]"}]},
+        {"quotes": [{"source": 2, "quote": "built in 1787"}]},
+        {"quotes": [{"source": 2, "words": "built in 1787", "page": 3}]},
+        {"quotes": [["source 2", "built in 1787"]]},
+        {"found": "Yes"},
+        {"found": True},
+        {"found": " YES ", "compute": False},
+        {"values": None, "search": ""},
+    ],
+)
+def test_habits_of_models_do_not_spoil_a_cited_answer(habits):
+    written = orjson.dumps({**CITED, **habits}).decode()
+    assert parse_reply(written, CitedAnswer) == CitedAnswer.model_validate(CITED)
+
+
+def test_values_without_a_sentence_are_the_answer():
+    given = {**CITED, "values": "1787", "answer": None}
+    assert CitedAnswer.model_validate(given).answer == "1787 [2]"
+    assert CitedAnswer.model_validate({**given, "found": "no"}).answer == ""
 
 
 # --- the extraction prompt ---------------------------------------------------------------

@@ -39,6 +39,8 @@ TAKEN = [
     '{"a": 1}\n\nLet me know if you need more.',
     '<think>The text says {much} [1].</think>\n{"a": 1}',
     'The text says {much} [1].</think>\n{"a": 1}',
+    'As [2] and [3] say:\n\n{"a": 1}\n\nSee also [4].',
+    f'{"First I look at each of the sources. " * 40}\n\n{{"a": 1}}',
     '{"a": 1.0e0}',
     '{"\\u0061": 1}',
 ]
@@ -103,11 +105,18 @@ def test_invalid_json_is_not_mended(inside):
         '{"a": 1}\n{"b": 2}', '{"a": 1, "a": 2}', '{"a": {"b": 1, "b": 1}}', "{'a': 1}", "{}}",
         "{{}",
         'data: {"choices": []}\n\ndata: [DONE]\n\n', "<html></html>", "the " * 1000,
-        "prose " * 100 + '{"a": 1}',
+        'Here: [{"a": 1}, {"b": 2}]', 'Here:\n[\n{"a": 1}\n]',
     ],
 )  # fmt: skip
 def test_what_is_not_one_object_is_refused(text):
     assert outcome_of(text) is Outcome.INVALID
+
+
+def test_the_example_of_a_prompt_that_is_repeated_is_no_reply():
+    prompt = f'{"Reply as one JSON object, as here. " * 20}Reply: {{"a": 1}}'
+    with pytest.raises(BadReply, match="repeats"):
+        parse_object(prompt, prompt)
+    assert parse_object('Sure: {"a": 1}', prompt) == {"a": 1}
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\ufeff", "<think>hm</think>"])

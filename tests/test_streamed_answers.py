@@ -44,6 +44,16 @@ def test_wherever_a_reply_is_cut_its_answer_is_passed_on(cuts):
     assert "".join(streamed(pieces)) == ANSWER.replace("[2]", "[1]")
 
 
+@given(st.lists(st.integers(1, 400), max_size=30))
+def test_what_is_no_citation_is_passed_on_wherever_a_reply_is_cut(cuts):
+    answer = "At [0, 3], `a[2]` [source 2].\n\n```\nb[2]\n```\nBuilt in 1787【2†source】 (see c)."
+    reply = json.dumps({"quotes": [["2", "built in 1787"]], "found": "yes", "answer": answer})
+    places = [0, *sorted({cut for cut in cuts if cut < len(reply)}), len(reply)]
+    pieces = [reply[a:b] for a, b in zip(places, places[1:], strict=False)]
+    shown = answer.replace("[source 2]", "[1]").replace("【2†source】", "[1]")
+    assert "".join(streamed(pieces)) == shown
+
+
 def test_text_arrives_before_the_end():
     cut = REPLY.index("So say")
     assert "".join(streamed([REPLY[:cut]])).startswith('It was built in "1787" [1].')

@@ -328,9 +328,9 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
     """
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
     yield _words(answer) + sure
-    if answer.evidence and not (answer.answer or answer.remark):
+    cited = answer.found is not None and bool(answer.answer or "[1]" in (answer.remark or ""))
+    if answer.evidence and not (answer.answer or cited):
         yield "The nearest passages:"
-    cited = answer.found is not None and bool(answer.answer or answer.remark)
     shown = answer.evidence if explain or cited else answer.evidence[:SHOWN_EVIDENCE]
     for number, evidence in enumerate(shown, 1):
         mark = f"[{number}] " if cited else ""

@@ -119,6 +119,11 @@ def answer_of(
     return answer.model_copy(update={"namesakes": namesakes})
 
 
+def is_by_model(answer: Answer) -> bool:
+    """Return whether a model answered, from sources or, where the gate chose it, by itself."""
+    return answer.found is not None or (answer.gating is not None and not answer.gating.retrieve)
+
+
 def _program(results: Sequence[RouteResult]) -> str | None:
     """Return the program that led to the answer; without an answer, the first that was tried."""
     tried: list[Attempt] = [attempt for result in results for attempt in result.tried]

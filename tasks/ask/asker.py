@@ -13,6 +13,7 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import Expert, PathPolicy, TaskGate
 from schemas.settings import Settings, changed_settings
+from tasks.ask.answer import is_by_model
 from tasks.ask.parts import PARTS, LearnedQuery, Part, check_parts, load_learned_query, reader_name
 from tasks.ask.query import Means, Query, answer_questions
 from tasks.ask.route import (
@@ -103,6 +104,7 @@ class Asker:
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
         self._unserved: list[str] = []
+        self._asked = self._unread = 0  # questions; those of them that the model did not answer
         self._open = ExitStack()
 
     def __enter__(self) -> "Asker":
@@ -203,7 +205,10 @@ class Asker:
                 {} if "trust" in options.without else self._learned.trusts,
                 mapped,
             )
-            return answer_questions(means, queries)
+            answers = answer_questions(means, queries)
+        self._asked += len(answers)
+        self._unread += sum(not is_by_model(answer) for answer in answers) if self.reads else 0
+        return answers
 
     def gate_scores(
         self, questions: Sequence[str], hints: Sequence[QuestionHints]
@@ -267,10 +272,16 @@ class Asker:
         if not given_up:
             return []
         [(reason, _)] = given_up.most_common(1)
+        instead = f"The embedded reader answered {self._unread} of {self._asked} questions instead."
         return [
             f"The model gave no usable reply to {given_up.total()} of the requests ({reason}). "
-            "The table model_calls lists them."
+            f"The table model_calls lists them.{f' {instead}' if self._unread else ''}"
         ]
+
+    @property
+    def reads(self) -> bool:
+        """Whether a model reads what answers are given from."""
+        return self._reader is not None
 
     @contextmanager
     def _workers(self) -> Iterator[Callable[..., Iterable[Any]]]:

@@ -55,13 +55,15 @@ class Source:
     """What a claim cites: `text`, of which the sentences in `quoted` are quoted.
 
     `named` is where its names may stand: all that its sentence cites, since a later part of a
-    sentence says "she". What the question takes for granted is no news.
+    sentence says "she". What the question takes for granted is no news. `counted` are the numbers
+    that its quotations give where the question asks for one.
     """
 
     text: str
     quoted: str
     named: str
     given: str
+    counted: frozenset[float] = frozenset()
 
     def bears_out(self, claim: str) -> bool:
         """Return whether a claim's numbers, names and words agree with those of the source."""
@@ -89,6 +91,7 @@ class Source:
         ]
         known = [value.number for _, _, value in wanted if value.number and value not in unknown]
         reckoned = {abs(one - other) for one, other in combinations(known, 2)} | {sum(known)}
+        reckoned |= self.counted
         if not all(value.number in reckoned or _counts(claim, value) for value in unknown):
             return False
         loose = (
@@ -129,6 +132,8 @@ class Source:
         A clause with a number shares that; one about the sources themselves has words of its own.
         """
         known = f"{self.text}\n{self.given}"
+        for start, end, _ in reversed(find_values(claim, language_of(claim))):
+            claim = f"{claim[:start]}0{claim[end:]}"  # "three" as well as 3
         clauses = [one for one in CLAUSE_ENDS.split(claim) if not _PLAIN_NUMBER.search(one)]
         if not clauses or _OF_SOURCES.search(claim):
             return True
@@ -188,7 +193,12 @@ def _days(value: Value) -> set[str]:
 def _counts(claim: str, value: Value) -> bool:
     """Return whether a number counts what the claim lists itself: "two cities: Ghent and Turin"."""
     _, colon, members = claim.partition("：" if "：" in claim else ":")
-    return bool(colon) and value.number == len(_MEMBERS.split(members))
+    return bool(colon) and value.number == count_of(members)
+
+
+def count_of(members: str) -> int:
+    """Return how many things a text lists: 3 in "Ghent, Turin and Lyon"."""
+    return len(list(filter(str.strip, _MEMBERS.split(members))))
 
 
 def _on_24_hours(text: str) -> str:

@@ -62,11 +62,13 @@ def is_about_the_corpus(question: Question) -> bool:
     It asks for main themes, or it has no words but those that ask for themes, a summary or the
     documents.
     """
-    text = simplified(question.text)
-    if _MAIN_THEMES.search(text):
-        return True
+    return bool(_MAIN_THEMES.search(simplified(question.text))) or asks_nothing_else(question)
+
+
+def asks_nothing_else(question: Question) -> bool:
+    """Return whether a question has no words but those that ask what documents are about."""
     if question.is_chinese:
-        asking = _CHINESE_BESIDE.sub("", text)
+        asking = _CHINESE_BESIDE.sub("", simplified(question.text))
         rest = _CHINESE_ASKING.sub("", asking)
         return rest != asking and re.search(r"\w", rest) is None
     words = set(question.content_words.lower().split())

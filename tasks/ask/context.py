@@ -6,14 +6,14 @@ shown twice, and each can be cited to the character.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemas.answers import Evidence, Route
 from tasks.models.tokens import estimate_tokens
 from tasks.programs.messages import one_line
 
-LONGEST_TITLE = 120  # characters of the line above an item's text
+LONGEST_TITLE = 160  # characters of the line above an item's text
 LONGEST_ITEM = 6_000  # characters
 # Begins another item, or a part of the prompt (`tasks/models/prompts/cited.md`).
 _LIKE_PROMPT = re.compile(
@@ -29,7 +29,8 @@ class Item:
 
     `title` says where the text stands: title, headings and date. `starts` are pairs of a place in
     the text and the character of the document that stands there, in order; a text that is no part
-    of a document has none. A text that sums up several facts is `stated_by` the evidence of each.
+    of a document has none, and no `row` among all passages. A text that sums up several facts is
+    `stated_by` the evidence of each.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Item:
     title: str = ""
     starts: tuple[tuple[int, int], ...] = ()
     stated_by: tuple[Evidence, ...] = ()
+    row: int | None = None
 
     @property
     def tokens(self) -> int:
@@ -51,22 +53,6 @@ class Item:
         words = self.text[start:end]
         places = {"span_start": self._place(start), "span_end": self._place(end - 1) + 1}
         return self.evidence.model_copy(update={"text": words, **places})
-
-    @property
-    def parts(self) -> list["Item"]:
-        """The passages that it joins; itself if it is no joined one."""
-        if len(self.starts) < 2:
-            return [self]
-        ends = [at - 1 for at, _ in self.starts[1:]] + [len(self.text)]
-        return [
-            replace(
-                self,
-                text=self.text[at:end],
-                evidence=self.cited(at, end),
-                starts=((0, place),),
-            )
-            for (at, place), end in zip(self.starts, ends, strict=True)
-        ]
 
     def _place(self, character: int) -> int:
         """Return the place in the document of a character of the text."""
@@ -106,11 +92,11 @@ def _start(item: Item) -> int:
 
 
 def _follows(first: Item, second: Item) -> bool:
-    """Return whether nothing but white space lies between two passages of one section."""
-    one, other = first.evidence, second.evidence
-    if not (first.starts and second.starts) or one.document_id != other.document_id:
+    """Return whether two passages are neighbours within one section."""
+    if first.row is None or second.row != first.row + 1:
         return False
-    return first.title == second.title and 0 <= _start(second) - (one.span_end or 0) <= 2
+    same_document = first.evidence.document_id == second.evidence.document_id
+    return same_document and first.title == second.title
 
 
 def _as_one(group: Sequence[Item]) -> Item:
@@ -139,32 +125,25 @@ class Context:
     def add(self, items: Iterable[Item], room: int) -> int:
         """Append items that are new, in order, as long as there is room; return the tokens taken.
 
-        An item that does not fit is left out, and shorter ones after it are still taken.
+        An item that does not fit is left out, and shorter ones after it are still taken. Passages
+        that follow each other become one item.
         """
         taken = 0
-        for item in self._new_parts(items):
+        new: list[Item] = []
+        for item in items:
             if not item.text.strip():
                 continue
-            if self._knows(item):
+            is_joined = any(_follows(item, one) or _follows(one, item) for one in new)
+            tokens = estimate_tokens(item.text) if is_joined else item.tokens
+            if any(other.text == item.text or other.covers(item) for other in (*self.items, *new)):
                 self.dropped["known already"] += 1
-            elif len(item.text) > LONGEST_ITEM or taken + item.tokens > room:
+            elif len(item.text) > LONGEST_ITEM or taken + tokens > room:
                 self.dropped["no room"] += 1
             else:
-                self.items.append(item)
-                taken += item.tokens
+                new.append(item)
+                taken += tokens
+        self.items += joined(new)
         return taken
-
-    def _knows(self, item: Item) -> bool:
-        return any(other.text == item.text or other.covers(item) for other in self.items)
-
-    def _new_parts(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items; of joined passages those that are known already are left out."""
-        for item in items:
-            known = [part for part in item.parts if self._knows(part)] if self.items else []
-            if not known or len(known) == len(item.parts):
-                yield item
-            else:
-                yield from joined([part for part in item.parts if part not in known])
 
     def __getitem__(self, number: int) -> Item | None:
         """Return the item with a number, None if there is none."""

@@ -25,7 +25,7 @@ CLAUSE_ENDS = re.compile(
     r"(?<!\d)[,:]|[;()，；：（）。|\n]|\b(?:and|but|because|as|since|which|while|so)\b"
     "|因为|由于|否则|[并而]"
 )
-_EMPTY = frozenset(map(stem, FUNCTION_WORDS | PREPOSITIONS | NEGATIONS)) | STOP_WORDS
+_EMPTY = frozenset(map(stem, FUNCTION_WORDS | PREPOSITIONS | NEGATIONS | {"yes"})) | STOP_WORDS
 
 _NO_NEGATION = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno (?:fewer|less|more|later|longer)\b"

@@ -39,6 +39,12 @@ class DocumentFacts:
     sensitive: bool
     page_starts: Sequence[int] = ()
     remembered: str | None = None
+    subtitle: str = ""
+
+    @property
+    def named(self) -> str:
+        """Its title and subtitle: `Policy 14: Travel` where the one alone says little."""
+        return ": ".join(filter(None, (self.title, self.subtitle)))
 
     def page(self, start: int | None) -> int | None:
         """Return the page on which a character stands; None in a text without pages."""
@@ -81,7 +87,7 @@ class Documents:
             rows = [row for row in rows if row["document_id"] in self._listed]
         facts = map(_facts, rows)
         named = {
-            (one.title or one.uri, one.date) for one in facts if not (open_only and one.sensitive)
+            (one.named or one.uri, one.date) for one in facts if not (open_only and one.sensitive)
         }
         return sorted(named, key=lambda pair: (pair[1] or "", pair[0]))
 
@@ -113,4 +119,5 @@ def _facts(row: dict[str, Any]) -> DocumentFacts:
         row.get("sensitivity") == SENSITIVE,
         row.get("page_starts") or (),
         remembered_on(row["source"], row["read_at"]),
+        metadata.get("subtitle") or "",
     )

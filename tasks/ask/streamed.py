@@ -11,7 +11,11 @@ from tasks.models.prompts.replies import CitedAnswer
 
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
 _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
-_HELD = re.compile(r"[\[【][^\]】]{0,20}\Z|\\(?:u[0-9a-fA-F]{0,3})?\Z|\s+\Z")
+# What the next piece may make a citation, an escape, or code.
+_HELD = re.compile(
+    r"(?:(?:\s|\\n)*(?:[\[［【(（][^\]］】)）]{0,60}[\]］】)）]{0,2}|`+[^`]*|`+[^`]+`+))+\Z"
+    r"|\\(?:u[0-9a-fA-F]{0,3})?\Z|(?:\s|\\n)+\Z"
+)
 _CLOSE = re.compile(r'(?<!\\)(?:\\\\)*"')
 
 

@@ -1,14 +1,20 @@
 """Answers from an edition's passages and themes; these and notes as items of a context."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
 from schemas.answers import Evidence
 from schemas.documents import Passage
 from schemas.knowledge import CORPUS
-from tasks.ask.broad_questions import is_about_the_corpus, sides_of, theme_items
-from tasks.ask.context import Item, joined
+from tasks.ask.broad_questions import (
+    asks_nothing_else,
+    is_about_the_corpus,
+    sides_of,
+    theme_items,
+)
+from tasks.ask.context import Item
 from tasks.ask.documents import DocumentFacts
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.ask.stated_values import StatedValues, is_among
@@ -16,12 +22,13 @@ from tasks.models.encoders.load import load_encoder
 from tasks.reader.asked_names import is_about_somebody_unnamed
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.texts import ReaderAnswer
-from tasks.retrieval.search import Hit
+from tasks.retrieval.search import Hit, Searcher
 from tasks.text.question import Question, analyse
 
 PASSAGES = 16  # fetched for a question
 SURROUNDED = 2  # of them that are read with the passages before and after
 NOTES = 4
+NOTE_ALIKE = 0.2  # least cosine of a note, which may share common words with any question
 THEMES = 10  # named in an answer without a model
 _DAY = len("2026-11-22")
 
@@ -58,35 +65,42 @@ class TextRoute(AnswerRoute):
 
         What a question says may be understood only from the one before it, so that passages for
         both together are fetched as well; for a comparison, those for each side. Themes come first
-        if a question is about the whole corpus.
+        if a question is about the whole corpus, and alone if it asks for nothing else.
         """
         searcher = self._resources.searcher
         if searcher is None:
             return []
+        themes = self._about_the_corpus(question)
+        if themes and asks_nothing_else(question):
+            return themes
         sides = sides_of(question)
         searches = [*sides, question]
         if state.history:
             searches.append(analyse(f"{question.text} {state.history[-1].words}"))
         with self._lock:
             found = [searcher.union(one, PASSAGES) for one in searches]
-            best = [hit for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]]
-            beside = [hit for one in best for hit in searcher.neighbours(one)]
+            best = {hit.row for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]}
+            ranked = [
+                one
+                for hit in _alternating(found)
+                for one in (hit, *_beside(hit, searcher, is_best=hit.row in best))
+            ]
             notes = searcher.notes(question, NOTES)
-        hits = list({hit.row: hit for hit in [*beside, *_alternating(found)][::-1]}.values())[::-1]
+        hits = list({hit.row: hit for hit in ranked}.values())
         documents = self._resources.described.about(
             {hit.fields["document_id"] for hit in (*hits, *notes) if hit.fields["document_id"]}
         )
-        passages = [
-            _passage(hit, documents[hit.fields["document_id"]])
-            for hit in hits
-            if not self._withheld(documents[hit.fields["document_id"]])
-        ]
+        shown = [hit for hit in hits if not self._withheld(documents[hit.fields["document_id"]])]
+        bearers = Counter(
+            documents[one].named for one in {hit.fields["document_id"] for hit in shown}
+        )
+        passages = [_passage(hit, documents[hit.fields["document_id"]], bearers) for hit in shown]
         worded = [
             _note(hit, documents.get(hit.fields["document_id"]))
             for hit in notes
-            if hit.matches and not self._withheld(documents.get(hit.fields["document_id"]))
+            if _is_near(hit) and not self._withheld(documents.get(hit.fields["document_id"]))
         ]
-        return [*self._about_the_corpus(question), *joined(passages), *worded]
+        return [*themes, *passages, *worded]
 
     def _about_the_corpus(self, question: Question) -> list[Item]:
         """Return all themes for a question about the corpus that names nothing known, else none."""
@@ -154,15 +168,36 @@ def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     return [hits[place] for place in range(longest) for hits in found if place < len(hits)]
 
 
-def _passage(hit: Hit, document: DocumentFacts) -> Item:
+def _beside(hit: Hit, searcher: Searcher, *, is_best: bool) -> list[Hit]:
+    """Return the neighbours of one of the best, else what a passage introduces, or is led in by."""
+    return [
+        one
+        for one in searcher.neighbours(hit)
+        if is_best or _introduces(one if one.row < hit.row else hit)
+    ]
+
+
+def _introduces(hit: Hit) -> bool:
+    return hit.fields["text"].rstrip("*_ ").endswith((":", "："))
+
+
+def _is_near(note: Hit) -> bool:
+    """Return whether a note means something like the question; one without a vector has a word."""
+    return note.cosine >= NOTE_ALIKE if note.cosine else note.has_word
+
+
+def _passage(hit: Hit, document: DocumentFacts, bearers: Mapping[str, int]) -> Item:
+    """Return a passage below its title, headings, date and, if others have the title, its file."""
     fields = hit.fields
     date = f" ({document.date[:_DAY]})" if document.date else ""
     title, headings = fields["title"] or "", fields["headings"] or ""
     repeats = headings == title or headings.startswith(f"{title} > ")
-    above = headings if repeats else " > ".join(filter(None, (title, headings)))
+    inner = headings[len(title) :].removeprefix(" > ") if repeats else headings
+    above = " > ".join(filter(None, (document.named, inner)))
+    file = f", {document.uri}" if bearers[document.named] > 1 else ""
     evidence = _evidence("passage", hit, document)
     starts = ((0, fields["span_start"]),)
-    return Item(fields["text"], evidence, "text", f"{above}{date}", starts)
+    return Item(fields["text"], evidence, "text", f"{above}{date}{file}", starts, row=hit.row)
 
 
 def _note(hit: Hit, document: DocumentFacts | None) -> Item:

@@ -16,7 +16,8 @@ Paths = tuple[tuple[str, ...], ...]  # each by its relations
 class Prediction:
     """The answers to a question, best first.
 
-    `stages` says for each stage (program, answer) whether it succeeded. `retrieved` has
+    `stages` says for each stage (program, answer) whether it succeeded; the stage `model` has not
+    where the embedded reader answered instead of the model. `retrieved` has
     the names in the retrieved document, for baselines whose retrieval is measured. `coverage` is
     the share of the given texts' words that was extracted. `found` has the titles, uris and ids of
     the documents that search finds first, and `paths` the relations of the paths that a question

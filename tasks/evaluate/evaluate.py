@@ -24,6 +24,7 @@ from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import demonstrated, sample, split
+from tasks.text.english_words import counted
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -69,9 +70,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure a system on the questions of a file or folder; return what `--json` prints.
 
-    The figures become live records of the home; `warn` is called if the disk refuses them. Graphs
-    beside the questions are imported into an empty home. Raises UsageError for invalid arguments,
-    AlmanacError if there are no questions to ask.
+    The figures become live records of the home; `warn` is called if the disk refuses them, and if
+    answers are not the model's. Graphs beside the questions are imported into an empty home. Raises
+    UsageError for invalid arguments, AlmanacError if there are no questions to ask.
     """
     how = how or Measurement()
     _check(how, settings)
@@ -96,11 +97,24 @@ def evaluate(
         "baselines": others,
         "gains": [gain_over(other, measured[0]) for other in measured[1:]],
     }
+    _warn_of_the_unread(measured, warn)
     record_figures(home, result, warn)
     if how.answers:
         with warned_of_refusals(how.answers, "the answers were not written.", warn):
             _write_answers(how.answers, measured)
     return result
+
+
+def _warn_of_the_unread(measured: Sequence[Measured], warn: Warn) -> None:
+    """Tell of answers by the embedded reader where a model was to read."""
+    for system in measured:
+        unread = sum(not prediction.stages.get("model", True) for prediction in system.predictions)
+        if unread:
+            warn(
+                f"{system.system}: the embedded reader answered {unread} of "
+                f"{counted(len(system.predictions), 'question')} instead of the model (its calls: "
+                "the table model_calls)."
+            )
 
 
 def _check(how: Measurement, settings: Settings) -> None:

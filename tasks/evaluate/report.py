@@ -23,7 +23,7 @@ from warehouse.home import Home
 from warehouse.live import record
 
 MOST_KINDS = 12  # values of a group that are reported one by one
-STAGES = ("program", "answer")
+STAGES = ("program", "answer", "model")
 
 _GROUPS: dict[str, Callable[[BenchmarkQuestion], str]] = {
     "dataset": lambda question: question.dataset,

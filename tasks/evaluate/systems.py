@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from tasks.ask.answer import is_by_model
 from tasks.ask.asker import Asker
 from tasks.ask.parts import PARTS, LearnedQuery, Part
 from tasks.ask.route import AskOptions, QuestionHints
@@ -63,15 +64,15 @@ class AskAnswerer(BenchmarkAnswerer):
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
-        return [_prediction(answer, paths) for answer, paths in self._asked(questions)]
+        return [_prediction(*asked) for asked in self._asked(questions)]
 
     def answers(self, questions: Sequence[BenchmarkQuestion]) -> list[Answer]:
         """Return the answers to questions, in order, as `ask` gives them."""
-        return [answer for answer, _ in self._asked(questions)]
+        return [answer for answer, *_ in self._asked(questions)]
 
-    def _asked(self, questions: Sequence[BenchmarkQuestion]) -> list[tuple[Answer, Paths | None]]:
+    def _asked(self, questions: Sequence[BenchmarkQuestion]) -> list["_Asked"]:
         """Return the answers, each with the paths that its question may mean, if any are sought."""
-        given: dict[int, tuple[Answer, Paths | None]] = {}
+        given: dict[int, _Asked] = {}
         graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
@@ -82,11 +83,10 @@ class AskAnswerer(BenchmarkAnswerer):
             texts = [question.question for question in some]
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all(texts, hints)
-                paths = [
-                    self._paths(asker, answer, text, graph)
-                    for answer, text in zip(answers, texts, strict=True)
-                ]
-            given |= zip(places, zip(answers, paths, strict=True), strict=True)
+                given |= {
+                    place: _Asked(answer, self._paths(asker, answer, text, graph), asker.reads)
+                    for place, answer, text in zip(places, answers, texts, strict=True)
+                }
         return [given[place] for place in range(len(questions))]
 
     def _paths(self, asker: Asker, answer: Answer, question: str, graph: str) -> Paths | None:
@@ -137,10 +137,19 @@ class AskAnswerer(BenchmarkAnswerer):
         )
 
 
-def _prediction(answer: Answer, paths: Paths | None) -> Prediction:
+class _Asked(NamedTuple):
+    """An answer, the paths that its question may mean, and whether a model was to read."""
+
+    answer: Answer
+    paths: Paths | None
+    reads: bool
+
+
+def _prediction(answer: Answer, paths: Paths | None, reads: bool) -> Prediction:
+    stages = {"program": bool(answer.program), "answer": answer.answerable}
     return Prediction(
         answer.answers,
-        {"program": bool(answer.program), "answer": answer.answerable},
+        stages | ({"model": is_by_model(answer)} if reads else {}),
         paths=paths,
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,
     )

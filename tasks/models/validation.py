@@ -1,10 +1,10 @@
 """Validates models' replies before anything in them is used.
 
 A valid reply contains exactly one JSON object of the requested schema. White space, a byte-order
-mark, one Markdown fence, a model's reasoning up to `</think>`, and a little prose may surround it,
-without braces or brackets if there is no fence; longer prose may be a repetition of the prompt and
-its example. The object is never repaired: NaN, a repeated key, a lone surrogate, a trailing comma
-or single quotes are errors.
+mark, one Markdown fence, a model's reasoning up to `</think>`, and prose may surround it, without
+braces if there is no fence. The example of the prompt after long prose is no reply, but a
+repetition of the prompt. The object is never repaired: NaN, a repeated key, a lone surrogate, a
+trailing comma or single quotes are errors.
 """
 
 import json
@@ -23,7 +23,7 @@ from tasks.models.measures import MeasuredAnswer, Measures
 Reply = TypeVar("Reply", bound=BaseModel)
 
 LONGEST = 4_000_000  # characters; longer replies are invalid
-MOST_PROSE = 300  # characters around the object
+LONG_PROSE = 300  # characters around the object
 SHOWN_ERRORS = 3
 # Some servers keep the opening tag, which is a part of the prompt, to themselves.
 _THOUGHTS = re.compile(r"\A(?![`{]).*?</think>\s*", re.DOTALL)
@@ -44,9 +44,9 @@ class BadReply(Exception):  # noqa: N818 - it describes a reply, not a failure o
         self.outcome, self.words = outcome, words
 
 
-def parse_reply(text: str, reply: type[Reply]) -> Reply:
-    """Parse the reply in a text; raise BadReply if it is invalid."""
-    value = parse_object(text)
+def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
+    """Parse the reply to a prompt in a text; raise BadReply if it is invalid."""
+    value = parse_object(text, prompt)
     try:
         return reply.model_validate(value)
     except ValidationError as error:
@@ -55,7 +55,7 @@ def parse_reply(text: str, reply: type[Reply]) -> Reply:
         raise BadReply(Outcome.INVALID, "it is nested too deeply") from None
 
 
-def parse_object(text: str) -> dict[str, Any]:
+def parse_object(text: str, prompt: str = "") -> dict[str, Any]:
     """Return the only JSON object in a text; raise BadReply if it has none or several."""
     stripped = _THOUGHTS.sub("", text.strip(_BLANK)).strip(_BLANK)
     if not stripped:
@@ -69,12 +69,14 @@ def parse_object(text: str) -> dict[str, Any]:
         if _REFUSAL.match(stripped):
             raise BadReply(Outcome.REFUSED, "it is a refusal")
         raise BadReply(Outcome.INVALID, "it holds no JSON object")
-    around = inner[:first] + inner[last + 1 :]
-    if len(stripped) - (last + 1 - first) > MOST_PROSE:
-        raise BadReply(Outcome.INVALID, "there is too much around the JSON object")
-    if "[" in around or "]" in around:
+    written, before, after = inner[first : last + 1], inner[:first], inner[last + 1 :]
+    if len(stripped) - len(written) > LONG_PROSE and written in prompt:
+        raise BadReply(Outcome.INVALID, "it repeats the prompt")
+    if before.rstrip().endswith("[") and after.lstrip()[:1] in ("]", ","):
         raise BadReply(Outcome.INVALID, "it must be one JSON object, not a list")
-    return _strictly(inner[first : last + 1])
+    if before.rpartition("\n")[2].strip() == "data:":
+        raise BadReply(Outcome.INVALID, "it is an event of a stream")
+    return _strictly(written)
 
 
 def _strictly(text: str) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def validate(request: Request, raw: RawReply) -> Validated:
     if holds_secret(raw.text):
         return Validated(Outcome.SECRET, detail="the reply held a secret")
     try:
-        reply = parse_reply(raw.text, request.reply)
+        reply = parse_reply(raw.text, request.reply, request.system)
     except BadReply as bad:
         return Validated(bad.outcome, detail=bad.words)
     doubt = request.doubt(reply) if request.doubt else None

@@ -21,7 +21,7 @@ _NAMES = {
     "created_at creation_date datepublished datecreated issued article:published_time dc:date "
     "dcterms:date dcterms:created dcterms:issued citation_publication_date sent",
     "modified": "modified updated updated_at last_updated lastmod last_modified last_modified_at "
-    "datemodified article:modified_time dcterms:modified og:updated_time",
+    "revdate datemodified article:modified_time dcterms:modified og:updated_time",
     "tags": "tags tag keywords news_keywords categories category labels topics topic article:tag "
     "dc:subject dcterms:subject",
     "language": "language lang inlanguage dc:language dcterms:language content-language",

@@ -4,6 +4,7 @@ Other keys are dropped: a model never decides where a fact comes from, which run
 certain it is. Texts with control characters or half characters are invalid.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -270,8 +271,30 @@ def _without(field: str, decided: str, needless: str) -> Callable[[object], obje
 
 
 def _as_number(number: object) -> object:
-    """Return the number of a source as text; models write it as 3, "3" or "[3]"."""
-    return str(number).strip("[] ") if isinstance(number, int | str) else number
+    """Return the number of a source as text; models write it as 3, "3", "[3]" or "source 3"."""
+    if not isinstance(number, int | str):
+        return number
+    digits = re.search(r"\d+", str(number))
+    return digits[0] if digits else str(number)
+
+
+_IN_FULL = {True: "yes", "true": "yes", False: "no", "false": "no", "partial": "partly"}
+
+
+def _as_word(word: object) -> object:
+    """Return "yes", "partly" or "no", which models also write as true, "Yes" or "partial"."""
+    word = word.strip().lower() if isinstance(word, str) else word
+    return _IN_FULL.get(word, word) if isinstance(word, str | bool) else word
+
+
+def _as_list(texts: object) -> object:
+    """Return a list of texts; of a single one some models write the text, of none null or ""."""
+    if isinstance(texts, str):
+        return [texts] if texts else []
+    return [] if texts is None else texts
+
+
+Listed = Annotated[list[Label], Field(max_length=MOST_FACTS), BeforeValidator(_as_list)]
 
 
 _CHOICE = r"^(\[NONE\]|\[ENT [1-9]\d{0,3}\]([ ,]*\[ENT [1-9]\d{0,3}\]){0,9})$"
@@ -309,13 +332,18 @@ class AnswerReply(Reply):
     _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
 
 
-def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
-    """Return a function that turns objects, which some models prefer, into rows of `fields`."""
+_SOURCE = re.compile(r"(?:source|来源)?[\s#\[【]*\d{1,4}[\]】]?", re.IGNORECASE)
 
-    def row(fact: object) -> object:
-        return [fact.get(field) for field in fields] if isinstance(fact, dict) else fact
 
-    return row
+def _as_quote(quote: object) -> object:
+    """Return the row of a quotation; some models write an object, with keys of their own."""
+    if not isinstance(quote, dict):
+        return quote
+    if {"source", "words"} <= quote.keys():
+        return [quote["source"], quote["words"]]
+    row = list(quote.values())
+    is_turned = _SOURCE.fullmatch(str(row[-1])) if len(row) == 2 else None
+    return row[::-1] if is_turned and not _SOURCE.fullmatch(str(row[0])) else row
 
 
 class Quote(NamedTuple):
@@ -333,14 +361,22 @@ class CitedAnswer(Reply):
     """
 
     quotes: Annotated[
-        list[Annotated[Quote, BeforeValidator(_as_row(Quote._fields))]],
+        list[Annotated[Quote, BeforeValidator(_as_quote)]],
         Field(max_length=MOST_QUOTES),
     ] = []
-    found: Literal["yes", "partly", "no"]
+    found: Annotated[Literal["yes", "partly", "no"], BeforeValidator(_as_word)]
     answer: Lines = ""
-    values: Annotated[list[Label], Field(max_length=MOST_FACTS)] = []
-    search: Annotated[list[Label], Field(max_length=MOST_FACTS)] = []
-    compute: Literal["yes", "no"] = "no"
+    values: Listed = []
+    search: Listed = []
+    compute: Annotated[Literal["yes", "no"], BeforeValidator(_as_word)] = "no"
+
+    @model_validator(mode="after")
+    def _says_its_values(self) -> "CitedAnswer":
+        """Fill in an answer that was left out beside its values, citing what is quoted."""
+        if self.found != "no" and self.values and not self.answer:
+            cited = dict.fromkeys(f"[{quote.source}]" for quote in self.quotes)
+            self.answer = f"{'; '.join(self.values)} {''.join(cited)}".strip()
+        return self
 
 
 class YesNo(Reply):
