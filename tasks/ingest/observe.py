@@ -64,9 +64,9 @@ class Observations:
             sha256=refusal.sha256,
         )
 
-    def removed(self, uri: str, container: str, reason: str) -> None:
-        """Note that an input is gone."""
-        self._read(uri, container, outcome="removed", reason=reason)
+    def removed(self, uri: str, container: str, reason: str, version: str = "") -> None:
+        """Note that an input is gone, since a version of a change feed or whatever the version."""
+        self._read(uri, container, outcome="removed", reason=reason, version=version)
 
     def _read(self, uri: str, container: str, **values: Any) -> None:
         row = {
