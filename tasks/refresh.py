@@ -162,7 +162,7 @@ def refresh(
     """
     given = given_labels(labels)
     with (
-        where_run_works(settings) as cluster,
+        where_run_works(settings, report) as cluster,
         publishing_run(home, "refresh_knowledge", settings, patience) as run,
     ):
         work = Refresh(
