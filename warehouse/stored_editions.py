@@ -85,7 +85,7 @@ class StoredEditions(Editions):
         etag = super().pointer().get("etag")
         found = self._store.get(POINTER, unless=etag)
         if found:
-            self._take_over(orjson.loads(found[0]), found[1])
+            self._take_over(self._store.state(POINTER, found[0]), found[1])
 
     def _take_over(self, state: State, etag: str | None = None) -> None:
         """Make the store's pointer that of this machine, unless a newer one is here."""
