@@ -133,7 +133,7 @@ class _Move(_OfAnAlmanac):
             ". Refreshes build new editions but do not publish them until `almanac editions "
             "publish`."
             if result["hold"]
-            else "; refreshes publish again."
+            else "; refreshes publish new ones."
         )
 
     def moved(self) -> dict[str, Any]:
