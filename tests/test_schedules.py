@@ -106,6 +106,7 @@ def told() -> Iterator[tuple[str, Queue[str]]]:
 
 def test_a_failure_is_told_once_in_its_own_words(scheduling, almanac):
     from prefect.client.orchestration import get_client
+    from prefect.events import Event
     from prefect.states import Failed
 
     why = "Flow run encountered an exception: NotFoundError: The folder lakes: none. Name another."
@@ -118,5 +119,16 @@ def test_a_failure_is_told_once_in_its_own_words(scheduling, almanac):
         client.set_flow_run_state(run.id, Failed(message=why), force=True)
         told_of = "refresh-knowledge/daily: Failed. The folder lakes: none. Name another."
         assert texts.get(timeout=60) == told_of
+        again = Event(
+            event="prefect.flow-run.Failed",
+            resource={"prefect.resource.id": f"prefect.flow-run.{run.id}"},
+            related=[
+                {
+                    "prefect.resource.id": f"prefect.deployment.{daily.id}",
+                    "prefect.resource.role": "deployment",
+                }
+            ],
+        )
+        client._client.post("/events", json=[again.model_dump(mode="json")]).raise_for_status()
         with pytest.raises(Empty):
             texts.get(timeout=4)
