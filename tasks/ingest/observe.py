@@ -154,6 +154,8 @@ class Observations:
     def commit(self) -> None:
         """Journal the collected rows; refusals go to the live records, which users read."""
         record_all(self.home.live, {Rejection: self._rows.pop(Rejection, [])})
+        if reads := self._rows.pop(Read, None):  # of several in one commit none would be the last
+            self._rows[Read] = list({row["uri"]: row for row in reads}.values())
         self.home.journal.append({row: row.to_table(rows) for row, rows in self._rows.items()})
         self._rows, self._chars = {}, 0
 
