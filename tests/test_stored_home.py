@@ -350,3 +350,14 @@ def test_a_damaged_pointer_is_named_and_what_this_machine_has_is_read(
 def test_a_home_without_editions_is_named_by_its_address(machine):
     with pytest.raises(AlmanacError, match="no edition in s3://bucket/team yet"):
         edition_of(machine("one"), None)
+
+
+def test_a_cut_object_of_any_edition_in_the_store_is_found(machine, bucket):
+    home = machine("one")
+    with lease(home.path, "a run"):
+        publish(home.editions, "a")
+        publish(home.editions, "b")
+    assert home.stored.editions.damaged_in_store() == []
+    [key] = [k for k, data in bucket.objects.items() if data == b"the same"]
+    bucket.objects[key] = b"the"
+    assert home.stored.editions.damaged_in_store() == [key.removeprefix("team/")]

@@ -201,6 +201,15 @@ class ObjectStore:
 
         return dict(sorted(self._tried("list", prefix, request).items()))
 
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object whose key begins with a prefix that ends in /, by key."""
+
+        def request() -> dict[str, int]:
+            pages = self._library.list(self._store, prefix)
+            return {one["path"]: int(one["size"]) for page in pages for one in page}
+
+        return self._tried("list", prefix, request)
+
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects; those that are not there are no error."""
         listed = list(keys)
