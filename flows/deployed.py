@@ -185,7 +185,7 @@ def _log_progress(log: Callable[..., None]) -> Report:
         tenth = LOGGED_TIMES * done // max(total, 1)
         if last.get(stage) != tenth:
             last[stage] = tenth
-            log("%s: %d of %d", stage, done, total)
+            log(*(("%s: %d of %d", stage, done, total) if total else ("%s", stage)))
 
     return report
 

@@ -51,7 +51,7 @@ class FlowRecord:
                 return
             self._stage, self._sent = stage, now
             self._share = 100 * done / max(total, 1)
-            self._keep(lambda: self._move(f"{stage}: {done} of {total}"))
+            self._keep(lambda: self._move(f"{stage}: {done} of {total}" if total else stage))
 
         return follow
 

@@ -106,13 +106,13 @@ def _whole_edition(home: Home, edition_id: str | None, as_of: date | None) -> Ed
     edition = home.editions.current()
     if edition is None and (held := home.editions.all()):
         raise AlmanacError(
-            f"No edition in {home.path} is published. Look at {held[-1].id} with --edition; "
+            f"No edition in {home.address} is published. Look at {held[-1].id} with --edition; "
             f"`almanac editions publish {held[-1].id}` accepts it."
         )
     if edition is None:
         raise AlmanacError(
-            f"There is no edition in {home.path} yet. Make one with `almanac refresh SOURCE`, or "
-            "name the almanac's folder with --home."
+            f"There is no edition in {home.address} yet. Make one with `almanac refresh SOURCE`, "
+            "or name the almanac's folder with --home."
         )
     return edition
 
@@ -121,7 +121,7 @@ def _edition_as_of(home: Home, day: date) -> Edition:
     edition = home.editions.as_of(day)
     if edition is None:
         raise UsageError(
-            f"No edition that was published in {home.path} is from {day} or before; "
+            f"No edition that was published in {home.address} is from {day} or before; "
             "`almanac editions list` shows what there is."
         )
     return edition

@@ -24,6 +24,9 @@ def _bars(shown: ExitStack) -> Report:
     bars: dict[str, Any] = {}
 
     def report(stage: str, done: int, total: int) -> None:
+        if not total:
+            terminal.say(stage)
+            return
         if not bars:
             bars[""] = shown.enter_context(_progress())
         if stage not in bars:
@@ -61,6 +64,6 @@ def _lines() -> Report:
         now = time.monotonic()
         if done == total or now - last.setdefault(stage, now) >= LINE_SECONDS:
             last[stage] = now
-            terminal.say(f"{stage}: {done} of {total}")
+            terminal.say(f"{stage}: {done} of {total}" if total else stage)
 
     return report

@@ -414,6 +414,8 @@ class Settings(_Settings):
     @classmethod
     def _of_a_running_cluster(cls, address: str | None) -> str | None:
         """Return no address for `local`, which is what is started without one."""
+        if address is not None and not address.strip():
+            raise ValueError("it is empty; name the address of a scheduler, or `local`")
         return None if address == "local" else address
 
 

@@ -9,6 +9,8 @@ are derived from the newest commit, and replies of models are found in the ledge
 import asyncio
 import logging
 import os
+import pkgutil
+import signal
 import socket
 import time
 from collections import Counter, deque
@@ -21,6 +23,7 @@ from typing import Any, NamedTuple
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
+from tasks.progress import Report, silent
 from tasks.worker_pool import Batch, parts_over_which_workers_die
 
 CONNECTING_SECONDS = 5.0  # for a connection to a scheduler
@@ -30,6 +33,8 @@ RETURN_SECONDS = 300.0  # for a scheduler that was lost
 LOOK_SECONDS = 2.0  # between looks at which workers there are
 AHEAD = 2  # batches in flight for each thread of a worker, so that none waits for the next
 CLOSING_SECONDS = 3.0
+A_WORKER = "a worker of the Dask cluster"
+TLS = ("ca-file", "client.cert", "client.key")  # Dask's settings for who connects
 Release = tuple[str, ...]
 
 
@@ -37,8 +42,12 @@ class SchedulerLostError(AlmanacError):
     """No scheduler answers at the address."""
 
 
-def where_run_works(settings: Settings) -> "AbstractContextManager[Cluster | None]":
+def where_run_works(
+    settings: Settings, report: Report = silent
+) -> "AbstractContextManager[Cluster | None]":
     """Return the cluster of a run, which is opened by its first batch; None without Dask.
+
+    The report is told what the cluster waits for.
 
     Raises UsageError for settings that no cluster can follow.
     """
@@ -55,7 +64,7 @@ def where_run_works(settings: Settings) -> "AbstractContextManager[Cluster | Non
             raise UsageError(
                 f"--{name} is kept by one process, so it does not go with --dask. Leave out one."
             )
-    return Cluster(settings)
+    return Cluster(settings, report)
 
 
 class _Flying(NamedTuple):
@@ -67,14 +76,17 @@ class _Flying(NamedTuple):
 class Cluster:
     """The workers of one run, in use from its first batch until the context is left."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._address = settings.dask_address
+    def __init__(self, settings: Settings, report: Report = silent) -> None:
+        """Note where the cluster is; the report is told once what is waited for."""
+        self._address, self._report = settings.dask_address, report
         self._here = settings.workers
         bounded = self._address and "workers" in settings.model_fields_set
         self._most = settings.workers if bounded else None
         self._client: Any = None
         self._workers: dict[str, Any] = {}  # those in use, by address
+        self._able: set[tuple[str, str]] = set()  # by address, with the name of the work
         self._seen_at = 0.0  # when there last were any
+        self._waited_for = ""
         self._was_open = False
 
     def __enter__(self) -> "Cluster":
@@ -128,6 +140,7 @@ class Cluster:
         """Keep batches in flight and yield results; raise SchedulerLostError if they were lost."""
         landed: SimpleQueue[Any] = SimpleQueue()
         looked_at, most = time.monotonic(), len(leases)
+        self._check_workers(work)
         while True:
             while len(flying) < (most or self._room):
                 again.extend(() if again else islice(coming, 1))
@@ -141,12 +154,36 @@ class Cluster:
                 return
             if time.monotonic() - looked_at > LOOK_SECONDS:
                 self._look()
+                self._check_workers(work)
                 looked_at = time.monotonic()
             with suppress(Empty):
                 future = landed.get(timeout=LOOK_SECONDS)
                 result = self._result(future, work, flying[future.key].batch, again)
                 leases.extend(flying.pop(future.key).lease)
                 yield from result
+
+    def _check_workers(self, work: Callable[..., Any]) -> None:
+        """Raise AlmanacError if a worker that is new to the work cannot load it.
+
+        Dask ends a worker that cannot load a task, and logs all of the task, with its texts.
+        """
+        described = work if hasattr(work, "__qualname__") else type(work)
+        name = f"{described.__module__}:{described.__qualname__}"
+        new = [address for address in self._workers if (address, name) not in self._able]
+        if not new:
+            return
+        with _lost_in_words(self._address):
+            found = self._client.run(pkgutil.resolve_name, name, workers=new, on_error="return")
+        for address, result in found.items():
+            if isinstance(result, ImportError):
+                raise _cannot_load(result, f"The worker at {address}") from result
+            self._able.add((address, name))
+
+    def _wait_for(self, what: str) -> None:
+        """Report once that something is waited for."""
+        if what != self._waited_for:
+            self._waited_for = what
+            self._report(f"waiting for {what}", 0, 0)
 
     def _submit(self, work: Callable[..., Any], batch: Batch) -> Any:
         if self._client.status != "running":
@@ -171,10 +208,7 @@ class Cluster:
             raise _no_scheduler(self._address)
         error = future.exception()
         if isinstance(error, ImportError):
-            raise AlmanacError(
-                f"A worker of the cluster cannot load Almanac {release()[0]} ({error}). Install "
-                "the same release, with the same extras, on every worker."
-            ) from error
+            raise _cannot_load(error, "A worker of the cluster") from error
         if not isinstance(error, KilledWorker):
             raise error
         why = f"{error.allowed_failures + 1} workers died over it; did memory run out?"
@@ -209,6 +243,7 @@ class Cluster:
                         f"{RETURN_SECONDS:.0f} seconds. What was done is kept; once it runs, the "
                         "same command goes on from there."
                     ) from error
+                self._wait_for(f"the Dask scheduler at {self._address}, which was lost")
                 time.sleep(1)
 
     def _connect(self) -> None:
@@ -218,6 +253,8 @@ class Cluster:
         with _lost_in_words(self._address):
             self._client = Client(self._address, **self._options())
         self._workers, self._seen_at, self._was_open = {}, time.monotonic(), True
+        self._waited_for = ""
+        self._able.clear()
         self._look()
 
     def _options(self) -> dict[str, Any]:
@@ -229,12 +266,14 @@ class Cluster:
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         if self._address:
-            _check_scheduler(self._address)
+            _check_scheduler(self._address, self._wait_for)
             return {"set_as_default": False, "timeout": SCHEDULER_SECONDS}
         return {
             "n_workers": self._here,
             "threads_per_worker": 1,
-            "dashboard_address": None,
+            "dashboard_address": "127.0.0.1:0",  # without one, Dask takes port 8787
+            "scheduler_kwargs": {"dashboard": False},
+            "preload": [__name__],
             "silence_logs": logging.CRITICAL,
             "set_as_default": False,
         }
@@ -250,14 +289,21 @@ class Cluster:
         with _lost_in_words(self._address):
             there = self._client.scheduler_info(n_workers=-1)["workers"]
         if there:
-            self._seen_at = time.monotonic()
+            self._seen_at, self._waited_for = time.monotonic(), ""
         elif time.monotonic() - self._seen_at > WORKER_SECONDS:
             raise _no_worker(self._address)
+        else:
+            self._wait_for(A_WORKER)
         kept = [address for address in self._workers if address in there]
         if self._most and self._workers and there and not kept:
             raise _no_scheduler(self._address)
         chosen = [*kept, *(address for address in sorted(there) if address not in kept)]
         self._workers = {address: there[address] for address in chosen[: self._most]}
+
+
+def dask_setup(_: Any) -> None:
+    """Leave Ctrl-C to the command, in a worker that it started: Dask calls this when one begins."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def release() -> Release:
@@ -286,25 +332,42 @@ def on_worker(wanted: Release, beside: int, work: Callable[..., Any], batch: Bat
     return work(*batch)
 
 
-def _check_scheduler(address: str) -> None:
+def _check_scheduler(address: str, wait_for: Callable[[str], None]) -> None:
     """Raise AlmanacError unless a scheduler answers at the address and runs a task in time."""
     from distributed.comm import get_address_host_port
 
     try:
         # Dask itself tries for half a minute.
         socket.create_connection(get_address_host_port(address), CONNECTING_SECONDS).close()
-        with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
-            thread.submit(asyncio.run, _run_a_task(address)).result()
-    except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server
+    except OSError as error:
         raise _no_scheduler(address) from error
-    except (ValueError, TypeError) as error:  # TypeError for TLS without certificates
+    except ValueError as error:
         raise UsageError(
             f"{address!r} cannot be the address of a Dask scheduler, such as "
             f"tcp://127.0.0.1:8786: {error}."
         ) from error
+    try:
+        with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
+            thread.submit(asyncio.run, _run_a_task(address, wait_for)).result()
+    except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server
+        raise SchedulerLostError(
+            f"What listens at {address} does not answer as a Dask scheduler. Name the address that "
+            "the scheduler shows: with TLS it begins with tls://, without with tcp://."
+        ) from error
+    except TypeError as error:  # of TLS without certificates
+        raise UsageError(_lacking_certificates(address)) from error
 
 
-async def _run_a_task(address: str) -> None:
+def _lacking_certificates(address: str) -> str:
+    from dask import config
+
+    names = [name for name in TLS if not config.get(f"distributed.comm.tls.{name}")]
+    variables = [name.upper().replace("-", "_").replace(".", "__") for name in names]
+    wanted = ", ".join(f"DASK_DISTRIBUTED__COMM__TLS__{variable}" for variable in variables)
+    return f"{address} needs TLS certificates. Set {wanted} to their files."
+
+
+async def _run_a_task(address: str, wait_for: Callable[[str], None]) -> None:
     """Have a worker of a cluster do nothing; raise OSError if no scheduler answers."""
     from distributed import Client
 
@@ -313,9 +376,13 @@ async def _run_a_task(address: str) -> None:
         # Dask itself waits without end for the greeting of a server that is no scheduler.
         async with asyncio.timeout(SCHEDULER_SECONDS):
             await client
-        try:  # a task, because some clusters start workers only for tasks
+        # A task, because some clusters start workers only for tasks.
+        done = asyncio.ensure_future(client.submit(int))
+        if not (await asyncio.wait([done], timeout=LOOK_SECONDS))[0]:
+            wait_for(A_WORKER)
+        try:
             async with asyncio.timeout(WORKER_SECONDS):
-                await client.submit(int)
+                await done
         except TimeoutError:
             raise _no_worker(address) from None
     finally:
@@ -335,6 +402,13 @@ def _no_scheduler(address: str | None) -> AlmanacError:
     return SchedulerLostError(
         f"No Dask scheduler answers at {address}. Start it (`dask scheduler`), or name the "
         "address that it shows."
+    )
+
+
+def _cannot_load(error: ImportError, who: str) -> AlmanacError:
+    return AlmanacError(
+        f"{who} cannot load Almanac {release()[0]} ({error}). Install the same release, with the "
+        "same extras, on every worker."
     )
 
 

@@ -32,8 +32,8 @@ def prepared(
     edition = home.editions.current()
     if edition is None:
         raise AlmanacError(
-            f"There is no edition in {home.path} to ask. Make one with `almanac refresh SOURCE` or "
-            "`almanac import-graph FILE --name NAME`."
+            f"There is no edition in {home.address} to ask. Make one with `almanac refresh SOURCE` "
+            "or `almanac import-graph FILE --name NAME`."
         )
     if graph is not None:
         benchmark = _asked_of(benchmark, graph)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-Report = Callable[[str, int, int], None]  # stage, amount done, total
+Report = Callable[[str, int, int], None]  # stage, amount done, total (0: none)
 Warn = Callable[[str], None]  # tells people something in plain words
 RunStage = Callable[[str, Callable[[], None]], None]  # runs a stage, given its name and its work
 Each = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]

@@ -17,6 +17,8 @@ from schemas.settings import Settings
 from tasks.cluster import where_run_works
 from tasks.extract.batches import engine_for_sensitive, identity
 from tasks.extract.pending import PendingExtraction
+from tasks.ingest.formats.formats import is_picture
+from tasks.ingest.formats.picture import can_read_pictures
 from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
 from tasks.progress import Each, Report, RunStage, in_order, run_plainly, silent
@@ -29,6 +31,7 @@ from warehouse.home import Home
 
 SPLIT_BATCH = 500  # texts per commit
 SPLIT_ELSEWHERE = 100
+MANY_PICTURES = 20  # of which people are told, as recognising them takes long
 PENDING_ROWS = (Scan, Read, Content, SplitPassage, Extraction, Override)  # read by `pending.sql`
 
 
@@ -85,7 +88,11 @@ def read_sources(work: Refresh) -> None:
     for ingestion in ingestions:
         ingestion.check_listing()
     work.sources_read = {ingestion.source for ingestion in ingestions}
-    total, done = sum(len(ingestion.changed) for ingestion in ingestions), 0
+    changed = [item for ingestion in ingestions for item in ingestion.changed]
+    total, done = len(changed), 0
+    pictures = sum(is_picture(item.file_name) for item in changed) if can_read_pictures() else 0
+    if pictures >= MANY_PICTURES:
+        work.report(f"read: {pictures} pictures take seconds each; --exclude leaves some out", 0, 0)
     counts: Counter[str] = Counter()
     for ingestion in ingestions:
         for _ in ingestion.read_all():
@@ -169,7 +176,7 @@ def refresh(
     """
     given = given_labels(labels)
     with (
-        where_run_works(settings) as cluster,
+        where_run_works(settings, report) as cluster,
         publishing_run(home, "refresh_knowledge", settings, patience) as run,
     ):
         work = Refresh(

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 import schemas
-from schemas.errors import AlmanacError, UsageError
+from schemas.errors import AlmanacError, BusyError, UsageError
 from schemas.operations import Rejection
 from schemas.settings import Settings
 from tasks.ingest.formats.cleaning import clean, decode
@@ -69,14 +69,18 @@ def remember(
 
     Raises AlmanacError with a plain message; the note is kept unless it cannot be read at all.
     """
-    run = refresh(
-        home,
-        [NOTES_SOURCE],
-        settings,
-        sensitive=sensitive,
-        patience=PATIENCE,
-        report=report,
-    )
+    try:
+        run = refresh(
+            home,
+            [NOTES_SOURCE],
+            settings,
+            sensitive=sensitive,
+            patience=PATIENCE,
+            report=report,
+        )
+    except BusyError as busy:
+        kept = f"The note is kept in {home.path / NOTES}, and is read together with the next one"
+        raise BusyError(f"{busy} {kept}, or by `almanac refresh {NOTES_SOURCE}`.") from busy
     edition = home.editions.current()
     document = _document(edition, note) if edition else None
     if edition is None or document is None:

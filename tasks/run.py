@@ -122,7 +122,8 @@ def recorded(home: Home, run: RunReport) -> Iterator[None]:
         yield
     except BaseException as problem:
         words = refusal_in_words(problem, home.path)
-        error = words or str(problem) or type(problem).__name__
+        stopped = "It was stopped." if isinstance(problem, KeyboardInterrupt) else None
+        error = words or stopped or str(problem) or type(problem).__name__
         if run.outcome == "running":
             run.outcome = "held" if isinstance(problem, HeldError) else "failed"
         raise

@@ -68,13 +68,15 @@ def remove_source(
     with publishing_run(home, "remove_source", settings) as run:
         files, inputs = _state(home)
         observations = Observations(home, run.run_id, Listing(source), "normal")
-        removed = [row for row in inputs.get(source, {}).values() if row["outcome"] == "ingested"]
-        for row in removed:
-            observations.removed(row["uri"], row["container"], "source_removed")
+        removed = 0
+        for row in inputs.get(source, {}).values():
+            removed += row["outcome"] == "ingested"
+            if row["outcome"] == "ingested" or row["version"]:  # which a feed's removal has, too
+                observations.removed(row["uri"], row["container"], "source_removed")
         for container in sorted(files.get(source, ())):
             observations.container_gone(container)
         observations.scanned()
-        run.counts["inputs"] = {"removed": len(removed)}
+        run.counts["inputs"] = {"removed": removed}
         if source == NOTES:
             run.notes.append(
                 f"the notes are still in {home.path / NOTES}; what is not deleted there is read "

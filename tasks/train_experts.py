@@ -285,17 +285,17 @@ def _train(
     ]
     work: Callable[..., TrainedExpert] = train_one if elsewhere else partial(train_one, report)
     trained: list[TrainedExpert] = []
-    for expert in (each or _side_by_side(settings, beside))(work, ((r,) for r in requests)):
+    for expert in (each or _side_by_side(settings, beside, report))(work, ((r,) for r in requests)):
         trained.append(expert)
         if elsewhere:  # progress of other processes is not seen here
             report("train", len(trained), len(requests))
     return sorted(trained, key=lambda expert: expert.name)
 
 
-def _side_by_side(settings: Settings, beside: int) -> Each:
+def _side_by_side(settings: Settings, beside: int, report: Report) -> Each:
     """Return where experts are trained: on a cluster, in worker processes, or in this process."""
     if settings.runner == "dask":
-        return Cluster(settings)
+        return Cluster(settings, report)
     if beside == 1:
         return in_this_process
     return PoolOfWorkers(beside)

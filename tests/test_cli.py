@@ -10,6 +10,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -269,6 +270,28 @@ def test_doctor_finds_damage(own_home, almanac):
     table.write_bytes(cut)
     code, out, _ = almanac(own_home, "doctor")
     assert code == 1 and re.search(r"^fail +edition.*triples\.parquet", out, re.M)
+
+
+def test_doctor_tells_of_a_link_that_does_not_lead_to_the_current_edition(own_home, almanac):
+    link, older = own_home / "current", Home(own_home).editions.all()[0].id
+    for target in (None, Path("editions", "tables", older)):
+        link.unlink(missing_ok=True)
+        if target:
+            link.symlink_to(target)
+        [found] = [row for row in almanac.json(own_home, "doctor") if row["check"] == "edition"]
+        assert found["state"] == "warn" and "the next refresh leads it there" in found["words"]
+
+
+def test_a_lost_pointer_leaves_the_editions_published(own_home, almanac):
+    first, second = [edition.id for edition in Home(own_home).editions.all()]
+    pointer = own_home / "editions" / "current.json"
+    pointer.write_bytes(pointer.read_bytes()[:20])
+    code, out, _ = almanac(own_home, "doctor")
+    assert code == 1 and re.search(r"^fail +edition +The file .*Remove it\. Then", out, re.M)
+    pointer.unlink()
+    assert [row["edition"] for row in almanac.json(own_home, "editions")] == [first, second]
+    almanac.shown(own_home, "editions", "publish", second)
+    assert [row["state"] for row in almanac.json(own_home, "editions")] == ["published", "current"]
 
 
 # -- editions and corrections ---------------------------------------------------------------------

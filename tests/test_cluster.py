@@ -1,5 +1,6 @@
 """A Dask cluster does the bulk work: equal tables, lost workers and schedulers, other releases."""
 
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -115,6 +116,27 @@ def test_a_worker_without_a_library_is_told_in_plain_words(there):
         list(cluster(lacks, [(7,)]))
 
 
+def test_a_worker_is_asked_whether_it_can_load_the_work_before_it_gets_any(there):
+    def unknown(number: int) -> int:
+        return number
+
+    unknown.__module__, unknown.__qualname__ = "wing_of_tomorrow", "unknown"
+    words = "The worker at tcp.* cannot load Almanac .*No module named 'wing_of_tomorrow'"
+    with Cluster(there()) as cluster, pytest.raises(AlmanacError, match=words):
+        list(cluster(unknown, [(7,)]))
+
+
+def test_workers_of_this_machine_leave_ctrl_c_to_the_command_and_port_8787_alone():
+    with Cluster(Settings(engine=ENGINE, runner="dask", workers=1)) as cluster:
+        assert list(cluster(signal.getsignal, [(signal.SIGINT,)])) == [signal.SIG_IGN]
+        assert cluster._client.scheduler_info()["services"]["dashboard"] != 8787
+
+
+def test_an_address_that_is_empty_is_refused():
+    with pytest.raises(ValueError, match="name the address of a scheduler, or `local`"):
+        Settings(runner="dask", dask_address=" ")
+
+
 def test_a_cluster_is_reached_by_tls_with_the_settings_of_dask():
     import dask
     from distributed import LocalCluster
@@ -133,7 +155,12 @@ def test_a_cluster_is_reached_by_tls_with_the_settings_of_dask():
         settings = Settings(engine=ENGINE, runner="dask", dask_address=address)
         with dask.config.set(ours), Cluster(settings) as cluster:
             assert list(cluster(divmod, [(7, 2)])) == [(3, 1)]
-        with pytest.raises(UsageError, match="TLS"), Cluster(settings) as cluster:
+        missing = r"__TLS__CA_FILE, \w+__TLS__CLIENT__CERT, \w+__TLS__CLIENT__KEY to"
+        with pytest.raises(UsageError, match=missing), Cluster(settings) as cluster:
+            list(cluster(divmod, [(7, 2)]))
+        plain = settings.model_copy(update={"dask_address": address.replace("tls", "tcp")})
+        told = pytest.raises(AlmanacError, match="with TLS it begins with tls://")
+        with told, Cluster(plain) as cluster:
             list(cluster(divmod, [(7, 2)]))
 
 
@@ -200,12 +227,14 @@ def test_a_scheduler_that_stays_away_is_told_in_plain_words(monkeypatch):
     monkeypatch.setattr(clusters, "RETURN_SECONDS", 0.5)
     started = LocalCluster(**quiet)
     settings = Settings(engine=ENGINE, runner="dask", dask_address=started.scheduler_address)
-    with Cluster(settings) as cluster:
+    heard: list[str] = []
+    with Cluster(settings, lambda stage, done, total: heard.append(stage)) as cluster:
         results = cluster(whoever, [([n],) for n in range(20)])
         next(results)
         started.close()
         with pytest.raises(AlmanacError, match=r"was lost .* the same command goes on from there"):
             list(results)
+    assert heard == [f"waiting for the Dask scheduler at {settings.dask_address}, which was lost"]
 
 
 def test_an_endpoint_answers_the_calls_of_one_process_within_its_limits(

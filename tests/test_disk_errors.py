@@ -321,6 +321,12 @@ def test_pruning_is_advised_where_there_is_something_to_prune(small_home, tmp_pa
     assert refusal_in_words(full, tmp_path).endswith("what was done. Make room.")
 
 
+def test_of_two_disks_the_full_one_is_named(small_home, tmp_path, almanac):
+    with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
+        code, _, err = almanac(small_home, "backup", str(elsewhere.parent / "copy"))
+    assert code == 1 and f"under {elsewhere.parent}" in err and str(small_home) not in err
+
+
 def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):
     full = refusal_in_words(RuntimeError("IO Error: No space left on device"), tmp_path)
     assert full and "is full" in full

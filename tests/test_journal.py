@@ -207,3 +207,14 @@ def test_an_older_schema_version_is_cast_up_and_a_newer_one_refused():
     assert Scan.cast(old).schema == Scan.arrow_schema()
     with pytest.raises(ValueError, match="does not know"):
         Scan.cast(Scan.to_table([]).append_column("new", pa.array([], pa.string())))
+
+
+def test_a_line_that_is_no_commit_is_not_taken_for_a_lost_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for name in "abc":
+        journal.append({Scan: scans(name)})
+    log = tmp_path / "commits.jsonl"
+    first, _, last = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(first + b"garbage\n" + last)
+    with pytest.raises(DamageError, match="is damaged near commit 2"):
+        Journal(tmp_path).table(Scan)

@@ -61,6 +61,7 @@ def test_the_estimate_is_a_table_for_people(home, tiny_corpus, almanac):
         (["evaluate", "q", "--format", "jsonl", "--model", "m"], "Add --engine"),
         (["refresh", "here", *MODEL, "--base-url", "http://example.org/v1"], "unencrypted"),
         (["refresh", "here", "--engine", "openai", "--model", "odd", "--budget", "1"], "prices"),
+        (["refresh", "here", *MODEL, "--budget", "1", "--dask", "local"], "one process"),
     ],
 )
 def test_a_wrong_call_is_told_in_plain_words(home, tmp_path, monkeypatch, almanac, words, said):

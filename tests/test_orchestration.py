@@ -218,20 +218,23 @@ def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         settings = Settings(runner="dask", dask_address=address)
-        with pytest.raises(AlmanacError, match="No Dask scheduler"), Cluster(settings) as cluster:
+        with pytest.raises(AlmanacError, match="does not answer as"), Cluster(settings) as cluster:
             next(cluster(divmod, [(7, 2)]))
 
 
 def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
     from distributed import LocalCluster
 
+    monkeypatch.setattr(clusters, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(clusters, "WORKER_SECONDS", 0.5)
+    heard: list[str] = []
     quiet = {"processes": False, "protocol": "tcp", "dashboard_address": None}
     with LocalCluster(n_workers=0, **quiet) as started:
         settings = Settings(runner="dask", dask_address=started.scheduler_address)
-        with Cluster(settings) as cluster:
+        with Cluster(settings, lambda stage, done, total: heard.append(stage)) as cluster:
             with pytest.raises(AlmanacError, match="had no worker"):
                 next(cluster(divmod, [(7, 2)]))
+            assert heard == ["waiting for a worker of the Dask cluster"]
             started.scale(1)
             monkeypatch.setattr(clusters, "WORKER_SECONDS", 60)
             assert next(cluster(divmod, [(7, 2)])) == (3, 1)

@@ -4,15 +4,21 @@ import bz2
 import gzip
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from schemas.settings import ReadSettings
+from schemas.settings import ReadSettings, Settings
 from tasks.ingest.formats import ReadText, Reason, Refusal, Removal
-from tests.documents import make_dump, make_pdf, read_all, read_one, texts
+from tasks.ingest.ingest import Ingestion
+from tasks.refresh import pending_work
+from tests.documents import make_dump, make_pdf, read_all, read_one, texts, write_texts
+from warehouse.home import Home
 
 
 def test_markdown_title_is_its_first_top_heading(tmp_path: Path) -> None:
@@ -355,3 +361,63 @@ def test_change_feed_of_unknown_operations(tmp_path: Path) -> None:
     (tmp_path / "f.jsonl").write_text("\n".join(json.dumps(change) for change in changes))
     reasons = [one.reason for one in read_all(tmp_path) if isinstance(one, Refusal)]
     assert reasons == [Reason.BAD_FORMAT, Reason.BAD_FORMAT]
+
+
+def brought_up_to_date(home: Home, folder: Path) -> Ingestion:
+    """Read what has changed in a folder, without publishing it."""
+    ingestion = Ingestion(home, str(folder), "run", Settings(), sensitive=False)
+    list(ingestion.read_all())
+    return ingestion
+
+
+def held(home: Home, folder: Path) -> list[str]:
+    """Return the texts of the corpus, of which none is split yet."""
+    brought_up_to_date(home, folder)
+    return pending_work(home, Settings()).contents["text"].to_pylist()
+
+
+def write_change(folder: Path, name: str, **change: Any) -> None:
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"op": "upsert", "uri": "pier", **change}) + "\n")
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.booleans(), min_size=1, max_size=5),
+    st.randoms(use_true_random=False),
+    st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), min_size=5, max_size=5),
+)
+def test_changes_end_in_the_highest_version_in_any_order_and_files(kept, random, places) -> None:
+    changes = list(enumerate(kept, 1))
+    random.shuffle(changes)
+    with TemporaryDirectory() as temporary:
+        folder, home = Path(temporary) / "feed", Home(Path(temporary) / "home")
+        folder.mkdir()
+        for (version, is_kept), (name, read_now) in zip(changes, places, strict=False):
+            change = {"text": f"Pier {version} is open."} if is_kept else {"op": "delete"}
+            write_change(folder, f"{name}.jsonl", version=version, **change)
+            if read_now:
+                brought_up_to_date(home, folder)
+        last = [f"Pier {len(kept)} is open."]
+        assert held(home, folder) == (last if kept[-1] else [])
+
+
+@pytest.mark.parametrize("flaw", [{"op": "explode"}, {"text": None}, {"text": " "}])
+def test_a_refused_change_leaves_the_document(tmp_path: Path, home: Home, flaw: Any) -> None:
+    folder = tmp_path / "feed"
+    folder.mkdir()
+    write_change(folder, "a.jsonl", version=1, text="The pier is open.")
+    write_change(folder, "a.jsonl", version=2, **{"text": "The pier is closed.", **flaw})
+    assert held(home, folder) == ["The pier is open."]
+    write_change(folder, "b.jsonl", version=3, **{"text": "The pier is closed.", **flaw})
+    assert brought_up_to_date(home, folder).counts["refused"] == 1
+    assert held(home, folder) == ["The pier is open."]
+
+
+def test_a_record_of_a_file_has_the_version_that_the_file_gives(tmp_path: Path, home: Home) -> None:
+    folder = tmp_path / "packages"
+    for version in ("10", "9"):
+        text = f"The pier has release {version}."
+        write_texts(folder, {"a.jsonl": json.dumps({"id": 1, "version": version, "text": text})})
+        brought_up_to_date(home, folder)
+    assert held(home, folder) == ["The pier has release 9."]

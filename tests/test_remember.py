@@ -12,6 +12,7 @@ from tasks.remember import keep_file, keep_text, looks_like_a_path, remember
 from tasks.sources import remove_source
 from tests.documents import write_texts
 from warehouse.home import Home
+from warehouse.lease import lease
 
 SAID = "Mira Holm is a Norwegian botanist. Mira Holm was born in Bodø in 1931."
 
@@ -33,6 +34,16 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
     again = almanac.json(home.path, "remember", f"  {SAID.replace('. ', '.  ')} \n")
     assert not again["new"] and again["outcome"] == "unchanged"
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
+
+
+def test_what_is_said_during_another_run_is_kept_and_says_so(home, almanac, monkeypatch):
+    monkeypatch.setattr("tasks.remember.PATIENCE", 0.0)
+    (home.path / "settings.toml").write_text("[publish]\nwait_seconds = 0\n", encoding="utf-8")
+    with lease(home.path, "another run"):
+        code, _, err = almanac(home.path, "remember", SAID)
+    assert code == 1 and f"kept in {home.path / 'remember'}, and is read together" in err
+    almanac.json(home.path, "refresh", "remember:", "--set", "engine.encoder=none")
+    assert almanac.json(home.path, "ask", "Where was Mira Holm born?")["answer"] == "Bodø"
 
 
 def test_what_was_said_is_cited_by_the_day_on_which_it_was_remembered(home, almanac):

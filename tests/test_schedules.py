@@ -1,7 +1,12 @@
 """What is told of the commands that a Prefect server runs, on one server for all tests here."""
 
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 
 import pytest
 
@@ -76,3 +81,54 @@ def test_the_doctor_tells_of_writers_of_a_home_in_several_queues(scheduling, alm
         changed = client.read_deployment_by_name("verbalize/hills")
         client.update_deployment(changed.id, DeploymentUpdate(work_queue_name="another"))
         assert words in " ".join(troubles(client, list(scheduled(client))))
+
+
+@contextmanager
+def told() -> Iterator[tuple[str, Queue[str]]]:
+    """Yield an address on this machine, and the texts that are sent to it."""
+    texts: Queue[str] = Queue()
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"]))
+            texts.put(json.loads(sent)["text"])
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/hook", texts
+        server.shutdown()
+
+
+def test_a_failure_is_told_once_in_its_own_words(scheduling, almanac):
+    from prefect.client.orchestration import get_client
+    from prefect.events import Event
+    from prefect.states import Failed
+
+    why = "Flow run encountered an exception: NotFoundError: The folder lakes: none. Name another."
+    with told() as (hook, texts), get_client(sync_client=True) as client:
+        for name in ("daily", "weekly"):
+            typed = ("refresh lakes", "--name", name, "--set", f"notify={hook}")
+            almanac.shown(scheduling / "home", "schedule", *typed)
+        daily = client.read_deployment_by_name("refresh-knowledge/daily")
+        run = client.create_flow_run_from_deployment(daily.id)
+        client.set_flow_run_state(run.id, Failed(message=why), force=True)
+        told_of = "refresh-knowledge/daily: Failed. The folder lakes: none. Name another."
+        assert texts.get(timeout=60) == told_of
+        again = Event(
+            event="prefect.flow-run.Failed",
+            resource={"prefect.resource.id": f"prefect.flow-run.{run.id}"},
+            related=[
+                {
+                    "prefect.resource.id": f"prefect.deployment.{daily.id}",
+                    "prefect.resource.role": "deployment",
+                }
+            ],
+        )
+        client._client.post("/events", json=[again.model_dump(mode="json")]).raise_for_status()
+        with pytest.raises(Empty):
+            texts.get(timeout=4)

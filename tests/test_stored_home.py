@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import schemas
-from flows.home import home_in
-from schemas.errors import BusyError, DamageError, StoreError
+from flows.home import edition_of, home_in
+from schemas.errors import AlmanacError, BusyError, DamageError, StoreError
 from schemas.observations import JOURNAL, Scan
 from schemas.settings import load_settings
 from tasks.refresh import refresh
@@ -331,3 +331,33 @@ def test_no_credential_is_kept_anywhere(machine, bucket, tmp_path):
     found = subprocess.run(["grep", "-rlE", "KEYOFTHETEST", str(tmp_path)], capture_output=True)
     assert found.stdout == b"" and bucket.headers[0]["authorization"]
     assert not any(b"KEYOFTHETEST" in data for data in bucket.objects.values())
+
+
+def test_a_damaged_pointer_is_named_and_what_this_machine_has_is_read(
+    machine, bucket, caplog, monkeypatch
+):
+    monkeypatch.setattr("warehouse.stored_editions.LOOK_SECONDS", 0.0)
+    home = machine("one")
+    with lease(home.path, "a run"):
+        edition = publish(home.editions)
+    bucket.objects["team/current.json"] = b'{"edition": "00'
+    assert current(machine("one").path).id == edition.id
+    assert "s3://bucket/team/current.json is not what was written there" in caplog.text
+    with pytest.raises(DamageError, match="Put an earlier version of it back"):
+        machine("two").editions.current()
+
+
+def test_a_home_without_editions_is_named_by_its_address(machine):
+    with pytest.raises(AlmanacError, match="no edition in s3://bucket/team yet"):
+        edition_of(machine("one"), None)
+
+
+def test_a_cut_object_of_any_edition_in_the_store_is_found(machine, bucket):
+    home = machine("one")
+    with lease(home.path, "a run"):
+        publish(home.editions, "a")
+        publish(home.editions, "b")
+    assert home.stored.editions.damaged_in_store() == []
+    [key] = [k for k, data in bucket.objects.items() if data == b"the same"]
+    bucket.objects[key] = b"the"
+    assert home.stored.editions.damaged_in_store() == [key.removeprefix("team/")]

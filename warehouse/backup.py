@@ -69,7 +69,7 @@ def _check(home: Home, target: Path) -> None:
             "on the versions of its objects, or copy the objects to another bucket."
         )
     if not home.exists:
-        raise UsageError(f"There is no almanac in {home.path}.")
+        raise UsageError(f"There is no almanac in {home.address}.")
     if target.resolve().is_relative_to(home.path.resolve()):
         raise UsageError(f"{target} lies in the home that is to be copied; name a folder outside.")
     is_ours = not any(target.glob("*")) or (target / MARK).exists()

@@ -35,11 +35,12 @@ _REFUSED = {
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
 
 
-def refusal_in_words(error: BaseException, folder: Path) -> str | None:
+def refusal_in_words(error: BaseException, folder: Path, target: Path | None = None) -> str | None:
     """Return a message for an error of the file system or a missing library; None for any other.
 
-    `folder` is named if the error names no file. DuckDB, Arrow and tantivy have errors of their
-    own, which quote the system's words.
+    `folder` is named if the error names no file; of a full disk, the fuller of its own and that of
+    the `target` outside it to which something is written. DuckDB, Arrow and tantivy have errors of
+    their own, which quote the system's words.
     """
     if isinstance(error, ImportError):
         return missing_library(error)
@@ -53,7 +54,12 @@ def refusal_in_words(error: BaseException, folder: Path) -> str | None:
     named = getattr(error, "filename", None)
     place = os.fsdecode(named) if isinstance(named, str | bytes) else str(folder)
     if number in _FULL:
-        free = shutil.disk_usage(next(p for p in (folder, *folder.parents) if p.exists())).free
+        if isinstance(named, str | bytes) and not Path(place).is_relative_to(folder):
+            target = Path(place)
+        full = min(folder, target or folder, key=_free)
+        free = _free(full)
+        if full != folder:
+            return f"The disk under {full} is full ({free >> 20} MiB are free). Make room there."
         several = len([*(folder / "editions").glob("*/manifest.json")]) > 1
         prune = " `almanac editions prune` frees some." if several else ""
         return (
@@ -63,15 +69,21 @@ def refusal_in_words(error: BaseException, folder: Path) -> str | None:
     return _REFUSED[number].format(place=place) if number in _REFUSED else None
 
 
+def _free(path: Path) -> int:
+    """Return how many bytes are free on the disk of a path, which need not exist yet."""
+    path = path.absolute()
+    return shutil.disk_usage(next(p for p in (path, *path.parents) if p.exists())).free
+
+
 @contextmanager
-def refusals_in_words(folder: Path) -> Iterator[None]:
+def refusals_in_words(folder: Path, target: Path | None = None) -> Iterator[None]:
     """Turn errors of the machine in the body into AlmanacError with a plain message."""
     try:
         yield
     except AlmanacError:
         raise
     except Exception as error:
-        words = refusal_in_words(error, folder)
+        words = refusal_in_words(error, folder, target)
         if words is None:
             raise
         raise AlmanacError(words) from error

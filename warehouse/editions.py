@@ -38,7 +38,8 @@ CHECKED_BYTES = 64 << 20
 _LISTED = "`almanac editions list` shows them."
 NEW_POINTER: dict[str, Any] = {"edition": None, "hold": None, "published": []}
 _LOST_POINTER = (
-    f"Remove it and choose the current edition with `almanac editions publish ID`; {_LISTED}"
+    "Remove it. Then `almanac editions list` shows the editions, and `almanac editions publish ID` "
+    "makes one current; a hold on publishing is lost."
 )
 _SEALED = re.compile(r"\d+-.+")  # names of their folders
 _FOR_READERS = "for-readers"  # the folder of what is made for readers with some labels
@@ -367,6 +368,17 @@ class Editions:
         if identity and (edition := self.find(identity)):
             self._lead_to(edition)
 
+    def is_led_to(self, edition: Edition) -> bool:
+        """Tell whether the link leads to an edition's tables, unless there can be no such link."""
+        tables = self.folder / _TABLES / edition.id
+        if self._link is None or not self._link.is_symlink():
+            return self._link is None or self._link.exists() or not tables.exists()
+        return self._link.readlink() == tables.relative_to(self._link.parent) and tables.exists()
+
+    def _led_to(self) -> list[str]:
+        """Return the editions that the link has led to, oldest first."""
+        return [name for name in self._names() if (self.folder / _TABLES / name).exists()]
+
     def _lead_to(self, edition: Edition) -> None:
         """Let the link lead to an edition's tables, as `TABLE/*.parquet`, by one atomic change."""
         tables = self.folder / _TABLES / edition.id
@@ -425,7 +437,8 @@ class Editions:
         self._point_at(edition, {"reason": hold, "since": since} if hold else None)
 
     def _point_at(self, edition: Edition, hold: dict[str, str] | None) -> None:
-        earlier = [e for e in self.pointer()["published"] if e != edition.id]
+        published = self.pointer()["published"] or self._led_to()  # if the pointer was lost
+        earlier = [e for e in published if e != edition.id]
         pointer = {"edition": edition.id, "hold": hold, "published": [*earlier, edition.id]}
         durable.write_sealed_json(self._pointer, pointer)
         self._lead_to(edition)  # after a kill in between, the next run does it

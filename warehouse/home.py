@@ -34,6 +34,11 @@ class Home:
 
         return stored_home(self.path)
 
+    @property
+    def address(self) -> str:
+        """Where it is in words for people: the address of its store, else its folder."""
+        return self.stored.store.address if self.stored else str(self.path)
+
     @cached_property
     def journal(self) -> Journal:
         """All observations, from which every edition is derived."""
@@ -60,7 +65,7 @@ class Home:
         edition = self.editions.current()
         if edition is None:
             raise UsageError(
-                f"There is no edition in {self.path}. Make one with `almanac refresh`."
+                f"There is no edition in {self.address}. Make one with `almanac refresh`."
             )
         return edition
 

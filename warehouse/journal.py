@@ -249,11 +249,11 @@ class Journal:
                     log.seek(self._read_bytes)
                     data = log.read()
             whole = data[: data.rfind(b"\n") + 1]
-            if self._read_bytes + len(whole) < needed:
-                raise self._log_damage("has lost its end")
             for line in whole.splitlines():
                 self._take(line)
             self._read_bytes += len(whole)
+            if self._read_bytes < needed:
+                raise self._log_damage("has lost its end")
 
     def _length_noted(self) -> int:
         """Return the log's length after its last commit, 0 if unknown."""

@@ -169,7 +169,7 @@ class ObjectStore:
         token, losses, since = uuid4().hex, 0, time.monotonic()
         while True:
             found = self.get(key)
-            state = self._state(key, found[0]) if found else {}
+            state = self.state(key, found[0]) if found else {}
             tokens = state.get("tokens", [])
             if token in tokens:
                 return state  # an earlier attempt won, and its reply was lost
@@ -201,6 +201,15 @@ class ObjectStore:
 
         return dict(sorted(self._tried("list", prefix, request).items()))
 
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object whose key begins with a prefix that ends in /, by key."""
+
+        def request() -> dict[str, int]:
+            pages = self._library.list(self._store, prefix)
+            return {one["path"]: int(one["size"]) for page in pages for one in page}
+
+        return self._tried("list", prefix, request)
+
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects; those that are not there are no error."""
         listed = list(keys)
@@ -221,11 +230,16 @@ class ObjectStore:
     def _put(self, key: str, data: bytes | Path, mode: Any = None) -> Any:
         return self._library.put(self._store, key, data, mode=mode)
 
-    def _state(self, key: str, data: bytes) -> State:
-        try:
-            return dict(orjson.loads(data))
-        except (ValueError, TypeError):
-            raise DamageError(f"{self.address}/{key} is not what was written there.") from None
+    def state(self, key: str, data: bytes) -> State:
+        """Return the state that `change` wrote to an object; raise DamageError if it is none."""
+        with suppress(ValueError, TypeError):
+            state = dict(orjson.loads(data))
+            if "version" in state:
+                return state
+        raise DamageError(
+            f"{self.address}/{key} is not what was written there. Put an earlier version of it "
+            "back, which a bucket that keeps versions has."
+        )
 
     # -- failures -----------------------------------------------------------------------------
 
@@ -298,7 +312,10 @@ def doing_without() -> Iterator[None]:
 
 @contextmanager
 def falling_back(store: ObjectStore, is_known: Callable[[], bool]) -> Iterator[None]:
-    """Go on, with one warning, if the store fails in the body and this machine has what is read."""
+    """Go on, with one warning, if the store fails in the body and this machine has what is read.
+
+    So it does if what the store has is damaged.
+    """
     if not is_known():
         yield
         return
@@ -306,7 +323,7 @@ def falling_back(store: ObjectStore, is_known: Callable[[], bool]) -> Iterator[N
     try:
         with doing_without():
             yield
-    except StoreError as error:
+    except (StoreError, DamageError) as error:
         if not was_away:
             log.warning("Read is what this machine has. %s", error)
 

@@ -23,7 +23,7 @@ import orjson
 from schemas.errors import BusyError, DamageError
 from warehouse import durable
 from warehouse.editions import NEW_POINTER, Building, Edition, Editions
-from warehouse.object_store import Mirror, State, falling_back
+from warehouse.object_store import Mirror, State, doing_without, falling_back
 
 POINTER = "current.json"
 LOOK_SECONDS = 5.0  # between looks at the pointer
@@ -85,7 +85,7 @@ class StoredEditions(Editions):
         etag = super().pointer().get("etag")
         found = self._store.get(POINTER, unless=etag)
         if found:
-            self._take_over(orjson.loads(found[0]), found[1])
+            self._take_over(self._store.state(POINTER, found[0]), found[1])
 
     def _take_over(self, state: State, etag: str | None = None) -> None:
         """Make the store's pointer that of this machine, unless a newer one is here."""
@@ -175,6 +175,19 @@ class StoredEditions(Editions):
                 ) from None
             self._make_room(edition)
         self._complete.add(edition.id)
+
+    def damaged_in_store(self) -> list[str]:
+        """Return the keys of files of listed editions that the store lacks, or has cut short."""
+        damaged = set()
+        with doing_without():
+            there = self._store.sizes("editions/")
+        for identity in self.pointer().get("editions", {}):
+            described = self._description(identity)
+            for name, size in described["manifest"].get("sizes", {}).items():
+                key = described["keys"][described["manifest"]["files"][name]]
+                if there.get(key) != size:
+                    damaged.add(key)
+        return sorted(damaged)
 
     def _files_here(self) -> dict[str, Path]:
         """Return the files of editions on this machine, by SHA-256."""

@@ -22,9 +22,11 @@ class Backup(Job):
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Copy; return the folder, the files and bytes that were copied, and the seconds."""
         from warehouse.backup import back_up
+        from warehouse.disk_errors import refusals_in_words
 
         started = time.perf_counter()
-        copied = back_up(self.place, self.folder)
+        with refusals_in_words(self.place.path, self.folder):
+            copied = back_up(self.place, self.folder)
         seconds = round(time.perf_counter() - started, 3)
         return [{"folder": str(self.folder), **asdict(copied), "seconds": seconds}]
 

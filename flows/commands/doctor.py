@@ -83,8 +83,9 @@ def examine(home: "Home") -> Iterator[Finding]:
         try:
             yield check()
         except Exception as error:  # a broken part must not hide the others
-            words = refusal_in_words(error, home.path) or f"{type(error).__name__}: {error}"
-            yield Finding(name, "fail", words)
+            told = str(error) if isinstance(error, AlmanacError) else None
+            words = told or refusal_in_words(error, home.path)
+            yield Finding(name, "fail", words or f"{type(error).__name__}: {error}")
 
 
 def _settings(home: "Home") -> tuple[Settings, Finding]:
@@ -273,7 +274,7 @@ def _disk(home: "Home") -> Finding:
 
 def _journal(home: "Home") -> Finding:
     if not home.exists:
-        words = f"there is no almanac in {home.path} yet; `almanac refresh SOURCE` makes one"
+        words = f"there is no almanac in {home.address} yet; `almanac refresh SOURCE` makes one"
         return Finding("journal", "warn", words)
     damaged = [*home.journal.damaged(), *home.live.damaged()]
     if damaged:
@@ -288,12 +289,20 @@ def _edition(home: "Home") -> Finding:
         return Finding("edition", "warn", "none is published yet")
     damaged = edition.damaged()
     if damaged:
-        words = f"{edition.id} is damaged: {', '.join(damaged)}; `almanac editions rollback`"
+        words = (
+            f"{edition.id} is damaged: {', '.join(damaged)}; the next refresh builds a new edition"
+        )
         return Finding("edition", "fail", words)
+    if home.stored and (damaged := home.stored.editions.damaged_in_store()):
+        words = f"{home.address} lacks all or part of {', '.join(damaged)}"
+        return Finding("edition", "fail", f"{words}; put earlier versions of these objects back")
     hold = home.editions.pointer()["hold"]
     if hold:
         words = f"publishing is held ({hold['reason']}); `almanac editions publish` ends that"
         return Finding("edition", "warn", words)
+    if not home.editions.is_led_to(edition):
+        words = f"{home.path / 'current'} does not lead to {edition.id}; the next refresh leads it"
+        return Finding("edition", "warn", f"{words} there")
     return Finding("edition", "ok", f"{edition.id}, all checksums correct")
 
 

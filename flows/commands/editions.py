@@ -60,7 +60,7 @@ class _OfAnAlmanac(Configured):
         """The home; raises UsageError if there is none."""
         if not self.place.exists:
             raise UsageError(
-                f"There is no almanac in {self.place.path}; name its folder with --home."
+                f"There is no almanac in {self.place.address}; name its folder with --home."
             )
         return self.place
 
@@ -133,7 +133,7 @@ class _Move(_OfAnAlmanac):
             ". Refreshes build new editions but do not publish them until `almanac editions "
             "publish`."
             if result["hold"]
-            else "; refreshes publish again."
+            else "; refreshes publish new ones."
         )
 
     def moved(self) -> dict[str, Any]:

@@ -28,9 +28,13 @@ class Export(Command):
         """Write the export and return its size."""
         from flows.home import edition_of
         from tasks.export.export import export
+        from warehouse.disk_errors import refusals_in_words
 
         spill = self.place.spill
-        with edition_of(self.place, self.edition, labels=self.labels).pinned() as edition:
+        with (
+            refusals_in_words(self.place.path, self.out),
+            edition_of(self.place, self.edition, labels=self.labels).pinned() as edition,
+        ):
             return export(edition, self.format, self.out, graph=self.graph, spill=spill)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:

@@ -50,10 +50,12 @@ class RefreshKnowledge(PublishingJob):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Refresh and return the run."""
+        from tasks.cluster import where_run_works
         from tasks.extract.batches import check_engine
         from tasks.refresh import refresh
 
         settings = self.chosen_settings
+        where_run_works(settings)  # or a model would be asked for what no cluster may be given
         check_engine(self.place, settings.engine)
         run = refresh(
             self.place,

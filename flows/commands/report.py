@@ -26,8 +26,12 @@ class Report(Job):
         """Write the pages; return the address of the first, their number and their bytes."""
         from flows.home import edition_of
         from tasks.report.write import write_report
+        from warehouse.disk_errors import refusals_in_words
 
-        with edition_of(self.place, self.edition, labels=self.labels).pinned() as edition:
+        with (
+            refusals_in_words(self.place.path, self.out),
+            edition_of(self.place, self.edition, labels=self.labels).pinned() as edition,
+        ):
             written = write_report(self.place, edition, self.out)
         return {
             "edition": edition.id,

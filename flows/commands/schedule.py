@@ -29,6 +29,14 @@ JSON = "application/json"
 LISTED = ("next run", "last run", "pool", "home", "parameters")
 HEARTBEAT = 60  # seconds between those of a run
 SILENCE = timedelta(minutes=5)  # without one, after which a run counts as dead
+# A server may hear of one event several times; within this time of it, they are one.
+ONCE = {"for_each": {"prefect.resource.id"}, "within": timedelta(minutes=1)}
+# Prefect puts its own words and the name of the error before what the error says.
+WHY = (
+    '~ ": " ~ flow_run.state.name ~ ". " ~ ((flow_run.state.message or "")'
+    '.partition(" encountered an exception: ")[2].partition(": ")[2]'
+    ' or flow_run.state.message or "")'
+)
 
 
 class Schedule(Command):
@@ -295,14 +303,15 @@ def _notify(
     failed = EventTrigger(
         expect={f"prefect.flow-run.{state}" for state in FAILURES},
         match_related=ResourceSpecification({"prefect.resource.id": of_deployment}),
+        **ONCE,
     )
     no_worker = EventTrigger(
         expect={"prefect.work-pool.not-ready"},
         match=ResourceSpecification({"prefect.resource.id": of_pool}),
+        **ONCE,
     )
-    why = '~ ": " ~ flow_run.state.name ~ ". " ~ (flow_run.state.message or "")'
     for name, owner, trigger, more in (
-        (f"{deployment.full_name} failed", of_deployment, failed, why),
+        (f"{deployment.full_name} failed", of_deployment, failed, WHY),
         (f"No worker serves the pool {pool.name}", of_pool, no_worker, ""),
     ):
         words = json.dumps(deployment.full_name if more else name)

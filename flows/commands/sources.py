@@ -9,7 +9,7 @@ from flows.jobs import Command, Publication, Runner, operand
 class ListSources(Command):
     """List the sources."""
 
-    none_yet = "Nothing has been read yet; `almanac refresh SOURCE` reads a source."
+    none_yet = "There are no sources; `almanac refresh SOURCE` reads one."
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the sources that hold anything."""

@@ -42,12 +42,9 @@ class KnownSource:
     by_container: dict[str, set[str]] = field(default_factory=dict)
 
     def ingested_from(self, container: str) -> list[str]:
-        """Return the inputs that one file holds, sorted.
-
-        Inputs from a change feed are left out: a feed lists changes, not the existing documents.
-        """
+        """Return the inputs that one file holds, sorted, without those of a change feed."""
         uris = self.by_container.get(container, set())
-        own = (uri for uri in uris if uri == container or uri.startswith(f"{container}#"))
+        own = (uri for uri in uris if _is_held(uri, container))
         return sorted(uri for uri in own if self.inputs[uri]["outcome"] == "ingested")
 
 
@@ -219,10 +216,11 @@ class Ingestion:
             self.refusals[outcome.reason] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
-            if outcome.reason not in TRANSIENT:
+            if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.container):
                 self.observed.refused(outcome, item)
             return
-        if _older(outcome.version, before.get("version", "")):
+        is_change = not _is_held(outcome.uri, item.container)
+        if is_change and _older(outcome.version, before.get("version", "")):
             self.counts["unchanged"] += 1
         elif isinstance(outcome, Removal):
             self._note_removal(outcome, item, before)
@@ -232,9 +230,11 @@ class Ingestion:
     def _note_removal(self, removal: Removal, item: Item, before: dict[str, Any]) -> None:
         held = before.get("outcome") == "ingested"
         self.counts["removed" if held else "unchanged"] += 1
-        if held:
-            self.observed.removed(removal.uri, item.container, "feed")
-            self.known.inputs[removal.uri] = {**before, "outcome": "removed"}
+        # Also where no text is held: one of an older version may be read after its removal.
+        if held or removal.version != before.get("version", ""):
+            self.observed.removed(removal.uri, item.container, "feed", removal.version)
+            state = {"container": item.container, "outcome": "removed", "version": removal.version}
+            self.known.inputs[removal.uri] = state
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
         identity = content_id(text.title, text.text)
@@ -285,6 +285,11 @@ def refusal_notes(ingestions: Sequence[Ingestion], run_id: str) -> Iterator[str]
     if refusals:
         query = f"select item_id, text from rejections where run_id = '{run_id}'"
         yield f"all that were refused: `almanac sql \"{query} and stage = 'read'\"`"
+
+
+def _is_held(uri: str, container: str) -> bool:
+    """Tell whether a file itself holds an input; a feed lists changes of what no file holds."""
+    return uri == container or uri.startswith(f"{container}#")
 
 
 def _older(version: str, than: str) -> bool:

@@ -64,9 +64,9 @@ class Observations:
             sha256=refusal.sha256,
         )
 
-    def removed(self, uri: str, container: str, reason: str) -> None:
-        """Note that an input is gone."""
-        self._read(uri, container, outcome="removed", reason=reason)
+    def removed(self, uri: str, container: str, reason: str, version: str = "") -> None:
+        """Note that an input is gone, since a version of a change feed or whatever the version."""
+        self._read(uri, container, outcome="removed", reason=reason, version=version)
 
     def _read(self, uri: str, container: str, **values: Any) -> None:
         row = {
@@ -154,6 +154,8 @@ class Observations:
     def commit(self) -> None:
         """Journal the collected rows; refusals go to the live records, which users read."""
         record_all(self.home.live, {Rejection: self._rows.pop(Rejection, [])})
+        if reads := self._rows.pop(Read, None):  # of several in one commit none would be the last
+            self._rows[Read] = list({row["uri"]: row for row in reads}.values())
         self.home.journal.append({row: row.to_table(rows) for row, rows in self._rows.items()})
         self._rows, self._chars = {}, 0
 

@@ -148,7 +148,7 @@ def publish_edition(work: Work) -> None:
         raise HeldError(
             f"Edition {edition} was built but not published: {'; '.join(reasons)}. Look at it "
             f"with `almanac {look}`; `almanac editions publish {edition}` accepts it."
-            + "".join(f" Note: {note}." for note in work.run.notes),
+            + "".join(f"\nNote: {note}." for note in work.run.notes),
             edition,
         )
     work.home.editions.publish(work.candidate)

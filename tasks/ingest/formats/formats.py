@@ -83,6 +83,11 @@ _COMPRESSIONS = {"gz": "gz", "gzip": "gz", "bz2": "bz2"}
 START = 2_000  # bytes of a file that show its format
 
 
+def is_picture(name: str) -> bool:
+    """Tell whether a file is a picture, by the ending of its name."""
+    return SUFFIXES.get(name.rpartition(".")[2].lower()) is Kind.PICTURE
+
+
 def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     """Return the kind of a file and its compression (`gz`, `bz2` or empty).
 

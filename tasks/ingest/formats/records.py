@@ -199,7 +199,7 @@ def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:
 def _changes(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -> Parsed:
     newest: dict[str, tuple[Any, int]] = {}
     for place, fields in enumerate(opened()):
-        if isinstance(fields, dict) and (uri := safe_record(_pick(fields, "uri") or "")):
+        if isinstance(fields, dict) and _can_be_made(fields, limits) and (uri := _uri(fields)):
             order = (version_order(_version(fields)), place)
             newest[uri] = max(newest.get(uri, order), order)
         yield None
@@ -207,17 +207,32 @@ def _changes(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -> Pa
         if not isinstance(fields, dict):
             yield _problem(str(place + 1), fields)
             continue
-        uri = safe_record(_pick(fields, "uri") or "")
+        uri = _uri(fields)
         if not uri:
             yield refused(str(place + 1), Reason.BAD_FORMAT, "The change names no uri.")
-        elif newest[uri][1] == place:
+        elif not _can_be_made(fields, limits) or newest[uri][1] == place:
             yield _change(uri, fields, limits)
         else:
             yield None
 
 
+def _can_be_made(change: Fields, limits: ParserLimits) -> bool:
+    """Tell whether a change counts; one that is refused leaves an earlier one its effect."""
+    words = _words(change, limits)
+    operation = _operation(change)
+    return operation in _DELETES or (operation in _UPSERTS and bool(words and words.strip()))
+
+
+def _uri(change: Fields) -> str:
+    return safe_record(_pick(change, "uri") or "")
+
+
+def _operation(change: Fields) -> str:
+    return str(_pick(change, "op") or "").strip().lower()
+
+
 def _change(uri: str, fields: Fields, limits: ParserLimits) -> ParsedText:
-    operation = str(_pick(fields, "op") or "").strip().lower()
+    operation = _operation(fields)
     if operation in _DELETES:
         return ParsedText(uri, version=_version(fields), feed=True, removed=True)
     if operation not in _UPSERTS:
@@ -227,10 +242,8 @@ def _change(uri: str, fields: Fields, limits: ParserLimits) -> ParsedText:
 
 
 def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False) -> ParsedText:
-    text = _pick(fields, limits.text_column)
-    if isinstance(text, list) and all(isinstance(part, str) for part in text):
-        text = "\n\n".join(text)
-    if not isinstance(text, str):
+    text = _words(fields, limits)
+    if text is None:
         sentence = f"It has no text in `{limits.text_column}` ({SETTING})."
         return ParsedText(name, feed=feed, reason=Reason.NO_TEXT_COLUMN, sentence=sentence)
     title = next((v for key in _TITLES if isinstance(v := _pick(fields, key), str)), "")
@@ -249,6 +262,13 @@ def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False
         feed,
         metadata=described(own, only_known=True),
     )
+
+
+def _words(fields: Fields, limits: ParserLimits) -> str | None:
+    text = _pick(fields, limits.text_column)
+    if isinstance(text, list) and all(isinstance(part, str) for part in text):
+        return "\n\n".join(text)
+    return text if isinstance(text, str) else None
 
 
 def _whole(fields: Fields, limits: ParserLimits) -> ParsedText:
