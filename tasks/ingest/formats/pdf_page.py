@@ -27,6 +27,7 @@ _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
 _SHOWN = 0.05  # of a page without words: pictures that cover so much are what it shows
+_BESIDE_NUMBER = re.compile(r"\A\d{1,5} (?=\S)|(?<=\S) (?=\d{1,5}\s*\Z)")
 _DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
@@ -99,7 +100,10 @@ def _is_drawn_on(document: Any, number: int) -> bool:
 
 
 def text_of_page(words: Any, unseen: Container[int] = ()) -> str:
-    """Return the text of a page, one line of it per line, but for the places `unseen`."""
+    """Return the text of a page, one line of it per line, but for the places `unseen`.
+
+    A tab stands for a wide gap after a number that opens a line, or before one that ends it.
+    """
     text = words.get_text_range()
     parts: list[str] = []
     start, last = 0, -1
@@ -113,6 +117,10 @@ def text_of_page(words: Any, unseen: Container[int] = ()) -> str:
                 continue
         if parts:
             parts.append(_between(words, text, last, places[0]) if line and last >= 0 else "\n")
+        for gap in _BESIDE_NUMBER.finditer(line):
+            at = gap.end() - 1
+            if _between(words, text, places[at - 1], places[at + 1]) == "\n":
+                line = f"{line[:at]}\t{line[at + 1 :]}"
         parts.append(line)
         last = places[-1] if line else -1
     return "".join(parts).replace(_LINE_END_HYPHEN, "-\n")
