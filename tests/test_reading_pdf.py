@@ -2,7 +2,9 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tasks.ingest.formats import picture
@@ -154,6 +156,27 @@ def test_a_page_of_nothing_but_a_small_picture_is_a_picture(
     one, read = filter(None, parse_pdf(file, limits))
     assert (one.name, one.reason) == ("page 2", Reason.PICTURE)
     assert read.text == "The mill at Norrby has two floors."
+
+
+def test_a_scanned_page_that_the_models_cannot_read_is_refused_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[float] = []
+
+    def read(page: np.ndarray) -> SimpleNamespace:
+        seen.append(page.mean())
+        if len(seen) == 2:
+            raise MemoryError
+        box = np.array([[0, 0], [90, 0], [90, 9], [0, 9]])
+        return SimpleNamespace(txts=["The mill is old."], boxes=[box], scores=[0.9])
+
+    monkeypatch.setattr(picture, "find_spec", lambda name: True)
+    monkeypatch.setattr(picture, "_engine", lambda: read)
+    limits = ParserLimits("a.pdf", "", 10**6, 10**6, 10, "text")
+    file = io.BytesIO(make_pdf(*[f"{PICTURE} () Tj"] * 3))
+    one, whole = filter(None, parse_pdf(file, limits))
+    assert (one.name, one.reason) == ("page 2", Reason.BAD_FORMAT)
+    assert whole.text == "The mill is old.\n\nThe mill is old."
 
 
 def test_columns_of_a_picture_are_read_one_after_another_and_tables_by_rows() -> None:
