@@ -209,6 +209,11 @@ def test_a_page_without_bounds_is_read(tmp_path: Path) -> None:
     assert read_one(tmp_path).text == "The mill at Norrby has two floors."
 
 
+def test_ligatures_that_a_font_does_not_name_are_those_that_make_words(tmp_path: Path) -> None:
+    drawn = "(The of\\037cial Grif\\037th \\037lled an a\\015oat\\001 mill.) Tj"
+    assert read_pdf(tmp_path, drawn).text == "The official Griffith filled an afloat mill."
+
+
 def test_letters_in_forms_for_print_are_plain_ones_and_powers_stay(tmp_path: Path) -> None:
     printed = "The ﬁrst ofﬁce of ＡＢＣ Ｌｔｄ （２０２４年）； ⼤ｶﾞｽ, 𝐛𝐨𝐥𝐝; 5 m², ½, ①"
     (tmp_path / "a.txt").write_text(printed)
