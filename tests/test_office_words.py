@@ -379,3 +379,46 @@ def test_words_beside_a_slide_or_white_on_white_are_not_read_from_opendocument(
         flat_opendocument(f"<office:presentation>{page}</office:presentation>")
     )
     assert read_one(tmp_path / "a.fodp").text == "A mill.\n\nSeen"
+
+
+def test_headers_footers_and_comments_of_word_are_read_once_behind_the_text(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    for section in (document.sections[0], document.add_section()):
+        section.header.is_linked_to_previous = section.footer.is_linked_to_previous = False
+        section.header.paragraphs[0].text = "Norr Mills Ltd"
+        section.footer.paragraphs[0].text = "Quay Street 5"
+        section.first_page_header.paragraphs[0].text = "Unshown"
+    run = document.paragraphs[-1].add_run("The mill is old.")
+    document.add_comment(run, text="It burnt in 1931.", author="Ida Rook")
+    document.save(str(tmp_path / "a.docx"))
+    parts = ["The mill is old.", "Norr Mills Ltd", "Quay Street 5", "Comment by Ida Rook:"]
+    assert read_one(tmp_path).text == "\n\n".join([*parts, "It burnt in 1931."])
+
+
+def test_notes_of_a_slide_are_read_under_it(tmp_path: Path) -> None:
+    import pptx
+
+    show = pptx.Presentation()
+    for title, note in (("Mills", "Ida Rook built them."), ("Dams", "")):
+        slide = show.slides.add_slide(show.slide_layouts[5])
+        slide.shapes.title.text = title
+        slide.notes_slide.notes_text_frame.text = note
+    show.save(str(tmp_path / "a.pptx"))
+    assert read_one(tmp_path).text == "## Mills\n\n### Notes\n\nIda Rook built them.\n\n## Dams"
+
+
+def test_comments_on_cells_are_read_with_who_wrote_them(tmp_path: Path) -> None:
+    import openpyxl
+    from openpyxl.comments import Comment
+
+    book = openpyxl.Workbook()
+    book.active.append(["Mill", "Year"])
+    book.active.append(["Norr", 1931])
+    book.active["B2"].comment = Comment("It burnt then.", "Ida Rook")
+    threaded = "[Threaded comment]\n\nYour program cannot show it.\n\nComment:\n    Of oak."
+    book.active["A2"].comment = Comment(threaded, "tc={12}")
+    book.save(tmp_path / "a.xlsx")
+    end = "Comment:\n\nOf oak.\n\nComment by Ida Rook:\n\nIt burnt then."
+    assert read_one(tmp_path).text.endswith(f"| Norr | 1931 |\n\n{end}")

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Self
 from tasks.ingest.formats.formats import SUFFIXES, Kind
 from tasks.ingest.formats.mail import parse_mail
 from tasks.ingest.formats.markdown import one_line
-from tasks.ingest.formats.office import HEADS, join_blocks, opening_heading
+from tasks.ingest.formats.office import HEADS, comment_by, join_blocks, opening_heading
 from tasks.ingest.formats.open_xml import OpenXml, within
 from tasks.ingest.formats.open_xml_text import WHITE, TextReader
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
@@ -32,7 +32,7 @@ _DEEPEST_LIST = 8
 
 
 def parse_word(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the document's paragraphs, headings, lists, tables and notes."""
+    """Yield the document's paragraphs, headings, lists and tables, and what stands around them."""
     package = OpenXml(file, limits, *_FORMAT)
     blocks: list[str] = []
     for block in _WordReader.of(package).whole():
@@ -71,12 +71,14 @@ class _WordReader(TextReader):
         return cls(package, package.main, _styles(package))
 
     def whole(self) -> Iterator[str]:
-        """Yield the blocks of the document, and then its notes."""
+        """Yield the blocks of the document, its headers and footers, its notes and comments."""
         root = self.package.part(self.path)
         self.ground = WHITE if root.find("{*}background") is None else ""
         for body in root.iterchildren("{*}body"):
             yield from self.blocks(body)
+        yield from dict.fromkeys(self.margins())
         yield from self.notes()
+        yield from self.comments()
 
     def block(self, settings: Settings, runs: list[Run]) -> str:
         """Return a paragraph as Markdown: a heading, an item of a list, a quotation, or plain."""
@@ -106,6 +108,25 @@ class _WordReader(TextReader):
             yield from (parsed.text for parsed in parse_mail(io.BytesIO(data), limits) if parsed)
         elif kind is Kind.WORD and data:
             yield from _InnerReader.of(OpenXml(io.BytesIO(data), limits, *_FORMAT)).whole()
+
+    def margins(self) -> Iterator[str]:
+        """Yield the headers and footers of the sections that some pages show."""
+        for section in self.package.part(self.path).iter("{*}sectPr"):
+            shown = ["default", *(["first"] if section.find("{*}titlePg") is not None else [])]
+            for kind in ("header", "footer"):
+                for stated in section.iterchildren(f"{{*}}{kind}Reference"):
+                    path = self.package.named_by(stated, self.path, kind)
+                    reader = type(self)(self.package, path, self.styles)
+                    if attribute(stated, "type") in shown:
+                        yield from reader.blocks(self.package.part(path))
+
+    def comments(self) -> Iterator[str]:
+        """Yield the comments, each below the name of who wrote it."""
+        reader = type(self)(self.package, self.package.related(self.path, "comments"), self.styles)
+        for comment in within(self.package.part(reader.path), "comment"):
+            blocks = list(filter(None, reader.blocks(comment)))
+            if blocks:
+                yield from (comment_by(attribute(comment, "author")), *blocks)
 
     def notes(self) -> Iterator[str]:
         """Yield the notes, without the separators that Word stores among them."""
