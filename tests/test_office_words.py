@@ -422,3 +422,17 @@ def test_comments_on_cells_are_read_with_who_wrote_them(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     end = "Comment:\n\nOf oak.\n\nComment by Ida Rook:\n\nIt burnt then."
     assert read_one(tmp_path).text.endswith(f"| Norr | 1931 |\n\n{end}")
+
+
+def test_a_table_of_word_keeps_its_rows_although_a_cell_holds_a_table(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    table = document.add_table(3, 2)
+    for place, words in enumerate(["Mill", "Owner", "Norr", "Ida", "Tarn", "Bo"]):
+        table.cell(place // 2, place % 2).text = words
+    inner = table.cell(1, 1).add_table(2, 1)
+    inner.cell(0, 0).text, inner.cell(1, 0).text = "Tel 7", "Fax 8"
+    document.save(str(tmp_path / "a.docx"))
+    rows = "| Norr | Ida Tel 7 Fax 8 |\n| Tarn | Bo |"
+    assert read_one(tmp_path).text == f"| Mill | Owner |\n| --- | --- |\n{rows}"
