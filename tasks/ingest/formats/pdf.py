@@ -173,12 +173,12 @@ def _without_running_heads(pages: list[str]) -> list[str]:
     parts: list[tuple[range, range, range]] = []
     homes: dict[str, tuple[bool, int]] = {}
     for number, (page, some) in enumerate(zip(lines, shapes, strict=True)):
-        top = _opening(some[:_EDGE], often | numbers)
-        end = len(some) - _opening(some[top:][: -_EDGE - 1 : -1], often | numbers)
-        parts.append((range(top), range(top, end), range(end, len(some))))
-        begins, ends = page[top:end][:1], page[top:end][-1:]
+        start = _opening(some[:_EDGE], often | numbers)
+        end = len(some) - _opening(some[start:][: -_EDGE - 1 : -1], often | numbers)
+        parts.append((range(start), range(start, end), range(end, len(some))))
+        begins, ends = page[start:end][:1], page[start:end][-1:]
         for edge, goes_on in (
-            (some[:top], any(line[:1].islower() for line in begins)),
+            (some[:start], any(line[:1].islower() for line in begins)),
             (some[end:], any(map(_ENDS_MID_SENTENCE.search, ends))),
         ):
             for shape in {*edge} - numbers:
