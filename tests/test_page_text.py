@@ -120,6 +120,11 @@ def test_marks_of_a_page(tmp_path: Path, markup: str, expected: tuple[str, str])
     assert found(tmp_path, markup) == [expected]
 
 
+def test_a_list_that_begins_with_a_number_of_its_own_keeps_its_numbers(tmp_path: Path) -> None:
+    found(tmp_path, "<ol start=5><li><p>Lift it.</p></li><li>Read it.</li></ol><ol><li>Go.</ol>")
+    assert read_one(tmp_path).text == "- 5. Lift it.\n- 6. Read it.\n- Go."
+
+
 def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:
     table = (
         "<table><tr><th>Name</th><th>Use</th></tr>"

@@ -390,7 +390,10 @@ def _number(cell: Any, name: str) -> int:
 
 
 def _settle_structure(page: Any) -> None:
-    """Turn definitions into lists of labels, bold cells into headers, and mark bare links."""
+    """Turn definitions into lists of labels, bold cells into headers, and mark bare links.
+
+    A list that begins with a number of its own keeps its numbers.
+    """
     for definitions in list(page.iter("dl")):
         term = ""
         for part in list(definitions):
@@ -399,10 +402,13 @@ def _settle_structure(page: Any) -> None:
                 definitions.remove(part)
             elif part.tag == "dd":
                 part.tag = "li"
-                opens = len(part) and part[0].tag == "p" and not (part.text or "").strip()
-                first = part[0] if opens else part
-                first.text = f"{term}: {(first.text or '').lstrip()}" if term else first.text
+                if term:
+                    _open_with(part, f"{term}:")
         definitions.tag = "ul"
+    for numbered in page.iter("ol"):
+        if numbered.get("start"):  # its numbers are those of clauses or chapters
+            for number, item in enumerate(numbered.iterchildren("li"), _number(numbered, "start")):
+                _open_with(item, f"{number}.")
     for cell in page.iter("td"):
         bold = [child for child in cell if child.tag in ("b", "strong")]
         if len(bold) == 1 and _spaced(bold[0]) == _spaced(cell) != "":
@@ -410,6 +416,13 @@ def _settle_structure(page: Any) -> None:
     for element in list(page.iter("li", "p", "div")):
         if element.tag == "li" or next(element.iterdescendants(*_BLOCKS), None) is None:
             _mark_links(element)
+
+
+def _open_with(item: Any, words: str) -> None:
+    """Write words before those of an item, or of the paragraph that opens it."""
+    opens = len(item) and item[0].tag == "p" and not (item.text or "").strip()
+    first = item[0] if opens else item
+    first.text = f"{words} {(first.text or '').lstrip()}"
 
 
 def _mark_links(element: Any) -> None:
