@@ -424,6 +424,36 @@ def test_comments_on_cells_are_read_with_who_wrote_them(tmp_path: Path) -> None:
     assert read_one(tmp_path).text.endswith(f"| Norr | 1931 |\n\n{end}")
 
 
+def test_numbers_of_clauses_are_those_that_word_shows(tmp_path: Path) -> None:
+    kinds = ("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)"), ("bullet", "o")
+    levels = "".join(
+        f'<w:lvl w:ilvl="{n}"><w:start w:val="{4 if not n else 1}"/><w:numFmt w:val="{kind}"/>'
+        f'<w:lvlText w:val="{shown}"/></w:lvl>'
+        for n, (kind, shown) in enumerate(kinds)
+    )
+    override = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'
+    lists = "".join(
+        f'<w:num w:numId="{n}"><w:abstractNumId w:val="0"/>{own}</w:num>'
+        for n, own in ((1, ""), (2, override))
+    )
+    body = "".join(
+        f'<w:p><w:pPr>{style}<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{of}"/></w:numPr>'
+        f"</w:pPr><w:r><w:t>{words}</w:t></w:r></w:p>"
+        for level, of, words, style in [
+            (0, 1, "Rent", '<w:pStyle w:val="H"/>'), (1, 1, "Due", ""), (2, 1, "May", ""),
+            (2, 1, "June", ""), (1, 1, "Paid", ""), (3, 1, "Cash", ""), (0, 1, "End", ""),
+            (0, 2, "Annex", ""),
+        ]
+    )  # fmt: skip
+    styles = '<w:style w:styleId="H"><w:name w:val="heading 2"/></w:style>'
+    numbering = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>{lists}'
+    path = write_word(tmp_path / "a.docx", body, styles=styles, numbering=numbering)
+    assert read_one(path).text == (
+        "## 4. Rent\n\n  - 4.1. Due\n    - (a) May\n    - (b) June\n  - 4.2. Paid\n      - Cash\n"
+        "- 5. End\n- 9. Annex"
+    )
+
+
 def test_a_table_of_word_keeps_its_rows_although_a_cell_holds_a_table(tmp_path: Path) -> None:
     import docx
 
