@@ -24,6 +24,7 @@ _NAMESPACES = " ".join(
 _KINDS = {
     "styles": "styles", "footnotes": "footnotes", "endnotes": "endnotes", "chart": "chart",
     "waterfall": "chartEx", "data": "diagramData", "slide": "slide", "image": "image",
+    "numbering": "numbering",
 }  # fmt: skip
 
 

@@ -379,3 +379,90 @@ def test_words_beside_a_slide_or_white_on_white_are_not_read_from_opendocument(
         flat_opendocument(f"<office:presentation>{page}</office:presentation>")
     )
     assert read_one(tmp_path / "a.fodp").text == "A mill.\n\nSeen"
+
+
+def test_headers_footers_and_comments_of_word_are_read_once_behind_the_text(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    for section in (document.sections[0], document.add_section()):
+        section.header.is_linked_to_previous = section.footer.is_linked_to_previous = False
+        section.header.paragraphs[0].text = "Norr Mills Ltd"
+        section.footer.paragraphs[0].text = "Quay Street 5"
+        section.first_page_header.paragraphs[0].text = "Unshown"
+    run = document.paragraphs[-1].add_run("The mill is old.")
+    document.add_comment(run, text="It burnt in 1931.", author="Ida Rook")
+    document.save(str(tmp_path / "a.docx"))
+    parts = ["The mill is old.", "Norr Mills Ltd", "Quay Street 5", "Comment by Ida Rook:"]
+    assert read_one(tmp_path).text == "\n\n".join([*parts, "It burnt in 1931."])
+
+
+def test_notes_of_a_slide_are_read_under_it(tmp_path: Path) -> None:
+    import pptx
+
+    show = pptx.Presentation()
+    for title, note in (("Mills", "Ida Rook built them."), ("Dams", "")):
+        slide = show.slides.add_slide(show.slide_layouts[5])
+        slide.shapes.title.text = title
+        slide.notes_slide.notes_text_frame.text = note
+    show.save(str(tmp_path / "a.pptx"))
+    assert read_one(tmp_path).text == "## Mills\n\n### Notes\n\nIda Rook built them.\n\n## Dams"
+
+
+def test_comments_on_cells_are_read_with_who_wrote_them(tmp_path: Path) -> None:
+    import openpyxl
+    from openpyxl.comments import Comment
+
+    book = openpyxl.Workbook()
+    book.active.append(["Mill", "Year"])
+    book.active.append(["Norr", 1931])
+    book.active["B2"].comment = Comment("It burnt then.", "Ida Rook")
+    threaded = "[Threaded comment]\n\nYour program cannot show it.\n\nComment:\n    Of oak."
+    book.active["A2"].comment = Comment(threaded, "tc={12}")
+    book.save(tmp_path / "a.xlsx")
+    end = "Comment:\n\nOf oak.\n\nComment by Ida Rook:\n\nIt burnt then."
+    assert read_one(tmp_path).text.endswith(f"| Norr | 1931 |\n\n{end}")
+
+
+def test_numbers_of_clauses_are_those_that_word_shows(tmp_path: Path) -> None:
+    kinds = ("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)"), ("bullet", "o")
+    levels = "".join(
+        f'<w:lvl w:ilvl="{n}"><w:start w:val="{4 if not n else 1}"/><w:numFmt w:val="{kind}"/>'
+        f'<w:lvlText w:val="{shown}"/></w:lvl>'
+        for n, (kind, shown) in enumerate(kinds)
+    )
+    override = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'
+    lists = "".join(
+        f'<w:num w:numId="{n}"><w:abstractNumId w:val="0"/>{own}</w:num>'
+        for n, own in ((1, ""), (2, override))
+    )
+    body = "".join(
+        f'<w:p><w:pPr>{style}<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{of}"/></w:numPr>'
+        f"</w:pPr><w:r><w:t>{words}</w:t></w:r></w:p>"
+        for level, of, words, style in [
+            (0, 1, "Rent", '<w:pStyle w:val="H"/>'), (1, 1, "Due", ""), (2, 1, "May", ""),
+            (2, 1, "June", ""), (1, 1, "Paid", ""), (3, 1, "Cash", ""), (0, 1, "End", ""),
+            (0, 2, "Annex", ""),
+        ]
+    )  # fmt: skip
+    styles = '<w:style w:styleId="H"><w:name w:val="heading 2"/></w:style>'
+    numbering = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>{lists}'
+    path = write_word(tmp_path / "a.docx", body, styles=styles, numbering=numbering)
+    assert read_one(path).text == (
+        "## 4. Rent\n\n  - 4.1. Due\n    - (a) May\n    - (b) June\n  - 4.2. Paid\n      - Cash\n"
+        "- 5. End\n- 9. Annex"
+    )
+
+
+def test_a_table_of_word_keeps_its_rows_although_a_cell_holds_a_table(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    table = document.add_table(3, 2)
+    for place, words in enumerate(["Mill", "Owner", "Norr", "Ida", "Tarn", "Bo"]):
+        table.cell(place // 2, place % 2).text = words
+    inner = table.cell(1, 1).add_table(2, 1)
+    inner.cell(0, 0).text, inner.cell(1, 0).text = "Tel 7", "Fax 8"
+    document.save(str(tmp_path / "a.docx"))
+    rows = "| Norr | Ida Tel 7 Fax 8 |\n| Tarn | Bo |"
+    assert read_one(tmp_path).text == f"| Mill | Owner |\n| --- | --- |\n{rows}"

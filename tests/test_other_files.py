@@ -146,6 +146,13 @@ def test_a_box_of_mails_is_one_text_for_each(tmp_path: Path) -> None:
     assert texts(tmp_path) == {"a.mbox#1": "One.\n\nFrom here.", "a.mbox#2": "Two."}
 
 
+def test_a_mail_of_a_box_begins_with_an_address_a_date_and_headers(tmp_path: Path) -> None:
+    words = "It is old.\n\nFrom the start, Bo paid for it.\nFrom Tarn it came."
+    second = b"From ida at lenz.example  Tue May  4 10:00:00 2021\r\n" + mail("It is new.")
+    (tmp_path / "a.mbox").write_bytes(b"From - Mon May  3\n" + mail(words) + b"\n" + second)
+    assert texts(tmp_path) == {"a.mbox#1": words, "a.mbox#2": "It is new."}
+
+
 def test_a_notebook_is_its_text_without_code_and_outputs(tmp_path: Path) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Lenz\n", "It has a ~~lake~~ port."]},
@@ -187,13 +194,21 @@ of two lines
 00:02.000 --> 00:03.000
 of <00:02.500>Rook &amp; Sons,&nbsp;&lt; 9 m.
 """
+VOICES = "WEBVTT\n\n" + "\n\n".join(
+    f"00:0{second}.000 --> 00:0{second}.900\n{words}"
+    for second, words in enumerate([
+        "<v Ida Rook>I know", "<v Ida Rook>I know\n<v Ida Rook>that one <c>now</c>", "that one now",
+        "<v.loud Bo>it cost", "- Tarn is on", "on",
+    ])
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "written", "read"),
     [
-        ("a.srt", SUBRIP, "Lenz has a port of 1931.\nIs it old? It was built in 1931"),
-        ("a.vtt", WEBVTT, "Lenz has a port of Rook & Sons, < 9 m."),
+        ("a.srt", SUBRIP, "Lenz has a port of 1931.\nIs it old?\nIt was built in 1931"),
+        ("a.vtt", WEBVTT, "Ida:\n\nLenz has a port of Rook & Sons, < 9 m."),
+        ("b.vtt", VOICES, "Ida Rook:\n\nI know that one now\n\nBo:\n\nit cost\nTarn is on on"),
     ],
 )
 def test_subtitles_are_what_is_said(tmp_path: Path, name: str, written: str, read: str) -> None:
@@ -233,6 +248,13 @@ def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -
         "# Tides of Lenz\n\nTides rise.\n\n## Gauges\n\nIt is 5 × 10^6.\n\n### Places\n- Lenz"
         "\n\nPorts.\n\n| Port | Tide |\n| --- | --- |\n| Lenz | 4 m |\n\n## Letter\n\nIt is sound."
     )
+
+
+def test_an_article_of_another_kind_is_refused(tmp_path: Path) -> None:
+    words = "<abstract><para>A port.</para></abstract><sect1><para>It is old.</para></sect1>"
+    (tmp_path / "a.xml").write_text(f"<article><title>Lenz</title>{words}</article>")
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_FORMAT
 
 
 @pytest.mark.parametrize(

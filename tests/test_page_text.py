@@ -53,6 +53,36 @@ def test_what_stands_around_the_text_is_left_out(tmp_path: Path) -> None:
     assert read == ["# Gauges", LONG, LONG.replace("Brest", "Toulon")]
 
 
+@pytest.mark.parametrize(
+    ("part", "is_read"),
+    [
+        ("<main>#<aside class='note'><p>Words.</p></aside></main>", True),
+        ("<main>#<aside>On <a href='/n'>Words.</a></aside></main>", False),
+        ("#<aside role='doc-footnote'>On <a href='/n'>Words.</a></aside>", True),
+        ("<div><aside><p>Words.</p></aside></div><div>#</div>", False),
+        ("<header><h1>Gauges</h1><p>Words.</p></header><div>#</div>", True),
+        ("<header><h1>Sea</h1><p>Words.</p></header><main><h1>Gauges</h1>#</main>", False),
+        ("#<blockquote><p>It is.</p><footer>Words.</footer></blockquote>", True),
+        ("#<footer><p>Words.</p></footer>", False),
+        ("#<form><table><tr><td>Zero</td><td>7</td></tr><tr><td>Top</td><td>Words.</td></tr>"
+         "</table></form>", True),
+        ("#<form><table><tr><td>Words.</td><td><input></td></tr></table></form>", False),
+    ],
+)  # fmt: skip
+def test_asides_headers_and_forms_within_the_text_are_text(
+    tmp_path: Path, part: str, *, is_read: bool
+) -> None:
+    read = found(tmp_path, part.replace("#", f"<p>{LONG}</p>"))
+    assert any("Words." in words for _, words in read) is is_read
+
+
+def test_a_table_in_a_table_is_words_of_its_cell(tmp_path: Path) -> None:
+    head = "<tr><th>Port</th><th>Gauge</th></tr>"
+    inner = "<table><tr><td>Zero</td><td>7 m</td></tr></table>"
+    body = f"<table>{head}<tr><td>Brest</td><td>Old {inner}</td></tr></table>"
+    assert found(tmp_path, body) == [("row", "| Brest | Old Zero 7 m |")]
+
+
 def test_headings_of_empty_boxes_are_left_out(tmp_path: Path) -> None:
     boxes = "<h2>News</h2><ul></ul><h2>Partners</h2><p></p>"
     read = found(tmp_path, f"<h1>Harbours</h1>{boxes}<h2>Gauges</h2><p>{LONG}</p>")
@@ -88,6 +118,11 @@ def test_a_form_around_the_whole_page_is_the_page(tmp_path: Path) -> None:
 )
 def test_marks_of_a_page(tmp_path: Path, markup: str, expected: tuple[str, str]) -> None:
     assert found(tmp_path, markup) == [expected]
+
+
+def test_a_list_that_begins_with_a_number_of_its_own_keeps_its_numbers(tmp_path: Path) -> None:
+    found(tmp_path, "<ol start=5><li><p>Lift it.</p></li><li>Read it.</li></ol><ol><li>Go.</ol>")
+    assert read_one(tmp_path).text == "- 5. Lift it.\n- 6. Read it.\n- Go."
 
 
 def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:

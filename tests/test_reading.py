@@ -245,8 +245,9 @@ def test_wiki_dump(tmp_path: Path, name: str) -> None:
     assert (curie.uri, curie.title, curie.version) == (f"{name}#Marie Curie", "Marie Curie", "901")
     assert curie.text == (
         "name: Marie Curie\nbirth date: 1867-11-07\nbirth place: Warsaw, Poland\n\n"
-        "Marie Curie was a great physicist.\n\n## Life\n\n- Paris\n- Sceaux, 5 km away\n\n"
-        "| Year | Prize |\n| --- | --- |\n| 1903 | Physics |\n\n### Death\n\nShe died in 1934."
+        "Marie Curie was a great physicist.\n\na caption\n\n## Life\n\n- Paris\n"
+        "- Sceaux, 5 km away\n\n| Year | Prize |\n| --- | --- |\n| 1903 | Physics |\n\n"
+        "### Death\n\nShe died in 1934."
     )
     assert bohr.text == "A Dane."
 

@@ -229,7 +229,7 @@ def test_word_footnotes_are_footnotes_and_its_contents_are_none(tmp_path: Path) 
     assert read_one(tmp_path).text == "She was born in Warsaw[^2]\n\n[^2]: In 1867."
 
 
-def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> None:
+def test_a_running_head_of_a_pdf_is_read_once_and_page_numbers_are_not(tmp_path: Path) -> None:
     pages = [
         ["Radium 2020", "It was found by the", "Page 1 of 3"],
         ["Radium 2020", "Curies. It shines.", "Later use", "It was used in clocks.", "Page 2 of 3"],
@@ -237,11 +237,12 @@ def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> 
     ]
     read = read_pdf(tmp_path, *pages, title="Radium")
     assert read.text == (
-        "It was found by the\n\nCuries. It shines.\n\nLater use\n\nIt was used in clocks.\n\n"
-        "In 1911 it was rare."
+        "Radium 2020\n\nIt was found by the\n\nCuries. It shines.\n\nLater use\n\n"
+        "It was used in clocks.\n\nIn 1911 it was rare."
     )
     assert read.page_starts is not None
-    assert [read.text[start:].split()[0] for start in read.page_starts] == ["It", "Curies.", "In"]
+    starts = [read.text[start:].split()[0] for start in read.page_starts]
+    assert starts == ["Radium", "Curies.", "In"]
 
 
 def test_a_number_on_the_only_page_stays(tmp_path: Path) -> None:
@@ -276,11 +277,27 @@ def test_an_indented_line_of_a_pdf_is_no_code(tmp_path: Path) -> None:
 
 
 def test_left_and_right_pages_have_heads_of_their_own(tmp_path: Path) -> None:
-    pages = [
-        [f"{n} Radium" if n % 2 else f"By Ann Lee {n}", f"Page of {n * 'x'}."] for n in range(7)
-    ]
+    heads = ("(By Ann Lee) Tj 400 0 Td ({}) Tj", "({}) Tj 400 0 Td (On Radium) Tj")
+    pages = [f"{heads[n % 2].format(n + 11)} -400 -28 Td (Page of {n * 'x'}.) Tj" for n in range(7)]
     text = read_pdf(tmp_path, *pages, title="Radium").text
-    assert "Radium" not in text and "Lee" not in text
+    assert text.startswith("By Ann Lee\n\nPage of .\n\nOn Radium\n\nPage of x.\n\nPage of xx.")
+
+
+def test_lines_of_a_pdf_that_differ_in_more_than_the_page_are_no_running_heads(
+    tmp_path: Path,
+) -> None:
+    pages = [
+        [f"Receipt {n}", f"Paid in {n + 1990}: {n * n} crowns.", "To the mill", f"{7 * n}"]
+        for n in (1, 2, 3)
+    ]
+    text = read_pdf(tmp_path, *pages, title="Mill").text
+    assert text == "\n\n".join("\n".join(page) for page in pages)
+
+
+def test_a_running_head_stays_where_no_sentence_goes_on(tmp_path: Path) -> None:
+    pages = [["It was built", "by the"], ["Mills", "people of Norr."], ["Mills", "It runs."]]
+    text = read_pdf(tmp_path, *pages, ["Mills", "It is old."], title="Mill").text
+    assert text == "It was built\nby the\npeople of Norr.\n\nMills\n\nIt runs.\n\nIt is old."
 
 
 def test_boxes_bold_lines_and_bullets_of_word(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tasks.ingest.formats import picture
@@ -156,6 +158,27 @@ def test_a_page_of_nothing_but_a_small_picture_is_a_picture(
     assert read.text == "The mill at Norrby has two floors."
 
 
+def test_a_scanned_page_that_the_models_cannot_read_is_refused_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[float] = []
+
+    def read(page: np.ndarray) -> SimpleNamespace:
+        seen.append(page.mean())
+        if len(seen) == 2:
+            raise MemoryError
+        box = np.array([[0, 0], [90, 0], [90, 9], [0, 9]])
+        return SimpleNamespace(txts=["The mill is old."], boxes=[box], scores=[0.9])
+
+    monkeypatch.setattr(picture, "find_spec", lambda name: True)
+    monkeypatch.setattr(picture, "_engine", lambda: read)
+    limits = ParserLimits("a.pdf", "", 10**6, 10**6, 10, "text")
+    file = io.BytesIO(make_pdf(*[f"{PICTURE} () Tj"] * 3))
+    one, whole = filter(None, parse_pdf(file, limits))
+    assert (one.name, one.reason) == ("page 2", Reason.BAD_FORMAT)
+    assert whole.text == "The mill is old.\n\nThe mill is old."
+
+
 def test_columns_of_a_picture_are_read_one_after_another_and_tables_by_rows() -> None:
     prose = [(left, 50 + 30 * row) for left in (0, 400) for row in range(4)]
     head = Line(100, 0, 600, 20, "head", 1.0)
@@ -184,6 +207,11 @@ def test_a_page_without_bounds_is_read(tmp_path: Path) -> None:
     data = make_pdf(MILL).replace(b"[0 0 612 792]", b"[0 0 1e30 1e30]")
     (tmp_path / "a.pdf").write_bytes(data)
     assert read_one(tmp_path).text == "The mill at Norrby has two floors."
+
+
+def test_ligatures_that_a_font_does_not_name_are_those_that_make_words(tmp_path: Path) -> None:
+    drawn = "(The of\\037cial Grif\\037th \\037lled an a\\015oat\\001 mill.) Tj"
+    assert read_pdf(tmp_path, drawn).text == "The official Griffith filled an afloat mill."
 
 
 def test_letters_in_forms_for_print_are_plain_ones_and_powers_stay(tmp_path: Path) -> None:

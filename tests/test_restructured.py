@@ -27,6 +27,7 @@ from tests.documents import read_all, read_one
         ("The Club_ flies.\n\n.. _club: https://kites.example", "The Club flies."),
         ("Name it kite_ here.", "Name it kite_ here."),
         ("|club| flies.\n\n.. |club| replace:: Gale Club", "Gale Club flies."),
+        (r"|gale| has v\ |version|.", "gale has v…."),
         # directives that hold text give their text; the others are left out
         (".. note:: Tie it\n   twice.", "Tie it\ntwice."),
         (".. tip::\n   :class: big\n\n   Tie it.", "Tie it."),
@@ -51,6 +52,9 @@ from tests.documents import read_all, read_one
         ("bridle\n   Lines at the keel.", "bridle\n:   Lines at the keel."),
         (":sail: It is silk.", "sail\n:   It is silk."),
         (".. option:: --high\n\n   Flies high.", "`--high`\n:   Flies high."),
+        (".. class:: Kite\n\n   It flies.", "`Kite`\n:   It flies."),
+        (".. class:: big warning\n\nFly.", "Fly."),
+        (":Date: on a day in May", "Date\n:   on a day in May"),
         (
             ".. py:method:: fly(high)\n               fly()\n   :async:\n\n   It flies.",
             "`fly(high)`\n`fly()`\n:   It flies.",

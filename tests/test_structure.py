@@ -133,6 +133,18 @@ def test_a_page_of_a_wiki_is_read_like_an_article(tmp_path):
     assert read.text == "## Brest\n\nIt is a port in France.\n\n- moorings"
 
 
+def test_a_wiki_keeps_captions_and_words_of_templates_that_a_sentence_needs(tmp_path):
+    markup = (
+        "[[File:a.png|thumb|left|The quay of [[Brest]].]]\n{{Main|Gauges}}\n"
+        "It is in {{region|Brittany}}, {{x|a|b}}with {{formatnum:139342}} people.{{sfn|Orr}}\n"
+        "<gallery>\nFile:b.png|The {{ship|Lenz}}\nFile:c.png\n</gallery>\n[[File:d.png|9px|A flag]]"
+    )
+    (tmp_path / "brest.mediawiki").write_text(markup)
+    assert read_one(tmp_path).text == (
+        "The quay of Brest.\n\nIt is in Brittany, with 139342 people.\n\n- The Lenz"
+    )
+
+
 def test_tables_in_html_inside_markdown(tmp_path):
     (tmp_path / "a.md").write_text(HTML_TABLE)
     text = read_one(tmp_path).text

@@ -20,6 +20,7 @@ _AS_HTML = {
 _WITHIN = ("sub-article", "response")  # articles in the article, such as letters of its reviewers
 _SECTIONS = frozenset({"sec", "abstract", "ack", "app", *_WITHIN})
 _PARTS = ("abstract", "body", "floats-group", "ack", "app", *_WITHIN)
+_PARTED = frozenset({"front", "body"})  # which articles of other kinds, as DocBook's, have not
 _UNREAD = ("ref-list", "object-id", "tex-math", "graphic", "media", "supplementary-material")
 _NAMES = ("given-names", "surname", "collab", "string-name")
 _FIELDS = (
@@ -36,8 +37,9 @@ def parse_article(file: BinaryIO, limits: ParserLimits) -> Parsed:
     for element in root.iter():
         element.tag = etree.QName(element).localname
     article = root if root.tag == "article" else root.find(".//article")
-    if article is None:
-        raise RefusalError(Reason.BAD_FORMAT, "It is XML, but no article in JATS.")
+    if article is None or _PARTED.isdisjoint(part.tag for part in article):
+        sentence = "It is XML, but no article in JATS; convert it to Markdown or HTML."
+        raise RefusalError(Reason.BAD_FORMAT, sentence)
     etree.strip_elements(article, *_UNREAD, with_tail=False)
     fields = list(_fields(article))
     name = one_line(" ".join(map(_words, article.iterfind("front//title-group/article-title"))))

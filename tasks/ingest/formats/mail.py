@@ -21,7 +21,11 @@ from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits, r
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.ingest.formats.webpage import parse_webpage, read_chapter
 
-_FROM = re.compile(rb"(?:\A|\n\r?\n)From [^\n]*\n")  # begins each mail of a box
+# Begins each mail of a box: an address, a date, and then its headers.
+_FROM = re.compile(
+    rb"\AFrom [^\n]*\n|\nFrom \S*(?: at \S+)? +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b[^\n]*\n"
+    rb"(?=[!-9;-~]+:)"
+)
 _SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)  # not an underline
 _SOFT = re.compile(r"(?<=\S)( *) \n(?!>)")  # RFC 3676: a space before the end of a line goes on
 _SEALED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")

@@ -18,3 +18,8 @@ def join_blocks(blocks: Iterable[str]) -> str:
     """Join the blocks with blank lines, but the items of a list with newlines."""
     text = "\n\n".join(block for block in blocks if block)
     return re.sub(r"(?m)(^ *- .*)\n\n(?= *- )", r"\1\n", text)
+
+
+def comment_by(author: str) -> str:
+    """Return the line above a comment: rules would take no fact from a sentence behind a name."""
+    return f"Comment by {author}:" if author.strip() else "Comment:"

@@ -32,6 +32,7 @@ _NO_SHADE = (None, "auto", "none", "white", "FFFFFF")
 WHITE = "FFFFFF"
 _RAISED = {"superscript": 9, "subscript": -9}
 _SHIFT = 3  # in half points; less is spacing
+_INNER = 0.2  # of a table's cells hold tables: more make it a layout
 _MOST_BEFORE = 100  # columns that a row leaves out
 
 
@@ -63,10 +64,12 @@ class TextReader:
         return joined(runs).strip()
 
     def words(self, container: Any) -> str:
-        """Return the paragraphs and what is drawn at them, with spaces between them."""
+        """Return the paragraphs, cells, and what is drawn at them, with spaces between them."""
         parts: list[str] = []
         for part, _, runs in self._paragraphs(container):
-            if local_name(part) in _APART:
+            if local_name(part) == "tbl":
+                parts += map(self.words, within(part, "tc"))
+            elif local_name(part) in _APART:
                 parts += self._apart(part)
             else:
                 parts += [joined(runs).strip(), *self._drawn()]
@@ -192,7 +195,11 @@ class TextReader:
         return is_as_ground and all(settings.get(n) in _NO_SHADE for n in ("shd", "highlight"))
 
     def _table(self, element: Any) -> Iterator[str]:
-        """Yield a table; one of a single row or column is a box, and its cells are read as text."""
+        """Yield a table.
+
+        One of a single row or column is a box, and one of many tables a layout: their cells are
+        read as text.
+        """
         outside = self.ground
         styled = element.find("{*}tblPr/{*}tblStyle"), next(element.iter("{*}shd"), None)
         self.ground = outside if styled == (None, None) else ""
@@ -203,7 +210,8 @@ class TextReader:
         ]
         cells = [cell for _, some in rows for cell in some]
         is_box = len(rows) == 1 or len(cells) <= len(rows)
-        if is_box or any(next(within(cell, "tbl"), None) is not None for cell in cells):
+        inner = sum(next(within(cell, "tbl"), None) is not None for cell in cells)
+        if is_box or inner > _INNER * len(cells):
             for cell in cells:
                 yield from self.blocks(cell)
         else:

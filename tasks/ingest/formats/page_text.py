@@ -21,8 +21,8 @@ _UNSEEN_TAGS = frozenset((
     "select", "textarea", "input", "button", "datalist", "dialog", "video", "audio",
     "del", "s", "strike", "rt", "rp", "annotation", "annotation-xml",
 ))  # fmt: skip
-_NAVIGATION = ("nav", "footer")
-_AROUND = ("aside", "header", "form")  # around the text, unless most of it is inside
+_AROUND = ("aside", "header", "form", "footer")  # around the text, or parts of it
+_WORKS = ("article", "main", "blockquote")  # whose headers, asides and footers are their own
 _ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "search", "complementary", "alert", "menu", "toolbar"}
     | {"toc", "page-list", "landmarks", "pagebreak", "doc-toc", "doc-pagelist", "doc-pagebreak"}
@@ -191,6 +191,7 @@ def _drop_unseen(page: Any) -> None:
             or not _ROLES.isdisjoint(_roles(element))
         ):
             _drop(element)
+    _settle_parts(page)
     _drop_marks(page)
     _settle_structure(page)
     for element in list(page.iter(*_EMPHASIS)):
@@ -235,15 +236,35 @@ def _drop_marks(page: Any) -> None:
             part.text = placed(words or "", part.text or "")
 
 
-def _drop_furniture(page: Any) -> None:
-    """Drop navigation, and asides, headers and forms with less than half of the letters."""
-    for element in list(page.iter(*_NAVIGATION)):
-        _drop(element)
-    half = len(page.text_content()) / 2
+def _settle_parts(page: Any) -> None:
+    """Make plain boxes of the asides, headers, forms and footers that belong to the text."""
+    top = None if page.xpath("//main//h1 | //article//h1") else page.find(".//h1")
     for element in list(page.iter(*_AROUND)):
-        inside = any(outer.tag in ("article", "main") for outer in element.iterancestors())
-        belongs = element.tag == "header" and inside
-        if not belongs and len(element.text_content()) < half:
+        outer = {outer.tag for outer in element.iterancestors(*_WORKS)}
+        is_note = any(role == "note" or role.startswith("doc-") for role in _roles(element))
+        if element.tag == "header":
+            is_part = bool(outer) or (top is not None and top in element.iter("h1"))
+        elif element.tag == "footer":
+            is_part = bool(outer - {"main"})  # which is no section of its own
+        elif element.tag == "form":
+            is_part = any(map(_has_values, element.iter("table")))
+        else:
+            is_part = bool(outer) or element.getparent().find("p") is not None
+        linked = sum(len(_spaced(link)) for link in element.iter("a"))
+        if is_note or (is_part and 2 * linked <= len(_spaced(element))):
+            element.tag = "div"
+
+
+def _has_values(table: Any) -> bool:
+    """Tell whether several rows of a table have words in several cells, unlike fields to fill."""
+    return sum(sum(map(bool, map(_spaced, row))) > 1 for row in _rows(table)) > 1
+
+
+def _drop_furniture(page: Any) -> None:
+    """Drop navigation, and what else is around the text with less than half of the letters."""
+    half = len(page.text_content()) / 2
+    for element in list(page.iter("nav", *_AROUND)):
+        if element.tag in ("nav", "footer") or len(element.text_content()) < half:
             _drop(element)
 
 
@@ -322,8 +343,10 @@ def _code(element: Any) -> str:
 
 def _is_layout(element: Any) -> bool:
     """Tell whether a table only sets parts of the page side by side or in a box."""
+    heads = [cell.tag for cell in next(_rows(element), ())]
+    is_headed = len(heads) > 1 and set(heads) == {"th"}
     if element.find(".//table") is not None or "presentation" in _roles(element):
-        return True
+        return not is_headed
     rows = [len(row.findall("td")) for row in element.iter("tr")]
     if element.find(".//th") is None and (len(rows) < 2 or max(rows) < 2):
         return True  # a row of columns, or boxes
@@ -331,15 +354,22 @@ def _is_layout(element: Any) -> bool:
 
 
 def _table(element: Any) -> str:
-    """Return a table without tables inside as Markdown."""
+    """Return a table as Markdown; tables inside are words of its cells."""
     rows = (
         [
             Cell(_spaced(cell), cell.tag == "th", *(_number(cell, f"{way}span") for way in _WAYS))
-            for cell in row.iterchildren("td", "th")
+            for cell in row
         ]
-        for row in element.iter("tr")
+        for row in _rows(element)
     )
     return table(rows, _spaced(element.find("caption")))
+
+
+def _rows(element: Any) -> Iterator[list[Any]]:
+    """Yield the cells of each row of a table, without those of tables inside."""
+    for row in element.iter("tr"):
+        if next(row.iterancestors("table"), element) is element:
+            yield list(row.iterchildren("td", "th"))
 
 
 def _spaced(element: Any) -> str:
@@ -360,7 +390,10 @@ def _number(cell: Any, name: str) -> int:
 
 
 def _settle_structure(page: Any) -> None:
-    """Turn definitions into lists of labels, bold cells into headers, and mark bare links."""
+    """Turn definitions into lists of labels, bold cells into headers, and mark bare links.
+
+    A list that begins with a number of its own keeps its numbers.
+    """
     for definitions in list(page.iter("dl")):
         term = ""
         for part in list(definitions):
@@ -369,10 +402,13 @@ def _settle_structure(page: Any) -> None:
                 definitions.remove(part)
             elif part.tag == "dd":
                 part.tag = "li"
-                opens = len(part) and part[0].tag == "p" and not (part.text or "").strip()
-                first = part[0] if opens else part
-                first.text = f"{term}: {(first.text or '').lstrip()}" if term else first.text
+                if term:
+                    _open_with(part, f"{term}:")
         definitions.tag = "ul"
+    for numbered in page.iter("ol"):
+        if numbered.get("start"):  # its numbers are those of clauses or chapters
+            for number, item in enumerate(numbered.iterchildren("li"), _number(numbered, "start")):
+                _open_with(item, f"{number}.")
     for cell in page.iter("td"):
         bold = [child for child in cell if child.tag in ("b", "strong")]
         if len(bold) == 1 and _spaced(bold[0]) == _spaced(cell) != "":
@@ -380,6 +416,13 @@ def _settle_structure(page: Any) -> None:
     for element in list(page.iter("li", "p", "div")):
         if element.tag == "li" or next(element.iterdescendants(*_BLOCKS), None) is None:
             _mark_links(element)
+
+
+def _open_with(item: Any, words: str) -> None:
+    """Write words before those of an item, or of the paragraph that opens it."""
+    opens = len(item) and item[0].tag == "p" and not (item.text or "").strip()
+    first = item[0] if opens else item
+    first.text = f"{words} {(first.text or '').lstrip()}"
 
 
 def _mark_links(element: Any) -> None:

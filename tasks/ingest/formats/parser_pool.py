@@ -25,6 +25,11 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 
 _FILES_SERVED = 500  # files after which a worker is replaced, so that leaks do not add up
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_MMAP_THRESHOLD_": f"{1 << 20}",  # or one picture leaves no room for the next
+}
 _START = 60.0  # seconds that a worker may take to start on a busy machine
 # How a process ends that reads what it must not, or finds no memory within its own limit.
 _OWN_FAULTS = {signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
@@ -70,7 +75,7 @@ class _Worker:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={"PYTHONPATH": str(root), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
+                env=_ENVIRONMENT | {"PYTHONPATH": str(root)},
                 start_new_session=True,
             )
         if "ready" not in self._receive(time.monotonic() + _START, 1_000):

@@ -41,9 +41,13 @@ _PROPERTIES = {
 _DATES = ("%Y%m%d%H%M%S%z", "%Y%m%d%H%M%S", "%Y%m%d%H%M", "%Y%m%d", "%Y%m", "%Y")
 _EDGE = 3  # lines at the top and at the bottom of a page
 _FEWEST_HEADS = 3  # pages that repeat a line
+# The number of a page in a line: named, or apart from other words, as `text_of_page` marks it.
 _PAGE = re.compile(
-    r"[\W_]{0,9}(?:page|p\.|第)? ?\d{1,5} ?页?(?: ?(?:of|/) ?\d{1,5})?[\W_]{0,9}", re.IGNORECASE
+    r"(?:\b(?:page|p\.)|第) ?\d{1,5}(?: ?页)?(?: ?(?:of|/) ?\d{1,5})?"
+    r"|(?:\A|[\t|·•])[\W_]{0,9}(\d{1,5})(?: ?(?:of|/) ?\d{1,5})?[\W_]{0,9}(?:\Z|[\t|·•])",
+    re.IGNORECASE,
 )
+_COUNTED = re.compile(r"[\W_]*#(-?\d*)#[\W_]*")  # the shape of a line that is such a number
 # A short line between a sentence's end and another sentence.
 _HEADING_LINE = re.compile(r"(?<=[.!?])\n([A-Z0-9][^\n.!?:;,]{2,60})\n(?=[A-Z])")
 # "3.2 Data types": a section's number and its title.
@@ -154,37 +158,60 @@ def _date(value: str) -> datetime | None:
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:
-    """Return the pages without page numbers and running heads, unless they are the whole text.
+    """Return the pages without page numbers, and with each running head once.
 
-    A running head is a line at an edge that more than a third of the pages repeat: left and right
-    pages may have different ones.
+    A running head is a line at an edge that more than a third of the pages repeat, but for the
+    number of the page: left and right pages may have different ones. The copy that stays is the
+    first around which no sentence continues. Numbers that are the whole text stay.
     """
     lines = [page.split("\n") for page in pages]
-    edges = Counter(edge for page in lines for edge in {_shape(line) for line in _edges(page)})
-    filled = sum(any(map(str.strip, page)) for page in lines)
-    heads = {edge for edge, times in edges.items() if times >= _FEWEST_HEADS and 3 * times > filled}
-    numbered = len(pages) > 1
-
-    def is_number(line: str) -> bool:
-        return numbered and _PAGE.fullmatch(line.strip()) is not None
-
-    for page in lines:
-        for place in (0, -1):
-            for _ in range(_EDGE):
-                if not page or not (is_number(page[place]) or _shape(page[place]) in heads):
-                    break
-                page.pop(place)
-    left = ["\n".join(page).strip() for page in lines]
+    shapes = [[_shape(line, number) for line in page] for number, page in enumerate(lines)]
+    times = Counter(shape for page in shapes for shape in {*page[:_EDGE], *page[-_EDGE:]} - {""})
+    filled = sum(any(page) for page in shapes)
+    numbers = {shape for shape, n in times.items() if len(pages) > 1 and _is_number(shape, n)}
+    often = {shape for shape, n in times.items() if n >= _FEWEST_HEADS and 3 * n > filled}
+    parts: list[tuple[range, range, range]] = []
+    homes: dict[str, tuple[bool, int]] = {}
+    for number, (page, some) in enumerate(zip(lines, shapes, strict=True)):
+        start = _opening(some[:_EDGE], often | numbers)
+        end = len(some) - _opening(some[start:][: -_EDGE - 1 : -1], often | numbers)
+        parts.append((range(start), range(start, end), range(end, len(some))))
+        begins, ends = page[start:end][:1], page[start:end][-1:]
+        for edge, goes_on in (
+            (some[:start], any(line[:1].islower() for line in begins)),
+            (some[end:], any(map(_ENDS_MID_SENTENCE.search, ends))),
+        ):
+            for shape in {*edge} - numbers:
+                homes[shape] = min(homes.get(shape, (True, number)), (goes_on, number))
+    left = []
+    for number, (top, middle, bottom) in enumerate(parts):
+        for place in (*top, *bottom):
+            is_home = homes.get(shapes[number][place], (False, -1))[1] == number
+            lines[number][place] = _PAGE.sub(" ", lines[number][place]) if is_home else ""
+        kept = ([lines[number][place] for place in part] for part in (top, middle, bottom))
+        words = ("\n".join(some).strip() for some in kept)
+        left.append("\n\n".join(filter(None, words)).replace("\t", " "))
     return left if any(left) else pages
 
 
-def _edges(page: list[str]) -> list[str]:
-    return [line for line in page[:_EDGE] + page[-_EDGE:] if line.strip()]
+def _opening(shapes: list[str], wanted: set[str]) -> int:
+    """Return how many shapes before the first other one are wanted."""
+    return sum(1 for _ in takewhile(wanted.__contains__, shapes))
 
 
-def _shape(line: str) -> str:
-    """Return a line with its numbers masked, as they differ from page to page."""
-    return re.sub(r"\d+", "#", one_line(line))
+def _shape(line: str, page: int) -> str:
+    """Return a line with the number of a page as what it is more than the page's place."""
+
+    def counted(number: re.Match[str]) -> str:
+        return f" #{int(number[1]) - page if number[1] else ''}# "
+
+    return one_line(_PAGE.sub(counted, line))
+
+
+def _is_number(shape: str, times: int) -> bool:
+    """Tell whether a line is the number of its page: named, its place, or one that counts on."""
+    number = _COUNTED.fullmatch(shape)
+    return number is not None and (times > 1 or number[1] in ("", "1"))
 
 
 def _with_headings(pages: list[str]) -> list[str]:

@@ -17,6 +17,7 @@ from tasks.ingest.formats.likeness import has_words
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.pdf_drawn import DrawnPage
 from tasks.ingest.formats.picture import can_read_pictures, check_reader, text_in_picture
+from tasks.text.english_words import is_word
 
 _LINE_END_HYPHEN = "\ufffe"  # what pdfium makes of a hyphen and the end of its line
 _SAME_LINE = 0.5  # of the lower of two boxes: so much of it is beside the other one
@@ -27,6 +28,9 @@ _MEASURED = 8  # letters of a line whose size is measured
 _SAMPLE = 64  # letters of a page of which is looked up whether their font explains them
 _UNEXPLAINED = 0.3  # of them: a page with more is legible only if it looks like words
 _SHOWN = 0.05  # of a page without words: pictures that cover so much are what it shows
+_LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
+_UNNAMED = re.compile("([A-Za-z]*)([\x01-\x08\x0b-\x1f])([A-Za-z]*)")
+_BESIDE_NUMBER = re.compile(r"\A\d{1,5} (?=\S)|(?<=\S) (?=\d{1,5}\s*\Z)")
 _DOTS = 200  # per inch, of a page that is read as a picture
 # Operators that begin text or paint.
 _DRAWS = re.compile(rb"(?<!\S)(?:BT\s[^(<]*[(<]|(?:Do|BI|sh|[SsfFBb]\*?)(?!\S))")
@@ -58,7 +62,7 @@ def read_page(document: Any, number: int, *, with_title: bool) -> Page:
         is_broken = True
     if is_broken:
         raise RefusalError(Reason.BAD_FORMAT, f"{name} is broken.")
-    text = text_of_page(words, unseen)
+    text = with_ligatures(text_of_page(words, unseen))
     fault = _fault(words, text)
     if not fault and (has_words(text) or drawn.share_of_pictures() < _SHOWN):
         return Page(text, in_large_letters(words, unseen) if with_title else "")
@@ -99,7 +103,10 @@ def _is_drawn_on(document: Any, number: int) -> bool:
 
 
 def text_of_page(words: Any, unseen: Container[int] = ()) -> str:
-    """Return the text of a page, one line of it per line, but for the places `unseen`."""
+    """Return the text of a page, one line of it per line, but for the places `unseen`.
+
+    A tab stands for a wide gap after a number that opens a line, or before one that ends it.
+    """
     text = words.get_text_range()
     parts: list[str] = []
     start, last = 0, -1
@@ -113,9 +120,32 @@ def text_of_page(words: Any, unseen: Container[int] = ()) -> str:
                 continue
         if parts:
             parts.append(_between(words, text, last, places[0]) if line and last >= 0 else "\n")
+        for gap in _BESIDE_NUMBER.finditer(line):
+            at = gap.end() - 1
+            if _between(words, text, places[at - 1], places[at + 1]) == "\n":
+                line = f"{line[:at]}\t{line[at + 1 :]}"
         parts.append(line)
         last = places[-1] if line else -1
     return "".join(parts).replace(_LINE_END_HYPHEN, "-\n")
+
+
+def with_ligatures(text: str) -> str:
+    """Return a text with the ligatures that a font does not name, where English words show which.
+
+    A character without meaning stands for the ligature that alone makes words of most it is in.
+    """
+    votes: Counter[tuple[str, str]] = Counter()
+    for before, code, after in {*_UNNAMED.findall(text)}:
+        words = {end: f"{before}{end}{after}".lower() for end in _LIGATURES}
+        meant = [end for end, word in words.items() if len(word) > len(end) + 1 and is_word(word)]
+        votes.update((code, end) for end in meant if len(meant) == 1)
+    ligatures = {code: end for (code, end), _ in reversed(votes.most_common())}
+
+    def written(word: re.Match[str]) -> str:
+        ligature = ligatures.get(word[2], word[2]) if word[1] or word[3] else word[2]
+        return word[1] + ligature + word[3]
+
+    return _UNNAMED.sub(written, text) if ligatures else text
 
 
 def in_large_letters(words: Any, unseen: Container[int] = ()) -> str:

@@ -37,9 +37,14 @@ class Line(NamedTuple):
 def text_in_picture(picture: np.ndarray) -> tuple[str, float]:
     """Return the text of a picture, a line of it per line, and how sure it is, 0 to 1.
 
-    The picture has the shape (height, width, 3): blue, green, red. It needs the extra.
+    The picture has the shape (height, width, 3): blue, green, red. It needs the extra. Raises
+    `RefusalError` if the models fail, as for want of memory.
     """
-    found = _engine()(picture)
+    try:
+        found = _engine()(picture)
+    except Exception as error:  # of the library, of the models' runtime, or of OpenCV
+        sentence = f"Its reader of pictures failed ({type(error).__name__})."
+        raise RefusalError(Reason.BAD_FORMAT, sentence) from error
     if not found.txts:
         return "", 0.0
     lines = []

@@ -36,6 +36,8 @@ _CHANGES = {
 _BIBLIOGRAPHIC = word_set(
     "author authors organization contact address version revision status date copyright"
 )
+_FILLED_IN = word_set("version release today")  # by Sphinx, with what the file does not say
+_STYLES = re.compile(r"[a-z0-9 _-]*")
 _ABOVE_FIELDS = (nodes.title, nodes.Invisible, nodes.system_message)
 _LONGEST_REPLACED = 1_000  # characters that a substitution may stand for
 _SETTINGS = {
@@ -79,8 +81,9 @@ def _bibliographic(node: Any) -> Iterator[tuple[str, list[str]]]:
         case [nodes.field_list() as fields, *_]:
             for field in list(fields):
                 name, value = (part.astext() for part in field.children)
-                if name.lower() in _BIBLIOGRAPHIC:
-                    yield name, value.split("\n\n")
+                stated = (name, value.split("\n\n"))
+                if name.lower() in _BIBLIOGRAPHIC and described([stated]):  # not a date in words
+                    yield stated
                     fields.remove(field)
 
 
@@ -163,6 +166,13 @@ class _Described(_Silent):
         return [nodes.definition_list("", item)]
 
 
+class _Class(_Described):
+    """Sphinx's class, or a style of docutils, whose names have neither capitals nor signs."""
+
+    def run(self) -> list[Any]:
+        return self.body() if _STYLES.fullmatch("".join(self.arguments)) else super().run()
+
+
 _SILENT = word_set(
     "image toctree contents include literalinclude raw highlight index meta graphviz "
     "plantuml mermaid default-role autosummary sectnum title video youtube iframe "
@@ -173,7 +183,7 @@ _DIRECTIVES: dict[str, Any] = {
     **dict.fromkeys(_SILENT, _Silent),
     **dict.fromkeys(_CODE, _Code),
     **dict.fromkeys(_CHANGES, _Change),
-    "class": _Described,  # Sphinx's, for docutils a style
+    "class": _Class,
     "math": _Formula,
     "figure": _Body,
     "only": _Body,
@@ -293,12 +303,14 @@ def _words(node: Any) -> str:
 
 
 def _replaced(reference: Any) -> str:
-    """Return the words that a substitution stands for, else its name."""
+    """Return the words that a substitution stands for, else its name or three dots."""
     document = reference.document
     name = reference["refname"]
     name = document.substitution_names.get(name.lower(), name)
     found = document.substitution_defs.get(name)
-    return found.astext()[:_LONGEST_REPLACED].strip() if found else reference.astext()
+    if not found:
+        return "…" if name.lower() in _FILLED_IN else str(reference.astext())
+    return str(found.astext()[:_LONGEST_REPLACED].strip())
 
 
 def _is_link(reference: Any) -> bool:

@@ -18,7 +18,7 @@ _PLAIN = "1001"  # the number of the background that is one colour
 
 
 def parse_slides(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the slides' titles, texts, tables, charts and diagrams, in order."""
+    """Yield the slides' titles, texts, tables, charts, diagrams and speaker's notes, in order."""
     package = OpenXml(file, limits, "presentation", "a PowerPoint presentation (pptx)")
     show = package.part(package.main)
     size = next((_size(size, "cx", "cy") for size in show.iterchildren("{*}sldSz")), None)
@@ -34,6 +34,7 @@ def parse_slides(file: BinaryIO, limits: ParserLimits) -> Parsed:
                 reader.colours, ground = master.colours, master.ground_of(slide, size)
             for shapes in slide.iterfind("{*}cSld/{*}spTree"):
                 blocks += _shapes(reader, shapes, ground)
+            blocks += _notes(package, package.related(path, "notesSlide"))
         yield None
     text = join_blocks(blocks)
     title, metadata = package.properties()
@@ -97,6 +98,15 @@ def _shapes(reader: TextReader, shapes: Any, ground: Ground) -> Iterator[str]:
             yield f"## {title}" if title else ""
         else:
             yield from reader.draw(shape)
+
+
+def _notes(package: OpenXml, path: str) -> Iterator[str]:
+    """Yield the notes of a slide's speaker, under a heading if there are any."""
+    reader, heading = TextReader(package, path, {}), "### Notes"
+    for shape in package.part(path).iterfind("{*}cSld/{*}spTree/{*}sp"):
+        for words in filter(None, reader.draw(shape) if _kind(shape) == "body" else ()):
+            yield from filter(None, (heading, words))
+            heading = ""
 
 
 def _kind(shape: Any) -> str:

@@ -1,4 +1,7 @@
-"""Wiki markup to text: headings and lists become Markdown, references and layout are dropped."""
+"""Wiki markup to text: headings and lists become Markdown, references and layout are dropped.
+
+Templates are not expanded. An unknown one of one argument stands for that where words need it.
+"""
 
 import html
 import re
@@ -7,7 +10,7 @@ from typing import Any
 from tasks.ingest.formats.markdown import Cell, one_line, table
 
 _DROPPED_TAGS = frozenset(
-    {"ref", "references", "gallery", "math", "timeline", "syntaxhighlight", "source", "score"}
+    {"ref", "references", "math", "timeline", "syntaxhighlight", "source", "score"}
     | {"imagemap", "templatedata", "style", "script", "pre", "del", "s", "strike"}
 )
 UNSEEN_LINKS = re.compile(
@@ -24,6 +27,8 @@ _SPOKEN = {
     "lang": -1, "transl": -1, "nowrap": 0, "nobr": 0, "small": 0, "abbr": 0, "ill": 0,
     "interlanguage link": 0, "as of": 0, "circa": 0, "c.": 0, "ipa": None,
 }  # fmt: skip
+_FRAMED = re.compile(r"\|\s*(?:thumb(?:nail)?|framed?|mini(?:atur)?|vignette|缩略图|縮圖)\s*\|")
+_GOES_ON = re.compile(r"[\w*] ")  # the end of words that lack the next
 _DATED = re.compile(r"^(birth|death|start|end|film|release)[ _\-](date|year)", re.IGNORECASE)
 _ITEM = re.compile(r"^[ \t]*([*#:;]+)[ \t]*(?=\S)", re.MULTILINE)
 _DEFINED = re.compile(r"^;[ \t]*(\S.*?)[ \t]*\n:[ \t]*(?=\S)", re.MULTILINE)
@@ -37,6 +42,7 @@ _LINKS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _ITEMS = re.compile(r"^( *- )(.+)$", re.MULTILINE)
+_LONGEST_VALUE = 60  # characters
 _DEEPEST = 12  # markup nested more deeply is dropped
 
 
@@ -46,7 +52,7 @@ def categories(markup: str) -> list[str]:
 
 
 def plain_text(markup: str) -> str:
-    """Return the text of a page without layout, notes and pictures.
+    """Return the text of a page without layout, notes and pictures, but with their captions.
 
     An infobox becomes lines of `name: value`, a table becomes Markdown rows.
     """
@@ -74,23 +80,34 @@ def _hide_headings(text: str) -> str:
 def _speak(code: Any, depth: int) -> str:
     if code is None or depth > _DEEPEST:
         return ""
-    return "".join(_speak_node(node, depth) for node in code.nodes)
+    spoken, is_whole = "", sum(bool(str(node).strip()) for node in code.nodes) == 1
+    for node in code.nodes:
+        if type(node).__name__ == "Template":
+            is_needed = is_whole or _GOES_ON.match(spoken[-2:]) is not None
+            spoken += _speak_template(node, depth, is_needed=is_needed)
+        else:
+            spoken += _speak_node(node, depth, starts_line=spoken[-1:] in ("", "\n"))
+    return spoken
 
 
-def _speak_node(node: Any, depth: int) -> str:
+def _caption(link: Any, depth: int) -> str:
+    """Return the caption below a picture that a link shows, as a paragraph."""
+    options, _, caption = f"|{_speak(link.text, depth + 1)}".rpartition("|")
+    return f"\n{caption}\n\n" if _FRAMED.search(f"{options}|") and " " in caption.strip() else ""
+
+
+def _speak_node(node: Any, depth: int, *, starts_line: bool) -> str:
     kind = type(node).__name__
     if kind == "Text":
         return str(node.value)
     if kind == "Wikilink":
         target = str(node.title)
         if UNSEEN_LINKS.match(target):
-            return ""
+            return _caption(node, depth) if starts_line else ""
         return _speak(node.text if node.text is not None else node.title, depth + 1)
     if kind == "Heading":
         words = " ".join(_speak(node.title, depth + 1).split())
         return f"\n\n\x01{min(int(node.level), 6)} {words}\n\n"
-    if kind == "Template":
-        return _speak_template(node, depth)
     if kind == "ExternalLink":
         return _speak(node.title, depth + 1)
     if kind == "HTMLEntity":
@@ -104,6 +121,9 @@ def _speak_tag(node: Any, depth: int) -> str:
     tag = str(node.tag).strip().lower()
     if tag in _DROPPED_TAGS:
         return ""
+    if tag == "gallery":
+        captions = (line.partition("|")[2].strip() for line in str(node.contents).split("\n"))
+        return "".join(f"\n* {one_line(plain_text(words))}" for words in captions if words) + "\n"
     if tag == "table":
         return _speak_table(node, depth)
     if tag == "br":
@@ -115,21 +135,25 @@ def _speak_tag(node: Any, depth: int) -> str:
     return _speak(node.contents, depth + 1)
 
 
-def _speak_template(node: Any, depth: int) -> str:
+def _speak_template(node: Any, depth: int, *, is_needed: bool) -> str:
+    """Return the words that a template shows; of an unknown one its only words, if needed."""
     name = " ".join(str(node.name).replace("_", " ").split()).lower()
     values = [_speak(p.value, depth + 1).strip() for p in node.params if not p.showkey]
     if name.startswith(("infobox", "taxobox")):
         return _speak_box(node, depth)
+    if name.startswith("formatnum:"):
+        return name.partition(":")[2]
     if name in ("convert", "cvt") and len(values) >= 2:
         return f"{values[0]} {values[1]}"
     if _DATED.match(name):
         return "-".join(f"{value:0>2}" for value in values[:3] if value.isdecimal())
     if name.startswith("lang-") and values:
         return values[0]
-    place = _SPOKEN.get(name)
-    if place is not None and values:
-        return values[place]
-    return ""
+    if name in _SPOKEN:
+        place = _SPOKEN[name]
+        return values[place] if place is not None and values else ""
+    is_one = is_needed and len(values) == len(node.params) == 1
+    return values[0] if is_one and len(values[0]) <= _LONGEST_VALUE else ""
 
 
 def _speak_box(node: Any, depth: int) -> str:

@@ -16,6 +16,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.names import title_of_name
 from tasks.ingest.formats.number_formats import BUILT_IN, displayed, hides_words
+from tasks.ingest.formats.office import comment_by
 from tasks.ingest.formats.open_xml import OpenXml
 from tasks.ingest.formats.open_xml_text import TextReader
 from tasks.ingest.formats.parsed_text import Parsed, ParsedText, ParserLimits
@@ -38,6 +39,7 @@ _RAISED = {"superscript": 1, "subscript": -1}
 _WHITE = ({"rgb": "FFFFFFFF"}, {"rgb": "00FFFFFF"}, {"theme": "0"}, {"indexed": "9"})
 _PLAIN = (None, "none")  # patterns of a fill
 _COLOURING = frozenset({"conditionalFormatting", "tablePart"})  # beside the styles of cells
+_THREADED = re.compile(r"\A\[Threaded comment\].*?\n\s*Comment:", re.DOTALL)  # for old programs
 _START = datetime(1899, 12, 30)
 
 
@@ -64,7 +66,7 @@ class _Book(NamedTuple):
 
 
 def parse_workbook(file: BinaryIO, limits: ParserLimits) -> Parsed:
-    """Yield the sheets as titles, tables, notes and charts under their names, in order."""
+    """Yield the sheets as titles, tables, charts and comments under their names, in order."""
     package = OpenXml(file, limits, "workbook", "an Excel workbook (xlsx)")
     main = package.part(package.main)
     strings = package.elements(package.related(package.main, "sharedStrings"), "si")
@@ -83,9 +85,8 @@ def parse_workbook(file: BinaryIO, limits: ParserLimits) -> Parsed:
                 raise RefusalError(Reason.TOO_LONG, "Its text is too long.")
             if number % _ROWS_AT_ONCE == 0:
                 yield None
-        words = [
-            block for block in (*sheet_blocks(sheet.visible()), *_drawn(package, path)) if block
-        ]
+        around = (*_drawn(package, path), *_comments(package, path))
+        words = list(filter(None, (*sheet_blocks(sheet.visible()), *around)))
         if words:
             blocks += [f"## {one_line(listed.get('name', ''))}", *words]
     title, metadata = package.properties()
@@ -260,3 +261,16 @@ def _drawn(package: OpenXml, path: str) -> Iterator[str]:
     drawing = package.related(path, "drawing")
     if drawing:
         yield from TextReader(package, drawing, {}).draw(package.part(drawing))
+
+
+def _comments(package: OpenXml, path: str) -> Iterator[str]:
+    """Yield the comments on a sheet's cells, each below the name of who wrote it."""
+    comments = package.part(package.related(path, "comments"))
+    stated = enumerate(comments.iterfind("{*}authors/{*}author"))
+    authors = {str(number): author.text or "" for number, author in stated}
+    for comment in comments.iterfind("{*}commentList/{*}comment"):
+        author = authors.get(comment.get("authorId", ""), "")
+        for text in comment.iterchildren("{*}text"):
+            words = _THREADED.sub("", _words(text)).strip()
+            yield comment_by("" if author.startswith("tc=") else author) if words else ""
+            yield words
