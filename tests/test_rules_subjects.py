@@ -6,6 +6,7 @@ import pytest
 
 from schemas.settings import EngineSettings
 from tasks.extract.rules import RulesEngine
+from tasks.ingest.split import split
 from tests.case_tables import cases_of_facts
 from tests.passages import facts as facts_of
 from tests.passages import read
@@ -262,3 +263,12 @@ def test_it_is_nothing_named_before_another_subject():
 def test_a_value_of_one_of_several_things_is_not_of_the_documents_subject(text: str):
     assert facts("- Phone: 555 0101\n", "Acme Mill") == {("Acme Mill", "phone", "555 0101")}
     assert facts(text, "Acme Mill") == set()
+
+
+def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_heading():
+    opening = "Ada Smith directs the museum. She has written five books about boats and bridges."
+    going_on = "In 1990 she founded the Berg Museum.\n\n## Visitors\n\nLater she left Beta Ltd."
+    pieces = split("c", "About", f"{opening} {going_on}", "en", 12)
+    found = [facts_of(extracted) for extracted in RulesEngine().extract(pieces)]
+    assert ("Ada Smith", "founded", "Berg Museum") in found[2]
+    assert not found[3]

@@ -278,3 +278,16 @@ def test_code_stays_together_and_else_is_cut_between_lines(budget: int, passages
     coded = [text for text in texts if "run step" in text]
     assert "\n".join(coded).splitlines() == [*CODE.splitlines(), "```"]
     assert len(coded) == passages
+
+
+def test_a_passage_that_says_he_or_she_has_what_is_before_it_below_its_heading():
+    text = "Ada Smith came.\n\n# A\n\nBob Jones left. He ran. Rain fell. His cat slept. He did too."
+    pieces = cut(text, budget=4)
+    before = {piece["text"]: piece["before"].split("\n") for piece in pieces}
+    assert before["Ada Smith came."] == before["Bob Jones left."] == before["Rain fell."] == [""]
+    assert before["He ran."] == ["Bob Jones left. "]
+    assert before["He did too."] == ["He ran. Rain fell. His cat slept. "]  # the last three
+    ids = [piece["passage_id"] for piece in cut(text.replace("Bob", "Tom"), budget=4)]
+    assert [old["passage_id"] == new for old, new in zip(pieces, ids, strict=True)] == [
+        True, False, False, True, False, True
+    ]  # fmt: skip

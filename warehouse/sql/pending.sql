@@ -8,7 +8,7 @@ order by c.first_commit, c.content_id;
 
 -- Where a passage stands in a sensitive text too, it is sensitive everywhere.
 create table current_passages as
-select p.passage_id, p.text, p.title, p.subject, p.headings, p.language, p.blocks, p.content_id, p.span_start, p.commit,
+select p.passage_id, p.text, p.title, p.subject, p.headings, p.before, p.language, p.blocks, p.content_id, p.span_start, p.commit,
        c.first_commit, i.document_id, i.metadata,
        row_number() over (partition by p.content_id order by p.span_start) as place,
        bool_or(i.sensitive) over (partition by p.passage_id) as sensitive
@@ -23,7 +23,7 @@ join (
 where p.splitter = (select splitter from build_settings);
 
 create table unextracted_passages as
-select passage_id, text, title, subject, headings, language, blocks, content_id, document_id, metadata, span_start, place, sensitive
+select passage_id, text, title, subject, headings, before, language, blocks, content_id, document_id, metadata, span_start, place, sensitive
 from current_passages p
 where not exists (
     select 1 from j_extractions e, build_settings s
