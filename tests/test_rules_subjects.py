@@ -272,3 +272,16 @@ def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_headin
     found = [facts_of(extracted) for extracted in RulesEngine().extract(pieces)]
     assert ("Ada Smith", "founded", "Berg Museum") in found[2]
     assert not found[3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Lund is the director of Red Stone, a mining company.",
+        "Ada Lund, the founder of Red Stone, a mining company, lives in Bern.",
+        "Ada Lund founded Red Stone, a mining company.",
+    ],
+)
+def test_an_apposition_is_of_the_name_before_it_where_it_can_be_of_no_person(text: str):
+    classes = {fact for fact in facts(text) if fact[1] == "is a"}
+    assert classes == {("Red Stone", "is a", "mining company")}

@@ -28,6 +28,7 @@ IN_NAMES = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and 
 CONJOINING = word_set("after before until since as than")
 HYPHENS = ("-", "‐", "‑", "–")
 OF_NOUNS = {"acl": "appos", "advcl": "obl", "mark": "case"}  # labels, by those of verbs
+POSTS = word_set("executive chief chair head partner owner member")  # some hold them as a group
 HOLDERS = OFFICES | {noun for noun, kind in KIND_OF_NOUN.items() if kind == "person"}
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
@@ -342,6 +343,51 @@ def _join_titles(tree: Tree) -> None:
         tree.index()
 
 
+def _hang_classes(tree: Tree) -> None:
+    """Attach "a mining company" to the name right before it: "the director of X, a mining company".
+
+    The parser made it an object as well, or gave it to a noun of whose kind it cannot be.
+    """
+    for noun, label in enumerate(tree.dep):
+        article, above = tree.child(noun, "det"), tree.head[noun]
+        if article is None or tree.lower[article] not in ("a", "an"):
+            continue
+        name = article - 2
+        if tree.words[article - 1] != "," or name <= above or tree.pos[name] != "PROPN":
+            continue
+        while tree.dep[name] in PART_LABELS and tree.pos[tree.head[name]] == "PROPN":
+            name = tree.head[name]
+        if tree.child(noun, "cc", "case", "conj", *SUBJECTS) is not None or name == above:
+            continue
+        twins = label == tree.dep[name] == "obj" and above == tree.head[name]
+        strange = label in ("appos", "conj") and _is_of_other_kind(tree, noun)
+        if twins or strange or label == "nmod":
+            _hang(tree, noun, name, "appos")
+            tree.index()
+
+
+def _is_of_other_kind(tree: Tree, noun: int) -> bool:
+    """Return whether a noun tells no person, as what it belongs to or another noun of that does."""
+    above = tree.head[noun]
+    others = [above, *(c for c in tree.children[above] if c < noun and tree.dep[c] == "appos")]
+    own = KIND_OF_NOUN.get(tree.lower[noun], "person")
+    return own != "person" and any(tree.lower[other] in HOLDERS | POSTS for other in others)
+
+
+def _part_objects(tree: Tree) -> None:
+    """Make the first of two objects without a comma indirect: "cost the bank £75 million"."""
+    for second, label in enumerate(tree.dep):
+        verb, first = tree.head[second], tree.subtree(second)[0] - 1
+        amount = tree.tag[second] == "$" or tree.child(second, "nummod") is not None
+        fits = label == "obj" or (label == "parataxis" and tree.tag[second] == "$")
+        if not fits or not amount or tree.pos[verb] != "VERB" or first <= verb:
+            continue
+        objects = (c for c in tree.children[verb] if tree.dep[c] == "obj" and verb < c < second)
+        other = next((c for c in objects if tree.subtree(c)[-1] == first), None)
+        if other is not None:
+            tree.dep[other], tree.dep[second] = "iobj", "obj"
+
+
 def _join_number_signs(tree: Tree) -> None:
     """Make one phrase of "No. 5", attached to a noun before it, as its "No" denies nothing."""
     for sign, figure in enumerate(tree.words[2:]):
@@ -390,6 +436,8 @@ MENDS = (
     _correct_infinitives,
     _hang_ages,
     _hang_owners,
+    _hang_classes,
+    _part_objects,
 )
 
 
