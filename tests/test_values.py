@@ -20,7 +20,7 @@ ENGLISH_NUMBERS = {
     "7.5 million pounds of thrust": (7.5e6, "lb"), "US$3.5bn": (3.5e9, "USD"), "¥500": (500, "JPY"),
     "20 euros": (20, "EUR"), "8,848.86 m above sea level": (8848.86, "m"),
     "16,410 km²": (16410, "km²"), "16410 square kilometres": (16410, "km²"),
-    "90 sq km": (90, "km²"), "10km": (10, "km"), "100-metre": (100, "m"),
+    "90 sq km": (90, "km²"), "24,000 sq metres": (24000, "m²"), "10km": (10, "km"), "100-metre": (100, "m"),
     "5 ft 11 in": (5.9167, "ft"), "25 °C": (25, "°C"), "-40 °C": (-40, "°C"),
     "70 miles per hour": (70, "mph"), "3 hours": (3, "h"), "22 years old": (22, "yr"),
     "75 kg": (75, "kg"), "5 million tonnes of coal": (5e6, "t"), "1934 people": (1934, "people"),
