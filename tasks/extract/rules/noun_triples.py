@@ -105,7 +105,7 @@ def _of_role(
 ) -> Iterator[RuleTriple]:
     """Yield triples with relations like "capital of" and "physicist at" for a predicative noun."""
     tree = passage.tree
-    for child in _modifiers(tree, noun):
+    for child in _modifiers(passage, noun):
         if len(core) > LONGEST_ROLE:
             return
         marks = [c for c in tree.children[child] if tree.dep[c] == "case" and c < child]
@@ -115,11 +115,12 @@ def _of_role(
         core = core + tree.subtree(child)  # "first point of contact for X"
 
 
-def _modifiers(tree: Tree, noun: int) -> list[int]:
+def _modifiers(passage: ParsedPassage, noun: int) -> list[int]:
     """Return the modifiers behind a noun, with those of "the founder and president of X".
 
     The parser gave them to one of the two.
     """
+    tree = passage.tree
     own = [c for c in tree.children[noun] if tree.dep[c] == "nmod" and c > noun]
     if own:
         return own
@@ -131,7 +132,8 @@ def _modifiers(tree: Tree, noun: int) -> list[int]:
         ]
     others = [c for c in tree.children[noun] if tree.dep[c] == "conj"]
     article = tree.child(noun, "det")
-    if not others or article is None or tree.child(others[-1], "det") is not None:
+    alone = not others or article is None or others[-1] in passage.entities
+    if alone or tree.child(others[-1], "det") is not None:
         return []
     return possessors(tree, others[-1]) if tree.lower[article] == "the" else []
 
