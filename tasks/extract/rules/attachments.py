@@ -188,14 +188,14 @@ def _is_of_other_kind(tree: Tree, noun: int) -> bool:
 def _part_objects(tree: Tree) -> None:
     """Make the first of two objects without a comma indirect: "cost the bank £75 million"."""
     for second, label in enumerate(tree.dep):
-        verb, first = tree.head[second], tree.subtree(second)[0] - 1
+        verb, money = tree.head[second], tree.tag[second] == "$"
         gives = tree.lemma[verb].lower() in GIVING and tree.child(second, "nummod") is not None
-        amount = tree.tag[second] == "$" or gives
-        fits = label == "obj" or (label == "parataxis" and tree.tag[second] == "$")
-        if not fits or not amount or tree.pos[verb] != "VERB" or first <= verb:
+        fits = (label == "obj" and (money or gives)) or (label == "parataxis" and money)
+        objects = [c for c in tree.children[verb] if tree.dep[c] == "obj" and verb < c < second]
+        if not fits or not objects or tree.pos[verb] != "VERB":
             continue
-        objects = (c for c in tree.children[verb] if tree.dep[c] == "obj" and verb < c < second)
-        other = next((c for c in objects if tree.subtree(c)[-1] == first), None)
+        last = tree.subtree(second)[0] - 1
+        other = next((c for c in objects if tree.subtree(c)[-1] == last), None)
         # A bare singular is a verb taken for a noun: "helped unlock $500 million".
         if other is not None and (tree.tag[other] != "NN" or tree.children[other]):
             tree.dep[other], tree.dep[second] = "iobj", "obj"
