@@ -132,10 +132,11 @@ def _modifiers(passage: ParsedPassage, noun: int) -> list[int]:
         ]
     others = [c for c in tree.children[noun] if tree.dep[c] == "conj"]
     article = tree.child(noun, "det")
-    alone = not others or article is None or others[-1] in passage.entities
-    if alone or tree.child(others[-1], "det") is not None:
+    if not others or article is None or tree.lower[article] != "the":
         return []
-    return possessors(tree, others[-1]) if tree.lower[article] == "the" else []
+    last = others[-1]
+    shared = last not in passage.entities and tree.child(last, "det") is None
+    return possessors(tree, last) if shared else []
 
 
 def _of_adjective(
