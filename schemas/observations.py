@@ -142,13 +142,20 @@ class SplitPassage(Row):
 
     content_id: str = Field(description="The text from which it is cut.")
     splitter: str = Field(description="Version of the splitter and its token budget.")
-    passage_id: str = Field(description="Made from its text, its document's title and headings.")
+    passage_id: str = Field(
+        description="Made from its text, its document's title, its headings and what is before it."
+    )
     span_start: int = Field(description="First character in the content's text.")
     span_end: int = Field(description="One past the last character.")
     text: str = Field(description="Exactly the content's text from start to end.")
     title: str = Field(description="The content's title.")
     subject: str = Field(description="The title if the text uses it as a name, else empty.")
     headings: str = Field(description="The headings above it, outermost first, joined by ` > `.")
+    before: str | None = Field(
+        None,
+        description="The passages before it below its heading, if it says he or she, whom they may "
+        "name; else empty. Null in old rows.",
+    )
     language: str = Field(description="The content's language.")
     blocks: list[PassageBlock] = Field(
         description="What the passage consists of: prose, item, pair, quotation, "

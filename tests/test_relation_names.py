@@ -259,6 +259,10 @@ def test_a_wording_of_several_meanings_means_a_relation_only_between_fitting_kin
     song = stated(("featured in", 1), sorts=("work", "work"), by_model=by_model)
     assert names(actor)["featured in"] == ("stars", True)
     assert names(song)["featured in"] == ("featured in", False)
+    firm = stated(("partner of", 1), sorts=("person", "organisation"), by_model=by_model)
+    ally = stated(("partner of", 1), sorts=("person", "person"), by_model=by_model)
+    assert names(firm)["partner of"] == ("member of", False)
+    assert names(ally)["partner of"][0].startswith("partner")
 
 
 def test_a_model_and_the_rules_may_mean_different_relations_by_one_wording() -> None:

@@ -431,10 +431,10 @@ def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch):
 
     real = english._read_prose
 
-    def faulty(found, passage, tree):
-        if "tripwire" in passage["text"]:
+    def faulty(found, parsed):
+        if "tripwire" in parsed.row["text"]:
             raise IndexError("fell")
-        real(found, passage, tree)
+        real(found, parsed)
 
     monkeypatch.setattr(english, "_read_prose", faulty)
     texts = ("Ada Lovelace met Charles Babbage.", "This is a tripwire.")

@@ -6,6 +6,7 @@ import pytest
 
 from schemas.settings import EngineSettings
 from tasks.extract.rules import RulesEngine
+from tasks.ingest.split import split
 from tests.case_tables import cases_of_facts
 from tests.passages import facts as facts_of
 from tests.passages import read
@@ -271,3 +272,80 @@ def test_a_value_of_one_of_several_things_is_not_of_the_documents_subject(text: 
 def test_a_heading_says_what_the_values_below_it_are(heading: str, relation: str):
     found = read("- First night: $12.00\n", headings=heading)
     assert facts_of(found) == {("First night", relation, "$12.00")}
+
+
+def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_heading():
+    opening = "Ada Smith directs the museum. She has written five books about boats and bridges."
+    going_on = "In 1990 she founded the Berg Museum.\n\n## Visitors\n\nLater she left Beta Ltd."
+    pieces = split("c", "About", f"{opening} {going_on}", "en", 12)
+    found = [facts_of(extracted) for extracted in RulesEngine().extract(pieces)]
+    assert ("Ada Smith", "founded", "Berg Museum") in found[2]
+    assert not found[3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Lund is the director of Red Stone, a mining company.",
+        "Ada Lund, the founder of Red Stone, a mining company, lives in Bern.",
+        "Ada Lund founded Red Stone, a mining company.",
+    ],
+)
+def test_an_apposition_is_of_the_name_before_it_where_it_can_be_of_no_person(text: str):
+    classes = {fact for fact in facts(text) if fact[1] == "is a"}
+    assert classes == {("Red Stone", "is a", "mining company")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Acme Waste, Landfill Site - Ada Lund met Bob Jones.",
+        "PUBLIC FORUM (15 MINUTES) The clerk left. Ada Lund met Bob Jones.",
+        "**5. Grounds Maintenance** The Berg Trust repaired it. Ada Lund met Bob Jones.",
+        "Grounds Maintenance It was agreed to thank Beta Ltd. Ada Lund met Bob Jones.",
+    ],
+)
+def test_a_heading_before_a_sentence_is_no_subject(text: str):
+    found = facts(text)
+    assert ("Ada Lund", "met", "Bob Jones") in found
+    assert {head for head, _, _ in found} <= {"Ada Lund", "Berg Trust"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    cases_of_facts("""
+Ada Lund is the founder and president of Beta Ltd. | Ada Lund | founder of | Beta Ltd.
+Ada Lund is the founder and president of Beta Ltd. | Ada Lund | president of | Beta Ltd.
+In 1990, Bob Jones founded Red Stone, a mining company. | Bob Jones | founded Red Stone in | 1990
+"""),
+)
+def test_what_stands_beside_a_noun_keeps_no_fact_from_it(text: str, fact: tuple[str, str, str]):
+    assert fact in facts(text)
+
+
+def test_a_relative_clause_is_of_the_noun_that_its_verb_agrees_with():
+    text = "Acme Corp has a deal with the governments of Niger and Benin that includes $7 million."
+    assert ("Niger", "governments", "$7 million") not in facts(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "relations"),
+    [
+        ("Ada Lund has three decades of trial experience.", {"number of decades"}),
+        ("Ada Lund was 16.", set()),
+        ("Ada Lund ran, becoming the first woman to serve on the Berg board.", {"became"}),
+    ],
+)
+def test_no_relation_is_made_of_a_number_or_of_what_an_object_does(text: str, relations: set[str]):
+    assert {relation for _, relation, _ in facts(text)} == relations
+
+
+def test_the_spaces_before_an_indented_line_are_no_words():
+    text = (
+        "- The Berg Museum\n    will  open a new wing in\n    Rome. It\n    could house Acme Corp."
+    )
+    found = read(text).statements
+    assert [(s["subject"], s["predicate"], s["object"]) for s in found] == [
+        ("The Berg Museum", "will open", "a new wing in Rome"),
+        ("It", "could house", "Acme Corp."),
+    ]

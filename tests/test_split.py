@@ -292,3 +292,16 @@ def test_a_row_of_a_table_stays_whole_and_the_rest_of_a_cut_one_is_no_row() -> N
     _, first, *rest = cut(f"{head}{long}\n| Mere | Ann | None. | 9 |", budget=40)
     assert [first["text"][b["start"] : b["end"]] for b in first["blocks"]] == ["| Tarn | Lee | "]
     assert [b["kind"] for row in rest for b in row["blocks"]][-2:] == ["markup", "row"]
+
+
+def test_a_passage_that_says_he_or_she_has_what_is_before_it_below_its_heading():
+    text = "Ada Smith came.\n\n# A\n\nBob Jones left. He ran. Rain fell. His cat slept. He did too."
+    pieces = cut(text, budget=4)
+    before = {piece["text"]: piece["before"].split("\n") for piece in pieces}
+    assert before["Ada Smith came."] == before["Bob Jones left."] == before["Rain fell."] == [""]
+    assert before["He ran."] == ["Bob Jones left. "]
+    assert before["He did too."] == ["He ran. Rain fell. His cat slept. "]  # the last three
+    ids = [piece["passage_id"] for piece in cut(text.replace("Bob", "Tom"), budget=4)]
+    assert [old["passage_id"] == new for old, new in zip(pieces, ids, strict=True)] == [
+        True, False, False, True, False, True
+    ]  # fmt: skip

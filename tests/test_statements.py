@@ -312,3 +312,8 @@ def test_a_place_behind_a_comma_is_where_the_first_lies():
 
 def test_items_of_a_list_without_a_verb_state_nothing():
     assert statements("1904 - Efficient watch resumption after reboot - v1.24") == []
+
+
+def test_an_amount_is_the_object_beside_whom_it_costs():
+    (row,) = read("The repair of the roof cost the bank £75 million.").statements
+    assert (row["object"], row["arguments"]) == ("£75 million", ["the bank"])

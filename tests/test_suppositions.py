@@ -133,3 +133,17 @@ def test_what_is_denied_as_a_whole_is_a_fact(text):
 def test_a_comparison_keeps_its_direction(degree):
     [triple] = read(f"Brenholm is much {degree} popular than Orsk.").triples
     assert (triple["head"], triple["relation"]) == ("Brenholm", f"{degree} popular than")
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "modality"),
+    [
+        ("Mr Lund advised that Otto had left Rome.", "Otto", "reported"),
+        ("The clerk informed us that Otto sells boats.", "Otto", "reported"),
+        ("The doctor advised that Otto leave Rome.", "Otto", "required"),
+        ("Otto announced plans to build a bridge in Bern.", "Otto", "asserted"),
+        ("Otto plans to build a bridge in Bern.", "Otto", "intended"),
+    ],
+)
+def test_what_is_advised_or_planned_is_told_from_who_advises_or_announces(text, subject, modality):
+    assert modality_of(read(text), subject) == modality

@@ -25,6 +25,9 @@ _LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
 _NOTE_OF_TITLE = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _LONGEST_SUBJECT = 8  # words of a name
+# Whom these mean may stand in the passages before, in so many of which the rules look for it.
+_SOMEBODY = re.compile(r"\b(?:he|him|his|she|hers?)\b", re.IGNORECASE)
+_REACH = 3
 _NAMING = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.QUOTATION, *ROWS}
 
 
@@ -61,20 +64,24 @@ def split(
     rows = []
     for section in _sections(blocks.all, len(text), title):
         headings = _SEPARATOR.join(section.headings)
+        starts: list[int] = []
         for start, end in _passages(text, section, blocks, language, budget):
             passage = text[start:end]
+            starts = [*starts[-_REACH:], start]
+            before = text[starts[0] : start] if _SOMEBODY.search(passage) else ""
             inside = blocks.between(start, end)
             rows.append(
                 {
                     "content_id": content_id,
                     "splitter": version,
-                    "passage_id": _passage_id(title, headings, passage, inside),
+                    "passage_id": _passage_id(title, headings, passage, inside, before),
                     "span_start": start,
                     "span_end": end,
                     "text": passage,
                     "title": title,
                     "subject": subject,
                     "headings": headings,
+                    "before": before,
                     "language": language,
                     "blocks": [
                         {"kind": b.kind, "start": b.start, "end": b.end, "lead": b.lead}
@@ -85,11 +92,13 @@ def split(
     return rows
 
 
-def _passage_id(title: str, headings: str, passage: str, blocks: list[Block]) -> str:
-    """Return the passage's id; what is known of its blocks from outside of it is part of it."""
+def _passage_id(title: str, headings: str, passage: str, blocks: list[Block], before: str) -> str:
+    """Return the passage's id; all that is known of it from outside of it is part of it."""
     led = [block.lead for block in blocks if block.lead and block.lead not in passage]
     kinds = [block.kind for block in blocks if block.kind in ROWS - {BlockKind.ROW}]
-    words = "\x1f".join((title, headings, passage, *led, *dict.fromkeys(kinds)))
+    words = "\x1f".join(
+        (title, headings, passage, *led, *dict.fromkeys(kinds), *filter(None, [before]))
+    )
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 

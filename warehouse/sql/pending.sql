@@ -8,7 +8,7 @@ order by c.first_commit, c.content_id;
 
 -- Where a passage stands in a sensitive text too, it is sensitive everywhere.
 create table current_passages as
-select p.passage_id, p.text, p.title, p.subject, p.headings, p.language, p.blocks, p.content_id, p.span_start, p.commit,
+select p.passage_id, p.text, p.title, p.subject, p.headings, p.before, p.language, p.blocks, p.content_id, p.span_start, p.commit,
        c.first_commit, i.document_id, i.metadata,
        row_number() over (partition by p.content_id order by p.span_start) as place,
        bool_or(i.sensitive) over (partition by p.passage_id) as sensitive
@@ -32,7 +32,7 @@ group by all
 having count(distinct run_id) >= 3;
 
 create table unextracted_passages as
-select passage_id, text, title, subject, headings, language, blocks, content_id, document_id, metadata, span_start, place, sensitive,
+select passage_id, text, title, subject, headings, before, language, blocks, content_id, document_id, metadata, span_start, place, sensitive,
        exists (from hopeless_extractions h
                where (h.passage_id, h.engine, h.prompt_sha) = (p.passage_id, due.engine, due.prompt_sha)) as hopeless
 from current_passages p

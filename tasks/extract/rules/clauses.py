@@ -133,7 +133,10 @@ def _is_chained(tree: Tree, token: int) -> bool:
         or tree.child(token, *SUBJECTS) is not None
     ):
         return False
-    return tree.child(tree.head[token], "obj", "iobj") is None
+    # "Became the first woman to serve": she became no "to serve".
+    before = (c for c in tree.children[tree.head[token]] if c < token and tree.dep[c] == "xcomp")
+    named = any(tree.pos[c] in ("NOUN", "PROPN") and not _marks(tree, c) for c in before)
+    return not named and tree.child(tree.head[token], "obj", "iobj") is None
 
 
 def _clause(tree: Tree, token: int) -> Clause | None:

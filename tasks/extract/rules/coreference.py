@@ -6,6 +6,7 @@ stands for the speaker, and only if the passage names no organisation.
 """
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.passage import ParsedPassage
@@ -27,19 +28,37 @@ SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmo
 CLASS_LABELS = word_set("appos nmod:desc")
 
 
-def resolve_references(passage: ParsedPassage) -> None:
-    """Fill `passage.referents` and `passage.antecedents` in one pass in reading order."""
-    resolver = _Resolver(passage)
+@dataclass(frozen=True, slots=True)
+class SpokenOf:
+    """The person whom "he" or "she" means after a text; `men` tells which persons "he" meant."""
+
+    person: str = ""
+    men: dict[str, bool] = field(default_factory=dict)
+
+
+def opens_with_pronoun(passage: ParsedPassage) -> bool:
+    """Return whether a passage says "he" or "she" before it names a person."""
+    first = min((n.first for n in passage.names if n.kind == "person"), default=None)
+    return not PERSONAL.isdisjoint(passage.tree.lower[:first])
+
+
+def resolve_references(passage: ParsedPassage, before: SpokenOf | None = None) -> SpokenOf:
+    """Fill `passage.referents` and `passage.antecedents` in one pass in reading order.
+
+    `before` is of whom the text before the passage speaks. Returns of whom its own end does.
+    """
+    resolver = _Resolver(passage, before or SpokenOf())
     for start, end in passage.tree.sentences:
         for token in range(start, end):
             resolver.resolve(token)
         resolver.remember(start, end)
+    return resolver.spoken_of()
 
 
 class _Resolver:
     """Remembers the last person and the last other entity that a pronoun may mean."""
 
-    def __init__(self, passage: ParsedPassage) -> None:
+    def __init__(self, passage: ParsedPassage, before: SpokenOf) -> None:
         self.passage = passage
         kind = passage.kind(passage.title) if passage.title else "unknown"
         # The title is the antecedent until the text names another entity.
@@ -52,7 +71,15 @@ class _Resolver:
         self.named: dict[str, int] = {}  # first token of the last sentence with each name
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
-        self.men: dict[str, bool] = {}  # whether "he" meant a person, rather than "she"
+        self.men = dict(before.men)  # whether "he" meant a person, rather than "she"
+        if before.person:
+            self.person = before.person
+            self.named[before.person] = 0
+            passage.kinds[before.person] = "person"
+
+    def spoken_of(self) -> SpokenOf:
+        near = self.person == self.passage.title or self._is_recent(self.person)
+        return SpokenOf(self.person if near else "", self.men)
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree

@@ -12,7 +12,7 @@ from tasks.extract.rules.aliases import find_aliases, labelled_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates
 from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
-from tasks.extract.rules.coreference import resolve_references
+from tasks.extract.rules.coreference import SpokenOf, opens_with_pronoun, resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
 from tasks.extract.rules.find_names import find_names
 from tasks.extract.rules.kinds import learn_kinds, scores_in_tree
@@ -37,7 +37,8 @@ PassageRow = dict[str, Any]
 def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Extracted]:
     """Yield the facts of each passage, in order; only its prose is parsed."""
     for row, layout, prose, doc in parsed(rows, pipeline):
-        yield or_failed(row["passage_id"], partial(_read_passage, row, layout, prose, doc))
+        read = partial(_read_passage, row, layout, prose, doc, pipeline)
+        yield or_failed(row["passage_id"], read)
 
 
 def parsed(
@@ -52,10 +53,12 @@ def parsed(
         yield row, layout, text, next(docs) if text.text.strip() else None
 
 
-def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:
+def _read_passage(
+    row: PassageRow, layout: Layout, prose: Reduced, doc: Any, pipeline: str | None
+) -> Extracted:
     extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("en"))
     if doc is not None:
-        _read_prose(extracted, row, tree_of(doc, prose))
+        _read_prose(extracted, understand(row, tree_of(doc, prose), pipeline))
         extracted.place_in(layout.prose)
         extracted.names = _outside_code(extracted.names, row["text"])
     for attribute in find_attributes(row, layout, "en"):
@@ -79,18 +82,31 @@ def _outside_code(names: list[Mention], text: str) -> list[Mention]:
     ]
 
 
-def understand(row: PassageRow, tree: Tree) -> ParsedPassage:
+def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> ParsedPassage:
     """Return a parsed passage with its names, their kinds and its coreferences."""
-    repair(tree)
-    passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
-    learn_kinds(passage)
-    resolve_references(passage)
+    passage = _with_names(row, tree)
+    known = bool(row.get("before")) and opens_with_pronoun(passage)
+    resolve_references(passage, _spoken_of_before(row, pipeline) if known else None)
     return passage
 
 
-def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
+def _with_names(row: PassageRow, tree: Tree) -> ParsedPassage:
+    repair(tree)
+    passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
+    learn_kinds(passage)
+    return passage
+
+
+def _spoken_of_before(row: PassageRow, pipeline: str | None) -> SpokenOf | None:
+    """Return of whom the text before a passage speaks last, None if it has no prose."""
+    context = {**row, "text": row["before"], "blocks": None}
+    ((_, _, prose, doc),) = parsed([context], pipeline)
+    return None if doc is None else resolve_references(_with_names(context, tree_of(doc, prose)))
+
+
+def _read_prose(extracted: Extracted, passage: ParsedPassage) -> None:
     """Add all facts of a passage's prose to `extracted`."""
-    passage = understand(row, tree)
+    row, tree = passage.row, passage.tree
     clauses = find_clauses(tree)
     extracted.names = [
         {

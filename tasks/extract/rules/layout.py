@@ -47,6 +47,12 @@ _CALLOUT = re.compile(
     rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)",
     re.IGNORECASE,
 )
+# "**5. Roads** It was agreed" and "ROADS (5 MINUTES) The mayor": a heading before its sentence.
+_HEADING_BEFORE = re.compile(
+    r"[\W\d_]*(?:(?<=\*\*)[^*_\n]{1,80}(?<![.!?:,])\*\*"
+    r"|[A-Z][A-Z/’'-]{2,}(?:,? (?:[A-Z][A-Z/’'-]*|&)){0,9}(?: \([^()\n]{1,40}\))?)"
+    r"\s+(?=(?:The|An?|It|This|These|There|They|He|She|We|All|No|Cllrs?|Mrs?|Ms)\.? \w)"
+)
 # A line in bold type that serves as a heading.
 _LABEL_ALONE = re.compile(
     r"(?:\*\*|__)([^*_\n]{1,80})(?:\*\*|__)[:：]?[ \t]*(?:<br[^\n]*)?(?:\n|\Z)"
@@ -187,20 +193,22 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[ExcerptPart]:
     for block in blocks:
         callout = _CALLOUT.match(text, block.start, block.end)
         start = callout.end() if callout else block.start
-        words = words_of(text[start : block.end])
-        if block.kind is BlockKind.PROSE and words.text:
-            words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
+        heading = _HEADING_BEFORE.match(text, start, block.end)
         # The items below a question are answers to choose from.
         is_option = block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
-        if not words.text.strip() or is_option:
-            continue
-        end = ExcerptPart("\n\n", block.end - 1, stands_there=False)
-        if block.kind is BlockKind.ITEM:
-            lead = _open_sentence(block.lead)
-            if lead and not ENDS_SENTENCE.search(words.text.rstrip().rstrip(";；")):
-                yield ExcerptPart(f"{lead} ", block.start, stands_there=False)
-        yield from words.parts(0, len(words.text), moved=start)
-        yield end
+        for first, last in pairwise([start, *([heading.end()] if heading else []), block.end]):
+            words = words_of(text[first:last])
+            if block.kind is BlockKind.PROSE and words.text:
+                words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
+            if not words.text.strip() or is_option:
+                continue
+            end = ExcerptPart("\n\n", last - 1, stands_there=False)
+            if block.kind is BlockKind.ITEM:
+                lead = _open_sentence(block.lead)
+                if lead and not ENDS_SENTENCE.search(words.text.rstrip().rstrip(";；")):
+                    yield ExcerptPart(f"{lead} ", first, stands_there=False)
+            yield from words.parts(0, len(words.text), moved=first)
+            yield end
 
 
 def _without_headlines(words: Excerpt) -> Excerpt:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause, Complement
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING, OFFICES
+from tasks.extract.rules.lexicon import INFORMING, MODALITY_OF_WORD, NEGATING, OFFICES
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
@@ -87,7 +87,8 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         if depth == 0 and not around and conditions_of(tree, token):
             around = "conditional"
         if label == "ccomp" or (depth and label == "xcomp"):
-            meant = modality_of(tree.lemma[above])
+            informs = tree.lemma[above].lower() in INFORMING and _is_indicative(tree, token)
+            meant = "reported" if informs else modality_of(tree.lemma[above])
             around = around or meant
             # "this is not to say that X fails"
             denied = any(_denies(tree, child) for child in tree.children[above])
@@ -119,11 +120,20 @@ def governed(standing: Standing, sentence: str, place: int) -> Standing:
     if (standing.polarity, standing.modality) != ("positive", "asserted"):
         return standing
     doubt = next((d for d in doubts(sentence) if d.governed and d.holds(place)), None)
+    if doubt is not None and doubt.kind == "planned" and place < doubt.cue[0]:
+        return standing  # of "announced plans to sell" only the sale is planned
     if doubt is None or doubt.kind == "contrasted":
         return standing
     if doubt.kind == "denied":
         return replace(standing, polarity="negative", stated=False)
     return replace(standing, modality=MODALITY_OF_DOUBT[doubt.kind], stated=False)
+
+
+def _is_indicative(tree: Tree, predicate: int) -> bool:
+    """Return whether the form of a clause's verb tells that it states: "left", not "leave"."""
+    verbs = [c for c in tree.children[predicate] if tree.dep[c] in ("aux", "aux:pass", "cop")]
+    first = min([*verbs, predicate])
+    return tree.tag[first] in FINITE and tree.lower[first] != tree.lemma[first].lower()
 
 
 def _opens_condition(tree: Tree, clause: Clause) -> bool:

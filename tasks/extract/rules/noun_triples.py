@@ -54,6 +54,9 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
         placed = any(tree.pos[m] == "ADP" for m in marks) and noun not in passage.entities
         attributes = [] if a_kind or placed else list(of_attribute(passage, clause, subject, noun))
         yield from attributes
+        named = clause.subject in passage.entities | passage.referents
+        if named and tree.pos[noun] == "NUM" and tree.child(noun, "nmod") is None:
+            continue  # "she was 16"
         head = head_in(passage, clause, subject)
         if head is None or marks or (attributes and not head.named):
             continue
@@ -102,9 +105,7 @@ def _of_role(
 ) -> Iterator[RuleTriple]:
     """Yield triples with relations like "capital of" and "physicist at" for a predicative noun."""
     tree = passage.tree
-    for child in tree.children[noun]:
-        if tree.dep[child] != "nmod" or child < noun:
-            continue
+    for child in _modifiers(passage, noun):
         if len(core) > LONGEST_ROLE:
             return
         marks = [c for c in tree.children[child] if tree.dep[c] == "case" and c < child]
@@ -112,6 +113,30 @@ def _of_role(
         things = members(tree, child, marks) if marks else []
         yield from triples_to(things, _rule(clause), passage, clause, head, relation)
         core = core + tree.subtree(child)  # "first point of contact for X"
+
+
+def _modifiers(passage: ParsedPassage, noun: int) -> list[int]:
+    """Return the modifiers behind a noun, with those of "the founder and president of X".
+
+    The parser gave them to one of the two.
+    """
+    tree = passage.tree
+    own = [c for c in tree.children[noun] if tree.dep[c] == "nmod" and c > noun]
+    if own:
+        return own
+    if tree.dep[noun] == "conj":
+        beside = tree.children[tree.head[noun]]
+        last = min((c for c in beside if c > noun and tree.dep[c] == "conj"), default=None)
+        return [
+            c for c in beside if c > noun and tree.dep[c] == "nmod" and (last is None or c < last)
+        ]
+    others = [c for c in tree.children[noun] if tree.dep[c] == "conj"]
+    article = tree.child(noun, "det")
+    if not others or article is None or tree.lower[article] != "the":
+        return []
+    last = others[-1]
+    shared = last not in passage.entities and tree.child(last, "det") is None
+    return possessors(tree, last) if shared else []
 
 
 def _of_adjective(

@@ -4,8 +4,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from tasks.extract.rules.clauses import FINITE, SUBJECTS
-from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES
+from tasks.extract.rules.attachments import (
+    ATTACHMENTS,
+    CLAUSAL,
+    HOLDERS,
+    HYPHENS,
+    PART_LABELS,
+    hang,
+)
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
@@ -18,17 +24,12 @@ DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 CALENDAR = MONTHS.keys() | DAYS | {f"{day}s" for day in DAYS}
 YEAR = re.compile(r"1\d{3}|20\d\d|\d{4}s")
 CALENDAR_NOUNS = word_set("year month day week century decade summer winter time")
-CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
 ARGUMENTS = word_set("obj obl xcomp obl:agent obl:unmarked iobj")
 FUNCTIONS = word_set("case det mark cc punct advmod aux")
-PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
 BEARING = word_set("case mark")
 CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc")
 IN_NAMES = ("of", "for", "on")  # Treaty of Amity and Trade, Board on Trade and Industry
-CONJOINING = word_set("after before until since as than")
-HYPHENS = ("-", "‐", "‑", "–")
 OF_NOUNS = {"acl": "appos", "advcl": "obl", "mark": "case"}  # labels, by those of verbs
-HOLDERS = OFFICES | {noun for noun, kind in KIND_OF_NOUN.items() if kind == "person"}
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
@@ -37,13 +38,8 @@ PIECED_AMOUNT = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) and (?:a|one|three) "
     r"(?:half|quarters?|thirds?) [a-z]+\b"
     r"|(?<![\w.,])\d[\d.,]* ?[×x] ?10 ?\^ ?[-−–]?\d+(?: [a-zA-Z]{1,3}\b(?<! in| at| of| on| to))?"
+    r"|(?<![\w.,])\d[\d.,]* (?:sq|cu)\.? [a-z]+\b"
     rf"|\b(?:{CURRENCIES}) \d[\d.,]*(?<=\d)(?: (?:thousand|million|billion)\b)?"
-)
-LIMIT = re.compile(
-    r"\b(?:up to|at least|at most|(?:no|not) (?:later|earlier|more|less|fewer) than|"
-    r"(?:more|less|fewer) than|as (?:many|much|few) as)(?=\s+(?:[$€£]\s?)?(?:\d|a |an |one |two |"
-    r"three |four |five |six |seven |eight |nine |ten |twelve ))",
-    re.IGNORECASE,
 )
 
 
@@ -171,15 +167,6 @@ def _write_as_one(tree: Tree, first: int, verb: int) -> None:
         tree.words[part] = tree.lower[part] = ""
 
 
-def _hang(tree: Tree, token: int, head: int, label: str) -> None:
-    """Attach a token to another head, unless that head is one of its descendants."""
-    above = head
-    while above != token and tree.head[above] != above:
-        above = tree.head[above]
-    if above != token:
-        tree.head[token], tree.dep[token] = head, label
-
-
 def _free_verbs(tree: Tree) -> None:
     """Make predicates of "defaults to" and of finite verbs that were parsed as parts of names."""
     for verb in range(1, len(tree.words) - 1):
@@ -206,51 +193,6 @@ def _free_verbs(tree: Tree) -> None:
         tree.head[noun], tree.dep[noun] = verb, "nsubj"
         tree.pos[verb], tree.tag[verb] = "VERB", "VBZ"
         tree.lemma[verb] = verb_lemma(tree.lower[verb], "VBZ")
-        tree.index()
-
-
-def _give_subjects(tree: Tree) -> None:
-    """Make the noun before a finite verb its subject: "paid after a request has been checked".
-
-    The parser took the conjunction for a preposition, and the verb for a conjunct of the first
-    verb.
-    """
-    for verb, label in enumerate(tree.dep):
-        auxiliaries = [c for c in tree.children[verb] if tree.dep[c] in ("aux", "aux:pass")]
-        first = min(auxiliaries, default=verb)
-        if label != "conj" or tree.tag[first] not in FINITE:
-            continue
-        around = (c for c in tree.children[tree.head[verb]] if tree.dep[c] == "obl")
-        noun = next((c for c in around if tree.subtree(c)[-1] + 1 == first), verb)
-        mark = tree.child(noun, "case")
-        if mark is None or tree.lower[mark] not in CONJOINING:
-            continue
-        if tree.child(verb, *SUBJECTS, "cc") is None:
-            _hang(tree, noun, verb, "nsubj:pass" if tree.child(verb, "aux:pass") else "nsubj")
-            _hang(tree, mark, verb, "mark")
-            tree.dep[verb] = "advcl"
-
-
-def _hang_limits(tree: Tree) -> None:
-    """Attach "up to" and "no later than" to the number that they limit."""
-    for match in LIMIT.finditer(tree.text):
-        first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
-        if not 0 < last - first <= 3 or last >= len(tree.words):
-            continue
-        limit, number = range(first, last), last
-        noun = number
-        while tree.head[noun] > noun and tree.dep[noun] in ("nummod", "compound", "det", "amod"):
-            noun = tree.head[noun]
-        for token in limit:
-            for child in tree.children[token]:
-                if child not in limit and child != noun:
-                    _hang(tree, child, noun, tree.dep[child])
-            _hang(tree, token, number, "advmod")
-            tree.pos[token] = "ADV"
-        after = next((t for t in range(noun + 1, len(tree.words)) if tree.pos[t] != "SPACE"), noun)
-        step = tree.head[after]
-        if tree.lower[after] in ("after", "before") and step > noun:
-            _hang(tree, step, noun, "nmod")
         tree.index()
 
 
@@ -282,45 +224,12 @@ def _join_class_nouns(tree: Tree) -> None:
             tree.index()
 
 
-def _hang_denials(tree: Tree) -> None:
-    """Attach to "is" the "not" that the parser gave to the noun: "there isn't a lift"."""
-    for token, word in enumerate(tree.lower):
-        noun, verb = tree.head[token], token - 1
-        if word in ("not", "n't") and tree.dep[noun] in SUBJECTS and tree.head[noun] == verb:
-            tree.head[token], tree.dep[token] = verb, "advmod"
-    tree.index()
-
-
 def _correct_infinitives(tree: Tree) -> None:
     """Make an infinitive of a verb after "to" that looks like a past tense: "hoped to found"."""
     for verb, tag in enumerate(tree.tag):
         marked = tree.child(verb, "mark") == verb - 1 and tree.tag[verb - 1] == "TO"
         if marked and tag in ("VBN", "VBD", "VBP") and is_base_verb(tree.lower[verb]):
             tree.tag[verb], tree.lemma[verb] = "VB", tree.lower[verb]
-
-
-def _hang_ages(tree: Tree) -> None:
-    """Make one phrase of "aged 69", beside what the parser attached to its number."""
-    for number in range(1, len(tree.words)):
-        aged, verb = number - 1, tree.head[number - 1]
-        if tree.lower[aged] != "aged" or tree.pos[number] != "NUM" or tree.pos[verb] != "VERB":
-            continue
-        for child in (*tree.children[number], *tree.children[aged]):
-            if child > number:
-                _hang(tree, child, verb, "obl" if tree.dep[child] == "nmod" else tree.dep[child])
-        _hang(tree, number, aged, "nummod")
-        tree.dep[aged] = "obl:unmarked"
-        tree.index()
-
-
-def _hang_owners(tree: Tree) -> None:
-    """Attach an owner with 's to the noun after it where the parser made both objects."""
-    for sign, owner in enumerate(tree.head):
-        noun = next((c for c in tree.children[tree.head[owner]] if c > sign), owner)
-        twins = noun != owner < sign and tree.dep[owner] == tree.dep[noun] in CLAUSAL
-        if twins and tree.tag[sign] == "POS" and tree.subtree(noun)[0] == sign + 1:
-            tree.head[owner], tree.dep[owner] = noun, "nmod:poss"
-            tree.index()
 
 
 def _join_titles(tree: Tree) -> None:
@@ -349,12 +258,12 @@ def _join_number_signs(tree: Tree) -> None:
         if tree.lower[sign] != "no" or tree.words[sign + 1] != "." or not figure[:1].isdigit():
             continue
         tree.lower[sign], tree.pos[sign] = "no.", "X"
-        _hang(tree, sign + 1, sign, "punct")
+        hang(tree, sign + 1, sign, "punct")
         tree.index()
         _join(tree, sign, place + 1)
         if before in ("NOUN", "PROPN"):
             head = sign if tree.dep[place] == "flat" and tree.head[place] == sign else place
-            _hang(tree, head, sign - 1, "flat")
+            hang(tree, head, sign - 1, "flat")
             tree.index()
 
 
@@ -371,9 +280,9 @@ def _join_amounts(tree: Tree) -> None:
         for token in inside:
             for child in tree.children[token]:
                 if child not in inside:
-                    _hang(tree, child, first, tree.dep[child])
+                    hang(tree, child, first, tree.dep[child])
         for token in inside[1:]:
-            _hang(tree, token, first, "flat")
+            hang(tree, token, first, "flat")
         tree.index()
 
 
@@ -384,12 +293,8 @@ MENDS = (
     _raise_from_parts,
     _free_verbs,
     _join_class_nouns,
-    _hang_limits,
-    _give_subjects,
-    _hang_denials,
     _correct_infinitives,
-    _hang_ages,
-    _hang_owners,
+    *ATTACHMENTS,
 )
 
 

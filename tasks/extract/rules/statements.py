@@ -155,7 +155,7 @@ def statement_row(passage: ParsedPassage, statement: StatedClause) -> Mention:
         "predicate": f"{statement.implied} {_spelled_out(tree, statement.predicate)}".strip(),
         "object": tree.phrase(others[0]) if others else "",
         "arguments": [
-            *(tree.phrase(a) for a in others[1:] if a and a not in aside),
+            *filter(None, (tree.phrase(a) for a in others[1:] if a not in aside)),
             *dict.fromkeys(words for phrase in others for words in _in_brackets(tree, phrase)),
         ],
         "time": tree.phrase(statement.time),

@@ -22,22 +22,24 @@ if TYPE_CHECKING:
 ASIDE = re.compile(
     r"(?<![\w)])\([^()\n]{0,200}\)|[ \t]\([^()\n]{0,200}\)|\([^()\n]{4,200}\)"
     r"|[ \t]?\[[^\[\]\n]{0,40}\]"
+    # More than one space, also where a paragraph is indented: the parser takes them for words.
+    r"|(?<=\S )[ \t]+(?=\S)|(?<=\S\n)[ \t]+(?=[^\s\-*+•·|#>])(?!\d{1,3}[.)])"
 )
 # A line break inside a paragraph replaces a space; the parser was not trained on such tokens.
 SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))")
 
 
 class Reduced:
-    """A text without parentheses and line breaks, with a mapping of offsets to the whole text."""
+    """A text without parentheses, line breaks and wide gaps, with offsets in the whole text."""
 
     def __init__(self, whole: str) -> None:
-        """Remove innermost parentheses and brackets of moderate length."""
+        """Remove innermost parentheses and brackets of moderate length, and all but one space."""
         self.whole = whole
         kept: list[str] = []
         self._starts: list[int] = [0]
         self._shifts: list[int] = [0]
         at = length = removed = 0
-        for aside in ASIDE.finditer(whole) if "(" in whole or "[" in whole else ():
+        for aside in ASIDE.finditer(whole):
             kept.append(whole[at : aside.start()])
             length += aside.start() - at
             at = aside.end()

@@ -55,7 +55,9 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     between: list[int] = []
     if mains and not _is_calendar_date(passage, mains[0].head):
         between = without_determiner(passage, core_phrase(tree, mains[0].head))
-        narrowed = any(tree.dep[c] in NARROWING | {"appos"} for c in tree.children[mains[0].head])
+        # What stands beside a name tells nothing that is needed to know which it is.
+        aside = set() if mains[0].head in passage.entities else {"appos"}
+        narrowed = any(tree.dep[c] in NARROWING | aside for c in tree.children[mains[0].head])
         if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] in ("PRON", "DET"):
             return
     for complement in clause.complements:
@@ -174,7 +176,7 @@ def _of_possession(
                 if called is not None and called.named:
                     relation = f"has {tree.join(core)} {tree.lower[case]}"
                     yield triple_of("object", passage, clause, head, relation, called)
-        if tree.lower[case] == "of":
+        if tree.lower[case] == "of" and number is None:  # "has three decades of experience"
             yield from triples_to([child], "object", passage, clause, head, tree.join(core))
 
 
