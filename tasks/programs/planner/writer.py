@@ -87,6 +87,9 @@ class PlannedWriter:
             if few and plans and not self._wordings.says_all(plans[0]):
                 guesses = [Written(one.code, GUESSED, guessed=True) for one in planned]
                 return guesses if fit >= FAMILIAR else []
+        elif self._wordings and plans and self._wordings.says_further(plans[0]):
+            meant = self._wordings.best(question)
+            return [Written(self._code(meant.planned), meant.probability)] if meant else []
         return planned
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
@@ -127,7 +130,7 @@ class PlannedWriter:
         graph = self.planner.graph
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
         ending = self._ending(plan)
-        return readable_code(write_program(plan.topic.name, path, ending))
+        return readable_code(write_program(plan.topic.name, path, ending, plan.members))
 
 
 class NeighbourhoodWriter:
