@@ -1,7 +1,7 @@
 """Which of the entities that a path leads to are of the class that a question asks for.
 
-A graph says an entity's class by a relation (`instance of`), by its kind, or in its name: Mell Island
-is an island, 玉河 a 河.
+A graph says an entity's class by a relation (`instance of`), by its kind, or in its name: Mell
+Island is an island, 玉河 a 河.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.programs.relation_matching import spelt_out
-from tasks.text.english_words import noun_lemma
 from tasks.text.languages import is_chinese, word_set
+from tasks.text.stems import english_stem
 
 MOST = 200  # entities whose classes are compared
 _RELATIONS = frozenset(
     {"instance of", "is a", "is an", "type", "a", "rdf type", "kind", "category", "class"}
 ) | word_set("类别 类型 种类 类 分类 属于")
-_PEOPLE = word_set("person people human 人 人物")
+_PEOPLE = word_set("person people persons human humans 人 人物")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Members:
 def members_of(graph: Graph, nodes: Nodes, noun: str) -> tuple[Nodes, Members | None] | None:
     """Return those of the nodes that a noun names, and how a program tells them from the others.
 
-    None if the graph does not say which of them are such things. Nothing need say that they are
+    None if the graph says it of none, or of too few what they are. Nothing need say that they are
     people.
     """
     if not len(nodes) or len(nodes) > MOST:
@@ -50,7 +50,7 @@ def members_of(graph: Graph, nodes: Nodes, noun: str) -> tuple[Nodes, Members | 
         is_known = np.array([bool(labels) for labels in classes])
         if noun in _PEOPLE and (is_member | ~is_known).all():
             best = nodes, None
-        elif is_member.any() and is_known.all() and not (said & ~is_member).any():
+        elif is_member.any() and 2 * is_known.sum() >= len(nodes) and not (said & ~is_member).any():
             members = None if is_member.all() else Members(name, tuple(sorted(meant)))
             best = nodes[is_member], members
     if best is None and noun in _PEOPLE and not any(map(graph.kind, nodes)):
@@ -67,9 +67,7 @@ def _names(noun: str, label: str) -> bool:
     """Tell whether a noun names a class: `language` a programming language, 河流 a 河."""
     if is_chinese(label):
         return len(label) > 0 and (label.endswith(noun) or noun.endswith(label))
-    *before, last = noun.lower().split() or [""]
-    words = " ".join([*before, noun_lemma(last)])
-    label = label.lower()
-    if words in _PEOPLE:
-        return label in _PEOPLE
-    return label == words or label.endswith(f" {words}")
+    if noun in _PEOPLE:
+        return label.lower() in _PEOPLE
+    words, said = ([english_stem(word) for word in text.lower().split()] for text in (noun, label))
+    return bool(words) and said[-len(words) :] == words

@@ -7,10 +7,11 @@ question asks for by its interrogative (who, when, where, how many) excludes val
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, dropwhile, pairwise
+from typing import Any, cast
 
 import numpy as np
 
@@ -66,8 +67,8 @@ _LIGHT = word_set(
     "please tell give list find show know current currently now present today still exactly"
 )
 _CHINESE_LIGHT = STOP_WORDS | word_set(
-    "请问 知道 告诉 名字 名称 人 东西 地方 位置 时间 年份 日期 列出 一共 总共 目前 现在 当前 分别 具体 到底 究竟 "
-    "叫 叫做 称 写 想 属于 位于 所在"
+    "请问 知道 告诉 名字 名称 人 东西 地方 位置 时间 年份 日期 列出 一共 总共 目前 现在 当前 分别 "
+    "具体 到底 究竟 叫 叫做 称 写 想 属于 位于 所在"
 )
 # Words that the vocabulary has for one relation, of which at most one is meant.
 _APART = tuple(
@@ -81,7 +82,7 @@ _APART = tuple(
         ),
     )
 )
-_ENDS = re.compile(r"\A(?:(?:the|an?|['’]s|its|his|her|their) )+|(?: (?:of|for|the|an?|is|was|are|were|does|did|do))+\Z")
+_ENDS = re.compile(r"(?: (?:of|for|the|an?|is|was|are|were|does|did|do))+\Z")
 # What stands before and after a noun, on two lines, where the topic is what it means.
 _ASKED_HOLDER = re.compile(
     r"\A\W*of (?:what|which|whom?)\b|\bas (?:(?:its|his|her|their|the|an?) )?\n"
@@ -198,27 +199,28 @@ class Wordings:
         return is_kind and whole is not None and whole.planned.members is None
 
     def says_further(self, planned: Planned) -> bool:
-        """Tell whether a question says a relation around a path that the path does not follow.
+        """Tell whether a question says a relation that a path does not follow, or not that way.
 
-        It does not if a question that was learned from says it, and means the path.
+        It does not if a question that was learned from says it as often, and means the path.
         """
-        topic, names = planned.topic, [spelt_out(name) for name in self.graph.relations]
+        ends = (planned.topic.nodes, planned.nodes[:SAMPLED])
+        around = [hop for nodes in ends for hop in self.graph.relations_around(nodes)]
+        alike = [masked for masked, path in self.learned if path == planned.path]
+        for hop in dict.fromkeys((*planned.path, *around)):
+            more = self._left_over(planned.topic.masked, planned.path, hop)
+            if more and not any(self._left_over(one, planned.path, hop) >= more for one in alike):
+                return True
+        return False
+
+    def _left_over(self, masked: str, path: Path, hop: Hop) -> int:
+        """Return how often a question says a relation apart from a path that it may mean."""
         places = frozenset[int]()
-        for relation, inverse in planned.path:
-            says = _sayings(topic.masked, names[relation], inverse)
-            new = [said for said in says if not said.places & places]
+        for relation, inverse in path:
+            says = _sayings(masked, spelt_out(self.graph.relations[relation]), inverse)
+            new = [said for said in self._ways(says, relation) if not said.places & places]
             places = places.union(*(said.places for said in new[:1]))
-        ends = (topic.nodes, planned.nodes[:SAMPLED])
-        around = dict.fromkeys(hop for nodes in ends for hop in self.graph.relations_around(nodes))
-        return any(
-            said.places and not said.places & places
-            for relation, inverse in around
-            for said in _sayings(topic.masked, names[relation], inverse)
-            if not any(
-                path == planned.path and _sayings(masked, names[relation], inverse)
-                for masked, path in self.learned
-            )
-        )
+        says = _sayings(masked, spelt_out(self.graph.relations[hop[0]]), hop[1])
+        return sum(not said.places & places for said in says if said.places)
 
     def _whole(self, one: _Candidate, kind: str) -> Meant | None:
         """Return the path of a candidate if it is all that the question says; else None.
@@ -270,7 +272,8 @@ class Wordings:
         text, places = _plain(masked), one.said.places
         said = {english_stem(word) for start, word in _tokens(masked) if start in places}
         own = {stem for name in names for stem in relation_words(spelt_out(name))} - said
-        own = set() if is_chinese(masked) else own
+        if is_chinese(masked):
+            own = set()
         ending = find_ending(masked, one.path, one.nodes, self.graph)
         cues = ending_places(text, ending) if ending else frozenset[int]()
         form = expected_answer(masked).form
@@ -296,7 +299,8 @@ class Wordings:
             first = _Candidate(topic, path, nodes, "", _Said())
             steps = [first]
             if len(path) == 1:
-                steps = list(self._steps(replace(first, path=(), nodes=topic.nodes), path[0], nodes))
+                start = replace(first, path=(), nodes=topic.nodes)
+                steps = list(self._steps(start, path[0], nodes))
             for step in steps:
                 if not asks_for_ends(topic.masked, step.path, self.graph):
                     continue
@@ -360,6 +364,8 @@ class Wordings:
             cosines = mine @ known.T
             column = int(cosines.max(axis=0).argmax())
             if cosines[:, column].max() >= ALIKE:  # what that means may lead nowhere here
+                if _asks_by_other_noun(candidates[0].topic.masked, self.learned[column][0]):
+                    return None
                 for row in cosines[:, column].argsort()[::-1]:
                     if candidates[row].path == paths[column]:
                         return _meant(candidates[row], "alike")
@@ -375,14 +381,14 @@ class Wordings:
         is_clear = near[order[0]] >= NEAR and (not others or near[order[0]] - others[0] >= APART)
         if not is_clear or _contradicts(best.topic.masked, best.name, strict=self.strict):
             return None
-        alike, known_ones = _known_relations(encoder, is_chinese(best.topic.masked))
+        alike, known_ones = _known_relations(cast(Hashable, encoder), is_chinese(best.topic.masked))
         cosines = alike @ mine[named[order[0]]]
         own = [similarity(name, _without_unit(best.name)) for name in known_ones]
         kin_ones = [cosine for cosine, kin in zip(cosines, own, strict=True) if kin >= SAID]
         least = max([near[order[0]], *kin_ones])
-        asked = {noun_lemma(noun) for noun in _ASKED.findall(_plain(best.topic.masked))}
+        nouns = {noun_lemma(noun) for noun in _ASKED.findall(_plain(best.topic.masked))}
         if any(
-            cosine > least + OTHER and kin < KIN and noun_lemma(name) not in asked
+            cosine > least + OTHER and kin < KIN and noun_lemma(name) not in nouns
             for cosine, kin, name in zip(cosines, own, known_ones, strict=True)
         ):
             return None  # the question means a relation that the graph lacks
@@ -519,16 +525,14 @@ def _distance(masked: str, said: _Said) -> int:
     return max((abs(place - topic) for place in said.places), default=0)
 
 
-def _leads(
-    masked: str, phrase: str, start: int, names: tuple[str, ...]
-) -> bool | None:
+def _leads(masked: str, phrase: str, start: int, names: tuple[str, ...]) -> bool | None:
     """Tell whether a phrase leads from the topic against the relation; None if it does not tell.
 
     A noun leads from what has it, whose the topic is or which is asked for. A verb after which the
     topic stands has it as its object, so that it is read from the other end.
     """
     text = _plain(masked)
-    core = phrase if is_chinese(phrase) else _ENDS.sub("", phrase)
+    core = phrase if is_chinese(phrase) else _core(phrase)
     start = text.find(core, start, start + len(phrase))
     before, after = text[: max(start, 0)], text[start + len(core) :]
     if start < 0 or _ASKING.search(before) or _ASKING.match(core + " "):
@@ -550,9 +554,13 @@ def _leads(
     return ways.pop() ^ fills if len(ways) == 1 else None
 
 
-def _fills(
-    before: str, after: str, asked: re.Pattern[str], filled: re.Pattern[str]
-) -> bool:
+def _core(phrase: str) -> str:
+    """Return an English phrase without the words around it that are of no relation's name."""
+    words = dropwhile(FUNCTION_WORDS.__contains__, phrase.split())
+    return _ENDS.sub("", " ".join(words))
+
+
+def _fills(before: str, after: str, asked: re.Pattern[str], filled: re.Pattern[str]) -> bool:
     """Tell whether the topic is what a noun means, not what has it: `SLOT is the capital of …`."""
     if SLOT in after:
         return bool(filled.search(before + "\n" + after))
@@ -623,6 +631,14 @@ def _phrases(masked: str) -> tuple[tuple[str, int, frozenset[int]], ...]:
     return tuple(dict.fromkeys(phrases))
 
 
+def _asks_by_other_noun(masked: str, learned: str) -> bool:
+    """Tell whether a question names what it asks for by a noun that a learned one does not say."""
+    known, words = (
+        {english_stem(word) for _, word in _content_tokens(text)} for text in (learned, masked)
+    )
+    return bool(_HELD.search(_plain(masked))) and not words <= known
+
+
 def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
     """Tell whether a question says in full a relation of the vocabulary that is another one.
 
@@ -635,7 +651,7 @@ def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _known_relations(encoder: Encoder, chinese: bool) -> tuple[np.ndarray, list[str]]:
+def _known_relations(encoder: Any, chinese: bool) -> tuple[np.ndarray, list[str]]:
     """Return vectors (names, dimensions) of all known names of relations in a language."""
     names = [name for name in known_names() if is_chinese(name) == chinese]
     return encoder.encode(names), names
@@ -662,7 +678,8 @@ def _are_of_kind(one: _Candidate, expected: ExpectedAnswer, graph: Graph) -> boo
     relation, inverse = one.path[-1]
     if expected.kinds & {"person", "place", "organisation"}:
         kinds = _kinds_at(spelt_out(graph.relations[relation]), inverse)
-        is_other = kinds and "thing" not in kinds and not kinds & expected.kinds
+        where = kinds <= {"place", "organisation"} and "place" in expected.kinds
+        is_other = kinds and not where and "thing" not in kinds and not kinds & expected.kinds
         return not is_other and not all(any(map(str.isdigit, label)) for label in labels)
     if expected.units and any(map(_FULL_DATE.search, labels)):
         return False
