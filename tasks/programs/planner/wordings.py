@@ -95,6 +95,8 @@ _CHINESE_ASKED_HOLDER = re.compile(r"(?:谁|什么|[哪何][^的]{0,4})的\n|[�
 _CHINESE_FILLED = re.compile(rf"\n *[是为叫] *《? *{SLOT}")
 _ASKING = re.compile(r"\b(?:how|where|when) \Z|(?:how|where|when) ")
 _AS_NOUN = re.compile(r"\b(?:the|an?|its|his|her|their) \n|['’]s \n|\n of\b")
+_BESIDE = re.compile(rf"\bthe \n[ \"“'‘]*{SLOT}")
+_CHINESE_BESIDE = re.compile(rf"\n[《“]+ *{SLOT}|{SLOT}[ 》”]*这.\n")
 _ASKED = re.compile(r"\b(?:which|what|how many) (\w+)")
 _PASSED = re.compile(r" (?:whose|where|that|with|in which|of which)\b")
 _CHINESE_HELD = re.compile(rf"的\n|{SLOT} *》? *\n *(?:[是叫有为在呢？?]|\Z)")
@@ -282,6 +284,7 @@ class Wordings:
             for start, word in _content_tokens(masked)
             if not places.issuperset(range(start, start + len(word)))
             and english_stem(word) not in own
+            and not _is_of_topic(text, start, word)
             and start not in cues
             and not (form == "date" == expected_answer(f"which {word}").form)
         ]
@@ -629,6 +632,14 @@ def _phrases(masked: str) -> tuple[tuple[str, int, frozenset[int]], ...]:
             )
             phrases.append((" ".join(words), span[0][0], frozenset(chain(*places))))
     return tuple(dict.fromkeys(phrases))
+
+
+def _is_of_topic(text: str, start: int, word: str) -> bool:
+    """Tell whether a noun stands beside the topic, which it describes: `the film "…"`."""
+    beside = text[:start] + "\n" + text[start + len(word) :]
+    if is_chinese(word):
+        return bool(_CHINESE_BESIDE.search(beside))
+    return bool(_BESIDE.search(beside)) and bool(noun_lemma(word, known=True))
 
 
 def _asks_by_other_noun(masked: str, learned: str) -> bool:
