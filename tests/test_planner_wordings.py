@@ -1,5 +1,7 @@
 """Questions in other words than the graph's, about an entity, and about what relates two."""
 
+from dataclasses import replace
+
 import pytest
 
 from tasks.graphs.graph import Graph
@@ -172,3 +174,98 @@ def test_makers_and_traders_are_asked_for_by_their_verbs(question: str, expected
 def test_what_somebody_supplies_is_no_supplier() -> None:
     question = analyse("What does Oster Works supply?")
     assert Wordings(Graph.of("trade", TRADE), strict=True).best(question) is None
+
+
+FAMILY = Graph.of(
+    "family",
+    [
+        ("Una", "teacher", "Vic"),
+        ("Una", "father", "Wes"),
+        ("Wes", "father", "Xan"),
+        ("Wes", "date_of_birth", "1880-02-03"),
+        ("Fen Dam", "crosses", "River Ouze"),
+        ("Fen Dam", "designer", "Vic"),
+        ("Fen Dam", "height_m", "31"),
+        ("Fen Dam", "instance_of", "dam"),
+        ("Moss Weir", "designer", "Vic"),
+        ("Moss Weir", "instance_of", "weir"),
+        ("青石县", "县城", "柳镇"),
+        ("青石县", "方言", "东话"),
+        ("青石县", "方言", "西话"),
+        ("小周", "父亲", "老周"),
+        ("老周", "父亲", "周公"),
+    ],
+)
+
+
+def meant_in_family(question: str) -> list[tuple[str, bool]] | None:
+    meant = Wordings(FAMILY, (), load_encoder("minilm"), load_encoder("minilm-zh")).best(
+        analyse(question)
+    )
+    path = meant.planned.path if meant else ()
+    return [(FAMILY.relations[relation], inverse) for relation, inverse in path] or None
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("Who is Una's teacher?", [("teacher", False)]),
+        ("Who is the teacher of Vic?", None),  # the pupil is none
+        ("Vic is the teacher of whom?", [("teacher", True)]),
+        ("小周的父亲是谁？", [("父亲", False)]),
+        ("周公的父亲是谁？", None),
+        ("周公是谁的父亲？", [("父亲", True)]),
+    ],
+)
+def test_a_noun_leads_from_what_has_it(question: str, path: list[tuple[str, bool]] | None) -> None:
+    assert meant_in_family(question) == path
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("Who is the father of the father of Una?", [("father", False)] * 2),
+        ("Who is the father of the teacher of Una?", None),
+        ("小周的父亲的父亲是谁？", [("父亲", False)] * 2),
+        ("Who is the second teacher of Una?", None),
+        ("What is the height of Fen Dam in feet?", None),
+        ("青石县的旧县城是哪里？", None),
+        ("Where was Fen Dam designed?", None),  # not by whom
+        ("What is the date of death of Wes?", None),  # near to another date
+        ("Who is the grandfather of Una?", None),
+    ],
+)
+def test_every_word_of_a_question_is_of_the_path(
+    question: str, path: list[tuple[str, bool]] | None
+) -> None:
+    assert meant_in_family(question) == path
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which dams did Vic design?", ["Fen Dam"]),
+        ("How many weirs did Vic design?", ["1"]),
+        ("How many harbours did Vic design?", []),
+        ("青石县有几种方言？", ["2"]),
+    ],
+)
+def test_only_members_of_the_class_that_is_asked_for_count(
+    question: str, expected: list[str]
+) -> None:
+    wordings = Wordings(FAMILY, (), load_encoder("minilm"), load_encoder("minilm-zh"))
+    writer = PlannedWriter(untaught_planner(FAMILY), wordings)
+    codes = [one.code for one in writer.programs(analyse(question)) if not one.guessed]
+    kb = GraphKnowledgeBase(FAMILY)
+    assert [text for code in codes for text in run_program(code, kb, question).answers] == expected
+
+
+def test_a_relation_beside_the_learned_path_is_asked_for_too() -> None:
+    father = ((FAMILY.relation_numbers["父亲"], False),)
+    wordings = Wordings(FAMILY, [(f"{SLOT}的父亲是谁？", father)])
+    model = untaught_planner(FAMILY).model
+    planner = Planner(FAMILY, model, [father], worded=wordings.learned, examples=100)
+    [one, *_] = planner.plan([analyse("小周的父亲的父亲是谁？")])[0]
+    assert wordings.says_further(replace(one, path=father))
+    [one, *_] = planner.plan([analyse("小周的父亲是谁？")])[0]
+    assert not wordings.says_further(replace(one, path=father))

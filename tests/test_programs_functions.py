@@ -302,3 +302,12 @@ def test_wordings_find_a_relation_from_either_end() -> None:
         ("Film", "was directed by", "Ann"), ("Dan", "wife", "Ann"),
     ):  # fmt: skip
         assert ask.find_entity_or_value([name], [relation])[0] == [found]
+
+
+def test_who_bears_one_of_two_names_is_not_who_bears_a_like_one() -> None:
+    kb = GraphKnowledgeBase.of(
+        ("Ida Rell", "spouse", "Jon Rell"), ("Amy Rell", "mother", "Zoe Falk")
+    )
+    relations, _ = Functions(kb, "").find_relationship(["Ida Rell"], ["Amy Rell"])
+    assert relations is None
+    assert Functions(kb, "").find_relationship(["Ida Rell"], ["Jon Rell"])[0] == ["spouse"]

@@ -230,6 +230,7 @@ def _lay_out(graph: ImportedGraph, folder: Path) -> None:
         _strings(graph.ids, none),
         np.stack([graph.heads, graph.joins, graph.tails], 1),
         NO_NAMES,
+        _strings(graph.kinds, none),
     )
     save_graph(arrays, folder)
     value_nodes = np.arange(len(graph.ids), arrays.nodes, dtype=np.int32)

@@ -60,6 +60,7 @@ class Graph:
     in_edges: np.ndarray  # int32 (edges,)
     key_hashes: np.ndarray  # uint64 (names,)
     key_nodes: np.ndarray  # int32 (names,)
+    kinds: Any = None  # pyarrow string array (nodes,), null where none is given; None without any
 
     @classmethod
     def of(
@@ -101,6 +102,7 @@ class Graph:
         ids: Any,
         edges: np.ndarray,
         names: tuple[np.ndarray, np.ndarray, np.ndarray],
+        kinds: Any = None,
     ) -> "Graph":
         """Return a graph of edges (edges, 3: head, relation, tail) and of names.
 
@@ -108,8 +110,8 @@ class Graph:
         """
         nodes, columns = len(labels), [np.ascontiguousarray(edges[:, k]) for k in range(3)]
         leaving = row_order(columns, [nodes, len(relations), nodes])
-        heads, kinds, tails = (column[leaving] for column in columns)
-        entering = row_order([tails, kinds, heads], [nodes, len(relations), nodes]).astype(np.int32)
+        heads, joins, tails = (column[leaving] for column in columns)
+        entering = row_order([tails, joins, heads], [nodes, len(relations), nodes]).astype(np.int32)
         hashes, bearers = by_key(*names)
         return cls(
             name=name,
@@ -118,12 +120,13 @@ class Graph:
             ids=ids,
             heads=heads,
             out_offsets=_offsets(heads, nodes),
-            out_relations=kinds,
+            out_relations=joins,
             out_tails=tails,
             in_offsets=_offsets(tails[entering], nodes),
             in_edges=entering,
             key_hashes=hashes,
             key_nodes=bearers,
+            kinds=kinds,
         )
 
     @property
@@ -144,6 +147,10 @@ class Graph:
     def label(self, node: int) -> str:
         """Return a node's name."""
         return str(self.labels[int(node)].as_py())
+
+    def kind(self, node: int) -> str:
+        """Return the kind that an entity was given; empty without one."""
+        return (self.kinds[int(node)].as_py() or "") if self.kinds is not None else ""
 
     def named(self, name: str) -> Nodes:
         """Return the nodes that bear a name, compared in its normal form; the likeliest first.
@@ -265,7 +272,8 @@ def save_graph(graph: Graph, folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(graph, name), allow_pickle=False)
-    table = pa.table({"label": graph.labels, "id": graph.ids})
+    columns = {"label": graph.labels, "id": graph.ids}
+    table = pa.table(columns if graph.kinds is None else columns | {"kind": graph.kinds})
     path = str(folder / "labels.arrow")
     with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table.combine_chunks())
@@ -290,7 +298,8 @@ def open_graph(folder: Path) -> Graph:
     with pa.memory_map(str(folder / "labels.arrow")) as file:
         table = pa.ipc.open_file(file).read_all().combine_chunks()
     labels, ids = (table[name].chunk(0) for name in ("label", "id")) if len(table) else ([], [])
-    return Graph(about["name"], about["relations"], labels, ids, **arrays)
+    kinds = table["kind"].chunk(0) if len(table) and "kind" in table.column_names else None
+    return Graph(about["name"], about["relations"], labels, ids, **arrays, kinds=kinds)
 
 
 def graph_folders(edition: Edition) -> list[Path]:

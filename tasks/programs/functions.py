@@ -24,6 +24,7 @@ from tasks.programs.relation_matching import (
 )
 from tasks.text.languages import is_chinese, language_of
 from tasks.text.name_likeness import likest
+from tasks.text.names import normalise_name
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
@@ -213,10 +214,17 @@ class Functions:
     ) -> tuple[list[Fact], float]:
         """Return the facts of entities that lead to the most similar name, and its likeness."""
         meant = {entity for alias in aliases for entity in self._entities.remembered(alias)}
+        bearers = {
+            entity
+            for entity in self._entities.link(aliases)
+            if normalise_name(entity.name) in map(normalise_name, aliases)
+        }
+        meant |= bearers
         scored = [
             (fact, 100.0 if fact.value in meant else likest(fact.text, aliases))
             for entity in entities
             for fact in self._entities.around(entity)
+            if fact.value in meant or not bearers or not isinstance(fact.value, EntityRef)
         ]
         best = max((score for _, score in scored), default=0.0)
         if best < LEAST_LIKENESS:

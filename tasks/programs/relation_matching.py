@@ -17,7 +17,7 @@ from tasks.models.encoders.load import Encoder
 from tasks.text.languages import is_chinese, word_set
 from tasks.text.names import normalise_name
 from tasks.text.relations.forms import form_of
-from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of
+from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of, wordings_of_all
 from tasks.text.stems import stems_of
 
 INVERSE_OF = "inverse of "
@@ -147,6 +147,15 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
     They express one relation according to the vocabulary, or if they have the same form; return
     None if they do not.
     """
+    found = directions(left, right)
+    return None if not found else turned is None or turned in found
+
+
+def directions(left: str, right: str) -> frozenset[bool]:
+    """Return whether two names express one relation from the same end (False) or the other (True).
+
+    Either if it is symmetric; neither if nothing but their spelling tells that it is one relation.
+    """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
     differ = this.modifiers and that.modifiers and this.modifiers != that.modifiers
@@ -156,11 +165,15 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
         one, other = meaning_of(left, end), meaning_of(right, end)
         if one and other and one.name == other.name:
             if known_relations()[one.name].symmetric:
-                return True
+                return frozenset({False, True})
             directions.add(one.turned != other.turned)
-    if not directions:
-        return None
-    return turned is None or turned in directions
+    return frozenset(directions)
+
+
+@cache
+def known_names() -> tuple[str, ...]:
+    """Return all names of relations in the vocabulary and among the synonyms, spelt out."""
+    return tuple(dict.fromkeys([*_groups(), *wordings_of_all()]))
 
 
 @cache

@@ -21,11 +21,10 @@ Cue = Literal["count", "sum", "average", "earliest", "latest", "least", "greates
 SAMPLED = 50  # nodes whose values show the kind of values that a relation has
 MOSTLY = 0.8  # share of them that must be such values
 COMPARED = 200  # entities whose values are compared
+CLASSIFIER = "[个位部本首所条座颗名种家只匹项门类款支篇幅张间处场片株棵户口艘架辆件套]"
 
 _CUES: dict[Cue, re.Pattern[str]] = {
-    "count": re.compile(
-        r"\bhow many\b|\bnumber of\b|几[个位部本首所条座颗名]|多少[个位部本首所条座颗名]", re.I
-    ),
+    "count": re.compile(rf"\bhow many\b|\bnumber of\b|(?:几|多少){CLASSIFIER}", re.I),
     "sum": re.compile(r"\b(?:total|sum|altogether|combined)\b|总和|总共|一共", re.I),
     "average": re.compile(r"\b(?:average|mean)\b|平均", re.I),
     "earliest": re.compile(r"\b(?:first|earliest|oldest)\b|最早|最先|最古老", re.I),
@@ -37,6 +36,13 @@ _CUES: dict[Cue, re.Pattern[str]] = {
         r"\b(?:largest|biggest|longest|tallest|highest|greatest|most|heaviest)\b|最[大长高多重]",
         re.I,
     ),
+}
+_CUES_OF: dict[Kind, tuple[Cue, ...]] = {
+    "count": ("count",),
+    "sum": ("sum",),
+    "average": ("average",),
+    "least": ("earliest", "least"),
+    "greatest": ("latest", "greatest"),
 }
 _THING = re.compile(
     r"\A\W*(?:which|who|whom)\b(?! (?:year|date|day|time)\b)|哪[个位部本首所条座颗名]|谁", re.I
@@ -106,6 +112,13 @@ def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending |
     if extreme is None:
         return None
     return Ending(extreme, last, True) if last and _THING.search(masked) else Ending(extreme)
+
+
+def ending_places(text: str, ending: Ending) -> frozenset[int]:
+    """Return where a question says its ending, in characters."""
+    cues = _CUES_OF[ending.kind]
+    found = (match for cue in cues for match in _CUES[cue].finditer(text))
+    return frozenset(place for match in found for place in range(*match.span()))
 
 
 def _attribute(masked: str, nodes: Nodes, graph: Graph, *, dates: bool) -> str | None:

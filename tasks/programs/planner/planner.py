@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.programs.planner.classes import Members
 from tasks.programs.planner.features import named_share
 from tasks.programs.planner.path_model import LONGEST, CandidatePath, Encoding, WordModel
 from tasks.programs.planner.paths import (
@@ -32,13 +33,15 @@ Candidates = dict[tuple[int, Path], tuple[CandidatePath, Nodes]]
 class Planned:
     """A path that a question may mean, its end nodes, and its share of the probability.
 
-    A relation that other questions meant, and that the topic lacks, has no nodes.
+    A relation that other questions meant, and that the topic lacks, has no nodes. Nodes that are
+    not among the `members` of the class that is asked for are left out.
     """
 
     topic: Topic
     path: Path
     nodes: Nodes
     share: float
+    members: Members | None = None
 
 
 class Planner:

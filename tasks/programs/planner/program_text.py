@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tasks.programs.planner.classes import Members
 from tasks.programs.planner.endings import COMPARED, Ending
 from tasks.programs.relation_matching import INVERSE_OF
 
@@ -17,6 +18,14 @@ _FURTHER = """    if not names:
     messages.append(message)
     others = [name for name in found or [] if name != {topic}]
     names = others or found or []
+"""
+_MEMBERS = """    members = []
+    for name in names:
+        found, message = find_entity_or_value(entity_aliases=[name], relation_aliases=[{relation}])
+        messages.append(message)
+        if set(found or []) & {{{classes}}}:
+            members.append(name)
+    names = members
 """
 _COUNTED = """    if names:
         answers.append(str(len(names)))
@@ -70,15 +79,24 @@ def write_relationship(one: str, other: str) -> str:
 
 
 def write_program(
-    topic: str, path: Sequence[tuple[str, bool]], ending: Ending | None = None
+    topic: str,
+    path: Sequence[tuple[str, bool]],
+    ending: Ending | None = None,
+    members: Members | None = None,
 ) -> str:
-    """Return the program that walks a path of (relation, inverse) from a topic, to an ending."""
+    """Return the program that walks a path of (relation, inverse) from a topic, to an ending.
+
+    Only `members` of a class count, if given.
+    """
     relations = [f"{INVERSE_OF if inverse else ''}{relation}" for relation, inverse in path]
     if ending is not None and ending.last:
         relations = relations[:-1]
     code = _FIRST.format(topic=repr(topic), relation=repr(relations[0]))
     for relation in relations[1:]:
         code += _FURTHER.format(topic=repr(topic), relation=repr(relation))
+    if members:
+        classes = ", ".join(map(repr, members.classes))
+        code += _MEMBERS.format(relation=repr(members.relation), classes=classes)
     return code + _ended(ending) + _LAST
 
 

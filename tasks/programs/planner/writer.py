@@ -24,7 +24,9 @@ from tasks.text.question import Question
 ABOUT = 0.95  # probability that a question for nothing but an entity is understood
 GUESSED = 0.5  # probability of a familiar plan for a question that says more
 FEW = 50  # examples; a planner that learned from fewer knows words, but not what they mean
-FAMILIAR, SURELY = 0.7, 1.01  # fit from which a plan counts before other words; with few examples
+MANY = 500  # examples; one that learned from fewer may know no question that says several relations
+FAMILIAR = 0.7  # fit from which a plan counts before other words
+SURE = (FEW, 1.01), (MANY, 1.0)  # the same with fewer examples than these
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
 LACKING = 0.5  # of the probability; a question that means a missing relation so surely has no plan
 MOST_NAMES = 4  # looked up per question
@@ -80,14 +82,17 @@ class PlannedWriter:
         plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
         fit = self.planner.fit(plans[0]) if plans else 0.0
         planned = [Written(self._code(plan), fit) for plan in plans]
-        few = self.planner.examples < FEW
-        if self._wordings and fit < (SURELY if few else FAMILIAR):
+        examples = self.planner.examples
+        if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
                 return [Written(self._code(meant.planned), meant.probability)]
-            if few and plans and not self._wordings.says_all(plans[0]):
+            if examples < MANY and plans and not self._wordings.says_all(plans[0]):
                 guesses = [Written(one.code, GUESSED, guessed=True) for one in planned]
                 return guesses if fit >= FAMILIAR else []
+        elif examples < MANY and self._wordings and self._wordings.says_further(plans[0]):
+            meant = self._wordings.best(question)
+            return [Written(self._code(meant.planned), meant.probability)] if meant else []
         return planned
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
@@ -128,7 +133,7 @@ class PlannedWriter:
         graph = self.planner.graph
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
         ending = self._ending(plan)
-        return readable_code(write_program(plan.topic.name, path, ending))
+        return readable_code(write_program(plan.topic.name, path, ending, plan.members))
 
 
 class NeighbourhoodWriter:

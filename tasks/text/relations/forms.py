@@ -34,12 +34,12 @@ _ADVERBS = word_set("also currently later subsequently soon then eventually fina
 _ROLE_VERBS = word_set("become appoint elect name crown")
 _ROLE_VERBS_WITH_AS = _ROLE_VERBS | {"serve", "work"}
 # Words before a noun that do not change the relation, though some tell labels apart: "last name".
-_TELLING = word_set(
+TELLING = word_set(
     "first second third fourth fifth sixth seventh eighth ninth tenth last eldest elder oldest "
     "older younger youngest middle illegitimate legitimate legitimated natural new final late "
     "posthumous twin young"
 )
-_MODIFIERS = _TELLING | word_set(
+_MODIFIERS = TELLING | word_set(
     "only sole surviving current present incumbent longtime fellow own known and"
 )
 _NUMBERED = re.compile(
@@ -82,7 +82,7 @@ def form_of(wording: str) -> Form:
     if form.kind != "noun" or not form.turned or form.words.split()[-1] in PREPOSITIONS:
         return form
     left_out = [word for word in text.lower().split() if word not in form.words.split()]
-    return replace(form, modifiers=tuple(word for word in left_out if word in _TELLING))
+    return replace(form, modifiers=tuple(word for word in left_out if word in TELLING))
 
 
 def bare_words(form: Form) -> str:

@@ -164,6 +164,11 @@ def depends_on_kinds(wording: str) -> bool:
     return form_of(wording).undirected in _listed().by_kinds
 
 
+def wordings_of_all() -> list[str]:
+    """Return the wordings of all relations of the vocabulary."""
+    return [wording for _, wording, _ in _wordings()]
+
+
 def single_valued() -> list[str]:
     """Return the wordings of relations with one tail per head at a time, for any graph."""
     names = {name for name, relation in known_relations().items() if relation.single}
