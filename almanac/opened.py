@@ -150,7 +150,7 @@ class Almanac:
         With a model it is what the model wrote, and [1] in it is the first of `evidence`. With
         `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
         `memory`, `where` and `as_of`, a day, are the options of `almanac ask`. `history` are
-        answers to earlier questions, the latest last, so that a model understands what "it" is;
+        answers to earlier questions, the latest last, which tell what "it" or "she" is;
         `on_text` is called with each piece of a model's answer as it is written.
 
         The answer is recorded in the table `answers`; if the disk is full or read-only, a warning
