@@ -400,7 +400,9 @@ class Settings(_Settings):
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
     workers: int = Field(
-        2, ge=1, description="Worker processes; of a cluster, the most that are used (2; all)."
+        2,
+        ge=1,
+        description="Worker processes; of a cluster, the most that are used, by default all.",
     )
     runner: Literal["threads", "dask"] = Field(
         "threads", description="Where bulk work runs: in processes here, or on Dask."

@@ -253,7 +253,7 @@ def test_reader_that_leaves_early_is_no_error(small_home):
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait() == 1
+        assert process.wait() == 0
 
 
 def test_doctor_finds_a_healthy_home(small_home, almanac):

@@ -318,7 +318,7 @@ def test_what_a_killed_pruning_left_goes_with_the_next_one(own_home, almanac):
 def test_pruning_is_advised_where_there_is_something_to_prune(small_home, tmp_path):
     full = OSError(errno.ENOSPC, "No space left on device")
     assert "`almanac editions prune` frees some" in refusal_in_words(full, small_home)
-    assert refusal_in_words(full, tmp_path).endswith("what was done. Make room.")
+    assert refusal_in_words(full, tmp_path).endswith("what was done. Free some space.")
 
 
 def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):

@@ -30,7 +30,7 @@ _REFUSED = {
     "(`ulimit -f`), or use another disk.",
     errno.EMFILE: "This process may not open more files. Raise the limit (`ulimit -n`).",
     errno.EIO: "The disk failed at {place}. Check the disk; `almanac doctor` lists damaged files.",
-    errno.ENOENT: "{place} does not exist. Check the path.",
+    errno.ENOENT: "{place} does not exist, or cannot be made there. Check the path.",
 }
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
 
@@ -58,7 +58,7 @@ def refusal_in_words(error: BaseException, folder: Path) -> str | None:
         prune = " `almanac editions prune` frees some." if several else ""
         return (
             f"The disk under {folder} is full ({free >> 20} MiB are free). What is published is as "
-            f"it was, and the next refresh goes on from what was done. Make room.{prune}"
+            f"it was, and the next refresh goes on from what was done. Free some space.{prune}"
         )
     return _REFUSED[number].format(place=place) if number in _REFUSED else None
 

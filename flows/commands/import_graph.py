@@ -18,8 +18,8 @@ class ImportGraph(PublishingJob):
     name: str = option("NAME", "The graph's name; replaces an earlier graph with this name.")
     format: str = option(
         "NAME",
-        "tsv, csv, pipe, jsonl, nt (N-Triples or N-Quads), parquet, conceptnet, wikidata, nlpcc, a "
-        "plug-in's (guessed).",
+        "tsv, csv, pipe, jsonl, nt (N-Triples or N-Quads), parquet, conceptnet, wikidata, nlpcc, "
+        "or a plug-in's; it is guessed with",
         "auto",
     )
     mapping: str | None = option("FILE", "YAML that describes another format (none).", None)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from warehouse.home import Home
 
 SHOWN_CHARS = 160  # of a fact
-ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique; `almanac show NAME` tells both.")
+ENTITY = operand(
+    "SUBJECT", "The entity's id, or its name if that is unique; `almanac show NAME` tells both."
+)
 
 
 class ListOverrides(Command):
@@ -138,7 +140,9 @@ class Exclude(_Correction):
     """Leave a document, or all that a run read, out of later editions."""
 
     action = "exclude"
-    subject: str = operand("SUBJECT", "The document's or the run's id, from the tables `documents` or `runs`.")
+    subject: str = operand(
+        "SUBJECT", "The document's or the run's id, from the tables `documents` or `runs`."
+    )
 
 
 class NameRelation(_Correction):

@@ -101,9 +101,10 @@ def _without_pronoun(means: Means, query: Query) -> None:
     if searcher is None or pronoun is None:
         return
     for turn in reversed(query.state.history):
-        meant = {
+        names = sorted(searcher.link(analyse(turn.words)), key=lambda name: -name.start)
+        meant = {  # by the name that comes first
             name.bearers[0].entity: name.text
-            for name in searcher.link(analyse(turn.words))
+            for name in names
             if may_mean(pronoun, searcher.kind_of(name.bearers[0].entity))
         }
         if meant:
