@@ -83,7 +83,7 @@ def operand(metavar: str | None, description: str, default: Any = ..., **limits:
 
 
 def finer(description: str, default: Any = False, **limits: Any) -> Any:
-    """Return a field that only `--set` reaches: one that few people turn."""
+    """Return a field that only `--set` reaches: a rarely used option."""
     return Field(default, description=description, **limits)
 
 

@@ -43,8 +43,7 @@ class ReadSettings(_Settings):
     )
     exclude: tuple[str, ...] = Field(
         (),
-        description="Files of sources that are left out, as patterns of .gitignore; those in a "
-        "source's own file .almanacignore are, too (none).",
+        description="Files to skip (.gitignore patterns), in addition to .almanacignore (none).",
     )
     passage_tokens: int = Field(
         160, ge=1, description="Longest passage, in words and punctuation marks."

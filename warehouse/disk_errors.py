@@ -15,7 +15,7 @@ from schemas.extras import missing_library
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _REFUSED = {
-    errno.EROFS: "{place} lies on a disk that is mounted for reading only. Mount it for writing, "
+    errno.EROFS: "{place} is on a disk that is mounted for reading only. Mount it for writing, "
     "or name another folder.",
     errno.EACCES: "You have no permission for {place}. Ask whoever owns it for access (`ls -ld` "
     "names the owner), or name another folder.",
