@@ -52,7 +52,7 @@ PAGE_POLICY = POLICY.partition("; frame-ancestors")[0]  # which a page cannot de
 Text = Annotated[str, Form(max_length=20_000)]
 Number = Annotated[int, Query(ge=0, le=100_000)]
 Sent = TypeVar("Sent", bound=BaseModel)
-Handler = Callable[[Request, Exception], Response]
+Handler = Callable[[Request, Any], Any]  # an error as its problem details
 
 
 @dataclass(frozen=True)
@@ -330,10 +330,8 @@ def _readable(handler: Handler) -> Handler:
         response = handler(request, error)
         if "text/html" not in request.headers.get("accept", "") or not response.body:
             return response
-        said, links = (
-            orjson.loads(response.body),
-            ServiceLinks("", request.query_params.get("home")),
-        )
+        said = orjson.loads(response.body)
+        links = ServiceLinks("", request.query_params.get("home"))
         words = page("problem.html", links, title=said["title"], here="", detail=said["detail"])
         return HTMLResponse(words, response.status_code)
 
