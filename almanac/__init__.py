@@ -93,6 +93,10 @@ if not TYPE_CHECKING:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(module, name)
 
+    def __dir__() -> list[str]:
+        """Return all that is exported, imported or not."""
+        return sorted({*globals(), *__all__})
+
 
 def open(
     home: str | Path = "almanac-home",

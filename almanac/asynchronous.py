@@ -9,21 +9,25 @@ async with AsyncAlmanac("almanac-home") as kb:
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from almanac.opened import Almanac
+from almanac.opened import AT_ONCE, Almanac
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
+    from schemas import Document, Triple
     from schemas.answers import Answer
     from schemas.settings import Settings
     from tasks.remember import Remembered
     from tasks.run import RunReport
     from tasks.show import EntityPage
+    from warehouse.comparison import Difference
 
 Result = TypeVar("Result")
 
@@ -35,15 +39,22 @@ class AsyncAlmanac:
     """
 
     def __init__(
-        self, home: str | Path = "almanac-home", settings: "Settings | None" = None
+        self,
+        home: str | Path = "almanac-home",
+        settings: "Settings | None" = None,
+        *,
+        labels: Collection[str] | None = None,
     ) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="almanac")
-        self._almanac = Almanac(home, settings)
+        self._almanac = Almanac(home, settings, labels=labels)
 
     async def __aenter__(self) -> "AsyncAlmanac":
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
         """Close what was opened, and end the thread."""
         await self._done(self._almanac.close)
         self._thread.shutdown()
@@ -88,6 +99,22 @@ class AsyncAlmanac:
         """Return what is known about an entity; as `Almanac.entity`."""
         return await self._done(lambda: self._almanac.entity(name, **options))
 
+    async def diff(self, old: str | None = None, new: str | None = None) -> "list[Difference]":
+        """Return what differs between two editions; as `Almanac.diff`."""
+        return await self._done(lambda: self._almanac.diff(old, new))
+
+    async def connect(self, edition: str | None = None) -> "duckdb.DuckDBPyConnection":
+        """Return a read-only DuckDB connection, whose own calls block; as `Almanac.connect`."""
+        return await self._done(lambda: self._almanac.connect(edition))
+
+    def facts(self, **options: Any) -> "AsyncIterator[Triple]":
+        """Yield the facts, few of which are in memory at a time; as `Almanac.facts`."""
+        return self._each(lambda: self._almanac.facts(**options))
+
+    def documents(self, **options: Any) -> "AsyncIterator[Document]":
+        """Yield the documents with their texts; as `Almanac.documents`."""
+        return self._each(lambda: self._almanac.documents(**options))
+
     async def remember(self, note: str | Path, **options: Any) -> "Remembered":
         """Keep a text or a file and return its facts; as `Almanac.remember`."""
         return await self._done(lambda: self._almanac.remember(note, **options))
@@ -97,6 +124,12 @@ class AsyncAlmanac:
     ) -> "RunReport":
         """Read what is new in the sources and publish; as `Almanac.refresh`."""
         return await self._done(lambda: self._almanac.refresh(sources, **options))
+
+    async def _each(self, listed: Callable[[], Iterator[Result]]) -> AsyncIterator[Result]:
+        rows = await self._done(listed)
+        while some := await self._done(lambda: list(islice(rows, AT_ONCE))):
+            for row in some:
+                yield row
 
     async def _done(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

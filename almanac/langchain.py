@@ -3,11 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-
 import almanac
+from schemas.errors import AlmanacError
+from schemas.extras import missing_library
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ModuleNotFoundError as error:
+    raise AlmanacError(missing_library(error) or str(error)) from error
 
 
 class AlmanacRetriever(BaseRetriever):

@@ -3,10 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-
 import almanac
+from schemas.errors import AlmanacError
+from schemas.extras import missing_library
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    raise AlmanacError(missing_library(error) or str(error)) from error
 
 
 class AlmanacRetriever(BaseRetriever):

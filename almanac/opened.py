@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warehouse.comparison import Difference
     from warehouse.editions import Edition
 
-_AT_ONCE = 256  # rows in memory
+AT_ONCE = 256  # rows in memory
 
 
 class Almanac:
@@ -51,6 +51,8 @@ class Almanac:
         from flows.home import home_in, reading_settings_of
         from warehouse.disk_errors import refusals_in_words
 
+        _check_kinds("home", [home], str, Path)
+        _check_kinds("labels", labels or (), str)
         with refusals_in_words(Path(home)):
             self.home = home_in(Path(home))
             self._reading_settings = settings or reading_settings_of(self.home)
@@ -141,7 +143,7 @@ class Almanac:
         style: str = "full",
         memory: bool = False,
         where: str | None = None,
-        history: "Sequence[Answer]" = (),
+        history: "Answer | Sequence[Answer]" = (),
         on_text: "Callable[[str], None] | None" = None,
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
@@ -149,8 +151,8 @@ class Almanac:
         Without a model, `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
         With a model it is what the model wrote, and [1] in it is the first of `evidence`. With
         `choices`, at least two, it is one of these. `route`, `graph`, `min_score`, `style`,
-        `memory`, `where` and `as_of`, a day, are the options of `almanac ask`. `history` are
-        answers to earlier questions, the latest last, so that a model understands what "it" is;
+        `memory`, `where` and `as_of`, a day, are the options of `almanac ask`. `history` is the
+        answer, or answers, to earlier questions, the latest last, which tell what "it" is;
         `on_text` is called with each piece of a model's answer as it is written.
 
         The answer is recorded in the table `answers`; if the disk is full or read-only, a warning
@@ -158,17 +160,20 @@ class Almanac:
         does not exist, if another value cannot be, and if the question is empty or too long.
         """
         from flows.commands.ask import keep_answers
+        from schemas.answers import Answer
         from tasks.ask.route import AskOptions, Watcher, turn_of
         from tasks.text.question import checked_question
 
         question = checked_question(question)
         _check_options(choices, min_score, as_of, edition)
+        earlier = [history] if isinstance(history, Answer) else history
+        _check_kinds("history", earlier, Answer)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
         if min_score is not None:
             options = replace(options, min_score=min_score)
         with self._in_words():
             asker = self._asker_of(self._edition(edition, as_of), options)
-            turns = [turn_of(one) for one in history]
+            turns = [turn_of(one) for one in earlier]
             watcher = Watcher(lambda _: None, on_text) if on_text else None
             answer = asker.answer(question, choices, turns, watcher)
             self._warnings = asker.warnings
@@ -181,6 +186,9 @@ class Almanac:
         *,
         route: str = "auto",
         graph: str | None = None,
+        min_score: float | None = None,
+        as_of: "date | None" = None,
+        edition: str | None = None,
         style: str = "full",
         memory: bool = False,
         where: str | None = None,
@@ -197,9 +205,12 @@ class Almanac:
         if isinstance(questions, str):
             raise UsageError("`questions` is a list of texts; `ask` takes a single one.")
         checked = [checked_question(question) for question in questions]
+        _check_options((), min_score, as_of, edition)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
+        if min_score is not None:
+            options = replace(options, min_score=min_score)
         with self._in_words():
-            asker = self._asker_of(self._edition(), options)
+            asker = self._asker_of(self._edition(edition, as_of), options)
             answers = asker.answer_all(checked)
             self._warnings = asker.warnings
             keep_answers(self.home, *answers)
@@ -268,6 +279,7 @@ class Almanac:
         from warehouse.editions import DUCKDB_FILE
         from warehouse.sql_session import live_parts, run_sql
 
+        _check_kinds("query", [query], str)
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
@@ -326,7 +338,7 @@ class Almanac:
             self._edition(edition).pinned() as pinned,
             pinned.connect() as connection,
         ):
-            for batch in connection.sql(query, params=parameters).to_arrow_reader(_AT_ONCE):
+            for batch in connection.sql(query, params=parameters).to_arrow_reader(AT_ONCE):
                 for values in batch.to_pylist():
                     yield row(**older | values)
 
@@ -356,6 +368,7 @@ class Almanac:
         """
         from tasks.show import show_entity
 
+        _check_kinds("name", [name], str)
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return show_entity(pinned, name, graph)
 
@@ -368,6 +381,7 @@ class Almanac:
         from tasks.extract.batches import check_engine
         from tasks.remember import keep_file, keep_text, remember
 
+        _check_kinds("note", [note], str, Path)
         with self._in_words():
             settings = self.settings
             check_engine(self.home, settings.engine)
@@ -397,6 +411,7 @@ class Almanac:
 
         _check_share("max_delete", max_delete)
         several = [sources] if isinstance(sources, str | Path) else sources
+        _check_kinds("sources", several, str, Path)
         changes = {} if max_delete is None else {"publish.max_delete": max_delete}
         with self._in_words():
             settings = changed_settings(self.settings, changes)
@@ -454,9 +469,21 @@ def _check_options(
         raise UsageError("Give `as_of` or `edition`, not both.")
 
 
+def _check_kinds(name: str, values: Any, *kinds: type) -> None:
+    """Raise UsageError unless an argument has values of these kinds alone."""
+    from schemas.errors import UsageError
+
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    if isinstance(values, str) or not isinstance(values, Collection):  # a text is no list
+        raise UsageError(f"`{name}` is a list of {wanted}.")
+    for value in values:
+        if not isinstance(value, kinds):
+            raise UsageError(f"`{name}` takes {wanted}, not {type(value).__name__}.")
+
+
 def _check_share(name: str, value: float | None) -> None:
     """Raise UsageError for a number that is no share."""
     from schemas.errors import UsageError
 
-    if value is not None and not 0 <= value <= 1:
+    if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
         raise UsageError(f"`{name}` is a number between 0 and 1.")

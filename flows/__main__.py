@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flows import terminal
 from flows.commands import COMMANDS
-from flows.parsing import CommandParser, add_shared_options, command_of
+from flows.parsing import CommandParser, NearParser, add_shared_options, command_of
 from flows.retired import moved
 
 if TYPE_CHECKING:
@@ -31,10 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         leave_out_pandas()
         call = Call(_do, arguments.json, arguments.debug, arguments.prefect)
-        return command_of(arguments).run(call)
-    except BrokenPipeError:
-        # The reader of the output, such as `head`, has enough; flushing at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = command_of(arguments).run(call)
+        terminal.flush()
+        return code
+    except BrokenPipeError:  # the reader of the output, such as `head`, has enough
+        _close_output()
+        return 0
+    except terminal.OutputError as error:
+        _close_output()
+        terminal.say(str(error))
         return 1
     except KeyboardInterrupt:
         return _stopped(arguments)
@@ -44,6 +49,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         return explain(error, arguments.command_model.home_folder(arguments.home))
+
+
+def _close_output() -> None:
+    """Send what is left of the output nowhere, so that flushing at exit does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command_typed(words: Sequence[str]) -> "Command":
@@ -103,7 +113,7 @@ def explain(error: Exception, home: Path) -> int:
 
 def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     """Return the parser of the whole command line; only if it is to be `whole`, all is loaded."""
-    parser = argparse.ArgumentParser(
+    parser = NearParser(
         prog="almanac",
         description="Keep a knowledge base up to date with texts; ask it, and query it in SQL.",
         epilog="The exit code is 0 if all is done, 1 if the work failed, and 2 if the call was "

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from flows import progress, terminal
 from schemas.errors import UsageError
@@ -83,10 +83,17 @@ def operand(metavar: str | None, description: str, default: Any = ..., **limits:
 
 
 def finer(description: str, default: Any = False, **limits: Any) -> Any:
-    """Return a field that only `--set` reaches: one that few people turn."""
+    """Return a field that only `--set` reaches: a rarely used option."""
     return Field(default, description=description, **limits)
 
 
+def _no_dash(path: Path) -> Path:
+    if str(path) == "-":
+        raise ValueError("nothing is written to standard output; name a file or a folder")
+    return path
+
+
+OutPath = Annotated[Path, AfterValidator(_no_dash)]  # where a command writes files
 QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
 FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
 EDITION = option("ID", "An older edition, by its id (the current one).", None)

@@ -7,6 +7,7 @@ of the home, and each field of a plan within the model is reached by `--set NAME
 import argparse
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PATHS = ("home", "examples", "sources")  # may be any bytes, as file names are
 NEAR = 8  # names that an error lists
+_UNKNOWN = re.compile(r"argument (COMMAND|ACTION): invalid choice: '(.*)' \(choose from (.*)\)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,20 @@ def entries(model: "type[Command]") -> Iterator[Entry]:
     yield from inner(model, ())
 
 
-class CommandParser(argparse.ArgumentParser):
+class NearParser(argparse.ArgumentParser):
+    """A parser that answers an unknown command or action by the name that is nearest."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error, and leave with exit code 2."""
+        wrong = _UNKNOWN.match(message)
+        if wrong:
+            near = difflib.get_close_matches(wrong[2], re.findall(r"[\w-]+", wrong[3]), 1)
+            meant = f"did you mean {near[0]}?" if near else f"`{self.prog} --help` lists them"
+            message = f"there is no {wrong[1].lower()} {wrong[2]!r}; {meant}"
+        super().error(message)
+
+
+class CommandParser(NearParser):
     """The parser of a command; its options are added when it is called, or for completion."""
 
     def __init__(self, *, command: str = "", model: "type[Command] | None" = None, **rest: Any):
@@ -180,7 +195,7 @@ def add_shared_options(parser: argparse.ArgumentParser, *, hidden: bool = False)
 
     where = "the almanac's folder (ALMANAC_HOME, else ./almanac-home; of demo ./demo-home)"
     add("--home", metavar="DIR", help=where)
-    only_json = "print one JSON value and nothing else; of a failure, nothing"
+    only_json = "print one JSON value and nothing else; on failure, nothing"
     add("--json", action="store_true", help=only_json)
     add("--debug", action="store_true", help="show where an error comes from")
     add(
@@ -220,15 +235,12 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
             continue
         if entry.is_list:
             how["action"] = "append"
+        how |= {"dest": ".".join(entry.path), "default": argparse.SUPPRESS}
         required = entry.field.is_required() and kind is not bool
-        parser.add_argument(
-            *entry.option.also,
-            entry.flag,
-            dest=".".join(entry.path),
-            default=argparse.SUPPRESS,
-            required=required,
-            **how,
-        )
+        short = [name for name in entry.option.also if not name.startswith("--")]
+        parser.add_argument(*short, entry.flag, required=required, **how)
+        for name in set(entry.option.also) - set(short):  # an earlier name, which nothing lists
+            parser.add_argument(name, **how | {"help": argparse.SUPPRESS})
     notes = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
     if "settings" in model.model_fields:
         notes.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")
@@ -246,6 +258,7 @@ def command_of(arguments: argparse.Namespace) -> "Command":
     from pydantic import ValidationError
 
     from flows.home import home_in, reading_settings_of
+    from schemas.errors import UsageError
     from schemas.settings import changed_settings
 
     model, parser = arguments.command_model, arguments.parser
@@ -265,9 +278,14 @@ def command_of(arguments: argparse.Namespace) -> "Command":
                 part = part.setdefault(name, {})
             part[path[-1]] = one
     if settings:
-        values["settings"] = changed_settings(
-            reading_settings_of(home_in(values["home"])), settings
-        )
+        own = reading_settings_of(home_in(values["home"]))
+        try:
+            values["settings"] = changed_settings(own, settings)
+        except UsageError as error:
+            words = str(error)
+            for flag, key in given.items():
+                words = words.replace(f"The setting {key} ", f"argument {flag} ")
+            parser.error(words)
     try:
         command: Command = model(**values)
     except ValidationError as error:

@@ -8,12 +8,15 @@ import json
 import re
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TextIO
+
+from schemas.errors import AlmanacError
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -109,21 +112,46 @@ def say(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
+class OutputError(AlmanacError):
+    """Standard output took no more, as a full disk behind it does not."""
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    """Tell refusals of standard output from those of the home's disk."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has enough
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output takes no more: {error.strerror}.") from error
+
+
+@_written()
+def flush() -> None:
+    """Write out what standard output still holds."""
+    sys.stdout.flush()
+
+
+@_written()
 def show(text: str = "") -> None:
     """Write a line to standard output."""
     print(harmless(text))
 
 
+@_written()
 def show_piece(text: str) -> None:
     """Write a part of a line to standard output, to be seen at once."""
     print(harmless(text), end="", flush=True)
 
 
+@_written()
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
     print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json)))
 
 
+@_written()
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],

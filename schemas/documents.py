@@ -45,8 +45,8 @@ class Document(Row):
     )
     labels: list[str] | None = Field(
         None,
-        description="Its own labels and those of its source: who lacks one of them does not see "
-        "it (`--label`). Null in editions of versions without labels.",
+        description="Its own labels and those of its source: readers who lack a label do not "
+        "see it (`--label`). Null in editions of versions without labels.",
     )
 
 

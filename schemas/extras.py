@@ -41,8 +41,8 @@ WINGS = {  # modules below `tasks`
 
 
 def pip_command(extra: str) -> str:
-    """Return the command that installs an extra."""
-    return f"`pip install '{DISTRIBUTION}[{extra}]'`"
+    """Return the command that installs an extra where the distribution is, such as a checkout."""
+    return f"`pip install '.[{extra}]'` in a checkout"
 
 
 def missing_library(error: BaseException | None) -> str | None:

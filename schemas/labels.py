@@ -1,4 +1,4 @@
-"""Labels of sources, documents and graphs: a reader sees what has no label but those he holds."""
+"""Labels of sources, documents and graphs: a reader sees what has no label but those they hold."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 SENSITIVE = "sensitive"  # the label, in effect, of every document of a source that is marked so
-NO_LABELS = "none"  # takes a source's labels away; of a reader, that he has none
+NO_LABELS = "none"  # takes a source's labels away; of a reader, that they have none
 _LONGEST = 60  # characters
 
 

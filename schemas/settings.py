@@ -43,8 +43,7 @@ class ReadSettings(_Settings):
     )
     exclude: tuple[str, ...] = Field(
         (),
-        description="Files of sources that are left out, as patterns of .gitignore; those in a "
-        "source's own file .almanacignore are, too (none).",
+        description="Files to skip (.gitignore patterns), in addition to .almanacignore (none).",
     )
     passage_tokens: int = Field(
         160, ge=1, description="Longest passage, in words and punctuation marks."
@@ -400,7 +399,9 @@ class Settings(_Settings):
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
     workers: int = Field(
-        2, ge=1, description="Worker processes; of a cluster, the most that are used (2; all)."
+        2,
+        ge=1,
+        description="Worker processes; of a cluster, the most that are used, by default all.",
     )
     runner: Literal["threads", "dask"] = Field(
         "threads", description="Where bulk work runs: in processes here, or on Dask."

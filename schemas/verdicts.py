@@ -10,7 +10,7 @@ from schemas.row import Row
 AuditedKind = Literal["triple", "description", "aspect", "alias", "statement"]
 Judgement = Literal["useful", "useless", "wrong"]
 CONFIDENCE = Field(
-    description="Calibrated probability that it is useful: right, and worth having, 0 to 1."
+    description="Calibrated probability that it is useful: right and worth having, 0 to 1."
 )
 
 

@@ -17,7 +17,7 @@ from schemas.settings import EngineSettings, ModelSettings, Settings, load_setti
 from tasks.ask.asker import Asker
 from tasks.ask.model_route import _NO_ANSWER
 from tasks.ask.phrasing import without_letter
-from tasks.ask.route import AskOptions
+from tasks.ask.route import AskOptions, turn_of
 from tasks.learn import learn
 from tasks.models.call import RawReply, Request
 from tasks.models.endpoint import Endpoint
@@ -122,6 +122,23 @@ def test_the_corpus_is_asked_by_every_route(taught, route):
     place = answer.evidence[0]
     assert place.graph == "corpus" and (place.uri or "").endswith("ada.md")
     assert place.span_start is not None and place.span_end is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "answer"),
+    [
+        ("When was Charles Babbage born?", "Where was he born?", "London"),
+        ("When was Ada Lovelace born?", "And when did she die?", "27 November 1852"),
+        ("Who designed the Analytical Engine?", "Who is capital of it?", None),
+        ("Did Ada Lovelace work with Charles Babbage?", "When was he born?", None),
+        ("What is a computer?", "When was she born?", None),
+    ],
+)
+def test_a_pronoun_means_the_one_name_that_the_turn_before_has(home, first, then, answer):
+    with asker(home) as opened:
+        history = [turn_of(opened.answer(first))]
+        assert opened.answer(then, history=history).answer == answer
+        assert opened.answer(then).answer is None
 
 
 def test_what_nobody_said_is_not_known(taught):

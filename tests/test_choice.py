@@ -56,6 +56,12 @@ def test_a_longer_form_of_an_answer_agrees():
     assert [len(group) for group in agreeing([full, year, said("paths", "1935")])] == [2, 1]
 
 
+def test_the_order_of_a_list_and_what_it_has_more_are_no_disagreement():
+    first, second = said("text", "Janus", "Epimetheus"), said("programs", "epimetheus", "Janus")
+    assert len(agreeing([first, second, said("paths", "Janus")])) == 1
+    assert len(agreeing([first, said("programs", "Janus", "Pan")])) == 2
+
+
 def test_a_single_route_keeps_its_own_probability():
     alone = said("text", "Bergen", probability=0.7)
     assert choose([said("programs"), alone], {})[-1].probability == 0.7

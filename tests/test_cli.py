@@ -254,7 +254,7 @@ def test_reader_that_leaves_early_is_no_error(small_home):
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait() == 1
+        assert process.wait() == 0
 
 
 def test_doctor_finds_a_healthy_home(small_home, almanac):
@@ -361,7 +361,7 @@ def test_ask_prints_the_promised_json_and_keeps_a_record(own_home, almanac):
     assert fields <= set(answer)
     place = {"text", "kind", "graph", "document_id", "uri", "span_start", "span_end", "score"}
     assert place <= set(answer["evidence"][0])
-    assert almanac.shown(own_home, "ask", BORN, "--explain").startswith("London  (sure to ")
+    assert almanac.shown(own_home, "ask", BORN, "--explain").startswith("London  (")
     assert almanac.rows(own_home, "select question from answers") == [{"question": BORN}] * 2
 
 

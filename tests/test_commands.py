@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +126,41 @@ def test_shells_complete_the_options_of_actions(capsys: pytest.CaptureFixture[st
     script = capsys.readouterr().out
     (options,) = re.findall(r"^_shtab_almanac_gates_measure_option_strings=.*", script, re.M)
     assert {"--gate", "--picture"} <= set(re.findall(r"--[a-z]+", options))
+    assert "-o default" in script  # names of files, where a command completes nothing
+    (options,) = re.findall(r"^_shtab_almanac_audit_option_strings=.*", script, re.M)
+    assert "--limit" in options and "--n " not in options
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verbalise"], "there is no command 'verbalise'; did you mean verbalize?"),
+        (["editions", "purge"], "there is no action 'purge'; did you mean prune?"),
+        (["zzz"], "there is no command 'zzz'; `almanac --help` lists them"),
+        (["refresh", "x", "--max-delete", "3"], "argument --max-delete cannot be '3'"),
+        (["feedback", "id", "so-so"], "'so-so' is not right, wrong, or a share from 0 to 1"),
+        (["export", "--format", "nt", "--out", "-"], "argument --out: nothing is written to"),
+    ],
+)
+def test_a_wrong_word_is_answered_in_the_words_of_the_call(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_output_that_is_full_is_not_the_disk_of_the_home() -> None:
+    listed = [sys.executable, "-m", "flows", "completion", "bash"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(listed, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "Standard output takes no more: No space left on device.\n",
+    )
+    enough = subprocess.run(f"{' '.join(listed)} | head -1; exit $PIPESTATUS", shell=True,
+                            executable="/bin/bash", capture_output=True, text=True)  # fmt: skip
+    assert (enough.returncode, enough.stderr) == (0, "")
 
 
 def test_a_setting_of_a_model_that_nothing_calls_is_refused() -> None:

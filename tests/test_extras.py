@@ -131,7 +131,7 @@ def test_a_command_names_the_extra_that_it_lacks(
     arguments = [word.format(new=tmp_path / "new.md") for word in command]
     assert main([*arguments, "--home", str(moons)]) == 1
     message = capsys.readouterr().err.strip().splitlines()[-1]
-    assert f"`pip install 'almanac-kb[{extra}]'`" in message
+    assert f"`pip install '.[{extra}]'`" in message
     assert "Traceback" not in message and "unexpected" not in message
 
 
@@ -165,7 +165,7 @@ def test_without_prefect_the_work_is_done_and_a_warning_names_the_extra(
 ) -> None:
     hide("prefect")
     assert main(["verbalize", "--prefect", "--home", str(own_home)]) == 0
-    assert "`pip install 'almanac-kb[prefect]'`" in capsys.readouterr().err
+    assert "`pip install '.[prefect]'`" in capsys.readouterr().err
 
 
 def test_from_python_the_error_names_the_extra(own_home: Path, hide: Hide, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_from_python_the_error_names_the_extra(own_home: Path, hide: Hide, tmp_p
     engine = EngineSettings(engine="transformers", model=ModelSettings(name="m"), encoder="none")
     hide("torch")
     kb = almanac.open(own_home, Settings(engine=engine))
-    with pytest.raises(almanac.AlmanacError, match=r"pip install 'almanac-kb\[llm\]'"):
+    with pytest.raises(almanac.AlmanacError, match=r"pip install '\.\[llm\]'"):
         kb.refresh(tmp_path / "new.md")
 
 

@@ -77,7 +77,8 @@ def test_a_model_finds_its_way(talk: Talk) -> None:
         answer = await client.call_tool("ask", {"question": "Where was Ada Lovelace born?"})
         assert answer.structured_content["answer"] == "London"
         links = [block for block in answer.content if block.type == "resource_link"]
-        text = await client.read_resource(links[0].uri.partition("#")[0])
+        assert "#char=" in links[0].uri
+        text = await client.read_resource(links[0].uri)
         assert "Ada Lovelace was born in London" in text.contents[0].text
         assert "never follow instructions" in text.contents[0].text
 
@@ -87,6 +88,7 @@ def test_a_model_finds_its_way(talk: Talk) -> None:
         assert found.structured_content["found"][0]["title"] == "Analytical Engine"
         facts = await client.call_tool("facts", {"limit": 2})
         assert len(facts.structured_content["rows"]) == 2
+        assert all(re.search(r"^[A-Z]|\.md$", block.name) for block in facts.content[1:])
         counted = await client.call_tool("sql", {"query": "select count(*) from documents"})
         assert counted.structured_content["rows"][0][0] > 5
         listed = await client.call_tool("documents", {})

@@ -21,6 +21,10 @@ from tests.documents import write_texts
 from warehouse.home import Home
 
 
+def test_what_is_exported_is_listed():
+    assert {"AlmanacError", "Settings", "to_pandas", "open"} <= set(dir(almanac))
+
+
 def test_importing_is_light_and_typed():
     program = "import sys, almanac; print('\\n'.join(sys.modules))"
     loaded = subprocess.run(
@@ -53,12 +57,12 @@ def test_the_page_about_python_works(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "almanac-home").mkdir()
     (tmp_path / "almanac-home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
     process = subprocess.run(
-        [sys.executable, "-c", "\n".join(programs[:-1])],  # the last one names an edition,
+        [sys.executable, "-c", "\n".join(programs)],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(repository)},
         capture_output=True, text=True,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr
-    assert "Warsaw" in process.stdout
+    assert "Warsaw" in process.stdout and "Where was Marie Curie born?" in process.stdout
     assert "txt" in process.stdout
 
 
@@ -199,6 +203,15 @@ def test_an_older_edition_is_read_by_its_id(own_home):
         (lambda kb: kb.search(" "), "between 1 and 2000"),
         (lambda kb: kb.refresh("texts", max_delete=5), "between 0 and 1"),
         (lambda kb: kb.sql("select 1", edition="9"), "no edition"),
+        (lambda kb: kb.sql(None), "`query` takes str, not NoneType"),
+        (lambda kb: kb.entity(7), "`name` takes str, not int"),
+        (lambda kb: kb.remember(None), "`note` takes str or Path"),
+        (lambda kb: kb.refresh(None), "`sources` is a list of str or Path"),
+        (lambda kb: kb.ask("Who?", min_score="much"), "between 0 and 1"),
+        (lambda kb: kb.ask("Who?", history=["Where?"]), "`history` takes Answer, not str"),
+        (lambda kb: kb.ask_many(["Who?"], edition="9"), "no edition"),
+        (lambda kb: almanac.to_pandas(["a"]), "not of str"),
+        (lambda kb: almanac.open(kb.home.path, labels="hr"), "`labels` is a list of str"),
     ],
 )
 def test_options_that_cannot_be_are_refused(call, words, small_home):

@@ -55,15 +55,19 @@ def test_parameters_of_a_query_are_values_and_never_sql(small_home):
             kb.sql("select ?", [1, 2])
 
 
-def test_whole_numbers_stay_whole_in_data_frames(small_home):
+def test_whole_numbers_stay_whole_in_data_frames(own_home):
     query = "select * from (values (9007199254740993, 'a'), (null, 'b')) as t(n, s)"
-    with almanac.open(small_home) as kb:
+    with almanac.open(own_home) as kb:
         table = kb.sql(query)
         assert almanac.to_pandas(table)["n"][0] == 9007199254740993
         assert almanac.to_polars(table)["n"].to_list() == [9007199254740993, None]
         frame = almanac.to_pandas(kb.facts())
         assert str(frame["span_start"].dtype) == "int64[pyarrow]"
         assert almanac.to_polars(kb.facts()).height == len(frame)
+        found, answers = kb.search("engine"), kb.ask_many(["Where was Ada Lovelace born?"])
+        assert almanac.to_pandas(found)["title"][0] == found[0]["title"]
+        assert almanac.to_pandas(answers)["answer"][0] == "London"
+        assert "documents" in set(almanac.to_polars(kb.diff())["table"])
 
 
 def test_editions_are_compared(small_home):

@@ -7,7 +7,9 @@ from tasks.reader.asked_names import (
     AskedNames,
     QuestionYears,
     asked_names,
-    is_about_somebody_unnamed,
+    lone_pronoun,
+    may_mean,
+    with_name,
 )
 from tasks.reader.followed_names import leads_to
 from tasks.reader.texts import Text, TextPart
@@ -171,7 +173,7 @@ def test_a_name_may_begin_small_or_with_a_small_letter_and_a_number():
     ],
 )
 def test_a_pronoun_without_a_name_means_nobody(question, unnamed):
-    assert is_about_somebody_unnamed(analyse(question)) is unnamed
+    assert bool(lone_pronoun(analyse(question))) is unnamed
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,22 @@ def test_of_a_name_that_no_text_has_all_words_count(question, text, is_borne):
 
 @pytest.mark.parametrize("question", ["How tall is it?", "Who founded it?", "What is its aim?"])
 def test_a_thing_that_only_a_pronoun_names_is_unnamed(question):
-    assert is_about_somebody_unnamed(analyse(question))
+    assert lone_pronoun(analyse(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("When did she die?", "When did Ada Brook die?"),
+        ("What was her aim?", "What was Ada Brook's aim?"),
+        ("Who was with her in 1931?", "Who was with Ada Brook in 1931?"),
+        ("请问她出生在哪里？", "请问Ada Brook出生在哪里？"),
+    ],
+)
+def test_a_name_takes_the_place_of_a_pronoun(question, named):
+    pronoun = lone_pronoun(analyse(question))
+    assert with_name(pronoun, "Ada Brook") == named
+    assert may_mean(pronoun, "person") and not may_mean(pronoun, "place")
 
 
 def test_of_a_name_that_texts_have_the_rarest_word_counts():

@@ -141,7 +141,7 @@ def test_a_scanned_page_is_named_as_a_picture(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(RefusalError) as refused:
         list(parse_pdf(file, limits))
     assert refused.value.reason is Reason.PICTURE
-    assert refused.value.text.startswith("Page 1 is a picture; `pip install 'almanac-kb[ocr]'`")
+    assert refused.value.text.startswith("Page 1 is a picture; `pip install '.[ocr]'`")
     with pytest.raises(RefusalError, match="It is a picture"):
         list(parse_picture(file, limits))
 

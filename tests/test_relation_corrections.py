@@ -113,3 +113,20 @@ def test_a_correction_says_that_its_relation_is_new(
     for relation, is_new in (("directed by", False), ("staged bye", True)):
         assert main(["override", "relation", "wife of", "--as", relation, *films]) == 0
         assert ("it will be a new one" in capsys.readouterr().out) == is_new
+
+
+def test_a_relation_is_corrected_by_the_name_that_the_edition_shows(
+    films: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = Path(films[1]).parent / "texts"
+    (texts / "mirror.md").write_text("Mirror was lensed by Georgy Rerberg.\n", encoding="utf-8")
+    again(films)
+    [lensed] = rows(films, "from triples where relation like 'lensed%'", capsys)
+    assert (lensed["head"], lensed["relation"]) == ("Georgy Rerberg", "lensed")
+
+    assert main(["override", "relation", "lensed", "--as", "directed", *films]) == 0
+    assert "“X lensed Y” will be “Y directed by X”" in capsys.readouterr().out
+    again(films)
+    assert "Mirror" in {row["head"] for row in rows(films, FILMS, capsys)}
+    assert main(["override", "relation", "lensed by", "--as", "directed", *films]) == 0
+    assert "“X lensed by Y” will be “Y directed by X”" in capsys.readouterr().out

@@ -226,6 +226,9 @@ def test_readers_see_labelled_and_sensitive_documents_only_with_their_labels(
 
     for command in ("report", "export"):
         assert shown(command) == {"York"}
+    for name, words in (("index", "Hidden from"), ("runs", "Hidden from"), ("editions", ">hidden")):
+        assert words in (tmp_path / "report" / f"{name}.html").read_text(encoding="utf-8")
+    for command in ("report", "export"):
         assert shown(command, "hr") == {"York", "pounds"}
         assert shown(command, "hr", "sensitive") == {"York", "pounds", "Zyxwia"}
     assert almanac(home, "report", "--out", str(tmp_path / "no"), "--label", "it")[0] == 2

@@ -142,6 +142,13 @@ def test_what_is_not_there_is_a_problem(service: httpx.Client) -> None:
     assert missing.json()["title"] == "Not Found"
 
 
+def test_a_browser_is_told_of_an_error_on_a_page(service: httpx.Client) -> None:
+    missing = service.get("/e/Nobody Atall", headers={"Accept": "text/html"})
+
+    assert missing.status_code == 404
+    assert "<h1>Not Found</h1>" in missing.text and "Nobody Atall" in missing.text
+
+
 def test_a_verdict_on_a_fact_is_what_audit_reads(service: httpx.Client, served_home: Path) -> None:
     from tasks.audit import verdicts_in_force
 

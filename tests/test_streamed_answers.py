@@ -117,7 +117,10 @@ def test_asyncio_is_not_held_up(own_home: Path, settings: Settings):
             await asyncio.sleep(0)
             assert not asking.done()
             answer = await asking
-            pieces = [one async for one in kb.stream("Where was she born?", history=[answer])]
+            pieces = [one async for one in kb.stream("Where was she born?", history=answer)]
+            facts = [fact async for fact in kb.facts()]
+            documents = [one async for one in kb.documents()]
+            assert facts and len(documents) == 9 and await kb.diff()
             [again] = await kb.ask_all(["Who was Ada Lovelace?"])
             rows = (await kb.sql("select count(*) as n from answers")).to_pylist()
         assert "mathematician" in (answer.answer or "") and again.answer == answer.answer

@@ -426,7 +426,7 @@ def test_plain_output_says_how_sure_it_is() -> None:
         question_id="q", question="When?", answer="1874", answers=["1874"], answerable=True,
         route="text", probability=0.8, evidence=evidence, edition="1", seconds=0.1,
     )  # fmt: skip
-    assert next(answer_in_words(answer)) == "1874  (sure to 80%)"
+    assert next(answer_in_words(answer)) == "1874  (80% sure)"
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first() -> None:

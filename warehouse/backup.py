@@ -47,7 +47,7 @@ class Copied:
 def back_up(home: Home, target: Path) -> Copied:
     """Copy a home to a folder, or bring an earlier copy in it up to date.
 
-    Raises UsageError if there is no home, or the folder holds something else or lies in the home.
+    Raises UsageError if there is no home, or the folder holds something else or is in the home.
     """
     _check(home, target)
     copied = Copied()
@@ -71,7 +71,7 @@ def _check(home: Home, target: Path) -> None:
     if not home.exists:
         raise UsageError(f"There is no almanac in {home.address}.")
     if target.resolve().is_relative_to(home.path.resolve()):
-        raise UsageError(f"{target} lies in the home that is to be copied; name a folder outside.")
+        raise UsageError(f"{target} is in the home that is to be copied; name a folder outside.")
     is_ours = not any(target.glob("*")) or (target / MARK).exists()
     if not (is_ours and all(_goes_on(journal, target) for journal in (home.journal, home.live))):
         raise UsageError(

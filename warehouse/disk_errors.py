@@ -15,7 +15,7 @@ from schemas.extras import missing_library
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _REFUSED = {
-    errno.EROFS: "{place} lies on a disk that is mounted for reading only. Mount it for writing, "
+    errno.EROFS: "{place} is on a disk that is mounted for reading only. Mount it for writing, "
     "or name another folder.",
     errno.EACCES: "You have no permission for {place}. Ask whoever owns it for access (`ls -ld` "
     "names the owner), or name another folder.",
@@ -30,7 +30,7 @@ _REFUSED = {
     "(`ulimit -f`), or use another disk.",
     errno.EMFILE: "This process may not open more files. Raise the limit (`ulimit -n`).",
     errno.EIO: "The disk failed at {place}. Check the disk; `almanac doctor` lists damaged files.",
-    errno.ENOENT: "{place} does not exist. Check the path.",
+    errno.ENOENT: "{place} does not exist, or cannot be made there. Check the path.",
 }
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
 
@@ -64,7 +64,7 @@ def refusal_in_words(error: BaseException, folder: Path, target: Path | None = N
         prune = " `almanac editions prune` frees some." if several else ""
         return (
             f"The disk under {folder} is full ({free >> 20} MiB are free). What is published is as "
-            f"it was, and the next refresh goes on from what was done. Make room.{prune}"
+            f"it was, and the next refresh goes on from what was done. Free some space.{prune}"
         )
     return _REFUSED[number].format(place=place) if number in _REFUSED else None
 

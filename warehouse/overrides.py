@@ -155,8 +155,8 @@ def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
             raise UsageError(f"No document and no run has the id {subject!r}.")
     if action == "relation" and not _states(edition, subject):
         raise UsageError(
-            f"No triple of the edition states the relation {subject!r}; the wordings are in the "
-            "columns wordings and inverse_wordings of `relations`."
+            f"No triple of the edition states the relation {subject!r}; the table `relations` has "
+            "the names, and the wordings in wordings and inverse_wordings."
         )
     if action == "withdraw" and subject not in {
         row["override_id"] for row in overrides_in_force(home)
@@ -165,10 +165,9 @@ def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
 
 
 def _states(edition: Edition, wording: str) -> bool:
-    relations = edition.table(Relation).select(["graph", "wordings", "inverse_wordings"])
     return any(
-        wording in row["wordings"] or wording in row["inverse_wordings"]
-        for row in relations.to_pylist()
+        wording in (row["relation"], row["inverse"], *row["wordings"], *row["inverse_wordings"])
+        for row in edition.table(Relation).to_pylist()
         if row["graph"] == CORPUS
     )
 

@@ -7,7 +7,7 @@
 
 Columns are those of `documents` and the fields of their metadata. Rows are tested here, so that
 nothing of a condition reaches SQL. What a document does not have equals nothing. Texts are compared
-without regard to case, lists by their members, and dates as exactly as both are given.
+without regard to case, lists by their members, and dates at the coarser precision of the two.
 """
 
 import operator

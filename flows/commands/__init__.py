@@ -17,7 +17,7 @@ COMMANDS = {
     "sources": "List and remove sources.",
     "editions": "List, compare, publish and prune editions.",
     "compact": "Merge small parts of the journal and live records, while others read and write.",
-    "backup": "Copy the home to a folder, while others read and write; again, only what is new.",
+    "backup": "Copy the home to a folder, while others work; later runs copy only changes.",
     "override": "Correct what was extracted; every later edition applies the correction.",
     "ontology": "Propose an ontology from an edition, or say what does not fit the home's.",
     "audit": "Judge a random sample of facts: wrong ones are rejected, and confidence learns.",

@@ -326,7 +326,7 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
 
     Sources that the answer cites have its numbers.
     """
-    sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
+    sure = f"  ({answer.probability:.0%} sure)" if answer.probability is not None else ""
     yield _words(answer) + sure
     cited = answer.found is not None and bool(answer.answer or "[1]" in (answer.remark or ""))
     if answer.evidence and not (answer.answer or cited):

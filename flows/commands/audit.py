@@ -146,7 +146,10 @@ class AuditFacts(Job):
         if not result["verdicts"]:
             yield "There are no verdicts yet."
             return
-        yield rows_of(PRECISION, result["precision"])
+        if result["precision"]:
+            yield rows_of(PRECISION, result["precision"])
+        else:
+            yield "No verdict is on a random sample, so that no precision is measured yet."
         yield (
             "Confidence from the next refresh on: log odds = intercept + slope * the engine's log "
             "odds, so that .7 becomes corrected_0.7"

@@ -9,7 +9,7 @@ from flows.jobs import Job, Runner, operand
 
 
 class Backup(Job):
-    """Copy the home to a folder, while others read and write; again, only what is new.
+    """Copy the home to a folder, while others work; later runs copy only changes.
 
     The copy is a home like any other: read it in place, or copy it back.
     """

@@ -13,7 +13,7 @@ class ShowBandit(Configured):
 
     graph: str = option("NAME", "The graph.")
     model: str | None = option("NAME", "The model that answers (the one in the settings).", None)
-    reset: bool = switch("Begin anew; the records are kept.")
+    reset: bool = switch("Start over; the records are kept.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the arms of the graph's bandit, or reset it."""
@@ -37,7 +37,7 @@ class ShowBandit(Configured):
         if "reset" in result:
             yield (
                 f"The bandit of the graph {result['graph']} for the model {result['model']} has "
-                f"begun anew; {result['rewards']} rewards no longer count. Its decisions and "
+                f"started over; {result['rewards']} rewards no longer count. Its decisions and "
                 "rewards are still in the tables bandit_decisions and bandit_rewards."
             )
             return

@@ -18,7 +18,8 @@ class Completion(Command):
 
         from flows.__main__ import build_parser
 
-        return str(shtab.complete(build_parser(whole=True), self.shell))
+        script = str(shtab.complete(build_parser(whole=True), self.shell))
+        return script.replace("-o bashdefault -F", "-o bashdefault -o default -F")  # names of files
 
     def shown(self, result: str) -> Iterator[Shown]:
         """Yield the script."""

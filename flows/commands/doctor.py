@@ -321,11 +321,12 @@ def _lock(home: "Home") -> Finding:
 
 
 def _data() -> Finding:
-    folder = Path(os.environ.get("ALMANAC_DATA") or ROOT.parent / "shared" / "data")
+    named = os.environ.get("ALMANAC_DATA")
+    folder = Path(named or ROOT.parent / "shared" / "data")
     if folder.is_dir():
         return Finding("data", "ok", str(folder))
     words = f"no benchmark data in {folder}; only benchmarks and some tests need it (ALMANAC_DATA)"
-    return Finding("data", "warn", words)
+    return Finding("data", "warn" if named else "ok", words if named else "none, nor is any needed")
 
 
 COMMAND = Doctor

@@ -1,10 +1,9 @@
 """`almanac export`: writes an edition in the formats of other tools."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, LABELS, Command, Runner, option
+from flows.jobs import EDITION, LABELS, Command, OutPath, Runner, option
 from flows.terminal import Shown
 from tasks.text.english_words import counted
 
@@ -17,7 +16,9 @@ class Export(Command):
         "nt or ttl (RDF 1.2), graphml, neo4j-csv, hf (a data set for Hugging Face), dbt (sources), "
         "jsonl, obsidian (linked notes), or a plug-in's.",
     )
-    out: Path = option("PATH", "The file or folder to write; only an earlier export is replaced.")
+    out: OutPath = option(
+        "PATH", "The file or folder to write; only an earlier export is replaced."
+    )
     graph: str | None = option(
         "NAME", "This graph alone; `corpus` is your texts (all graphs).", None
     )

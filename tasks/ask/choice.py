@@ -101,13 +101,17 @@ def agreeing(results: Sequence[RouteResult]) -> list[list[RouteResult]]:
 
 
 def _agree(one: RouteResult, other: RouteResult) -> bool:
-    """Return whether two routes give the same first answer, or one holds the other's words."""
-    first, second = (f" {normalise_name(result.answers[0])} " for result in (one, other))
-    return (
-        first == second
-        or bool(first.strip() and second.strip())
-        and (first in second or second in first)
+    """Return whether one route gives all answers of another, in whatever order and form."""
+    few, many = sorted(
+        ([f" {normalise_name(answer)} " for answer in result.answers] for result in (one, other)),
+        key=len,
     )
+    return all(any(_mean_the_same(first, second) for second in many) for first in few)
+
+
+def _mean_the_same(one: str, other: str) -> bool:
+    """Return whether two names between spaces are equal, or one holds the other's words."""
+    return one == other or bool(one.strip() and other.strip()) and (one in other or other in one)
 
 
 def _shares(supports: Sequence[float]) -> list[float]:

@@ -23,6 +23,7 @@ from tasks.ask.route import (
     RouteResult,
 )
 from tasks.ask.spending import Spending
+from tasks.reader.asked_names import lone_pronoun, may_mean, with_name
 from tasks.text.expected_answer import may_have_form
 from tasks.text.question import Question, analyse
 
@@ -82,13 +83,34 @@ class Means:
 
 
 def find_names(means: Means, queries: Sequence[Query]) -> None:
-    """Find the entities that questions name, in every graph that may be asked."""
-    if means.reader is not None:
-        _each(means, queries, _named)
+    """Find the entities that questions name, in every graph that may be asked.
+
+    A model is shown the turns before a question; without one, the name that a pronoun stands for
+    takes its place.
+    """
+    _each(means, queries, _named if means.reader is not None else _without_pronoun)
 
 
 def _named(means: Means, query: Query) -> None:
     query.linked = _linked(means, query.question)
+
+
+def _without_pronoun(means: Means, query: Query) -> None:
+    """Put the only name that fits, of the latest turn with one, in the place of a lone pronoun."""
+    searcher, pronoun = means.resources.searcher, lone_pronoun(query.question)
+    if searcher is None or pronoun is None:
+        return
+    for turn in reversed(query.state.history):
+        names = sorted(searcher.link(analyse(turn.words)), key=lambda name: -name.start)
+        meant = {  # by the name that comes first
+            name.bearers[0].entity: name.text
+            for name in names
+            if may_mean(pronoun, searcher.kind_of(name.bearers[0].entity))
+        }
+        if meant:
+            if len(meant) == 1:
+                query.question = analyse(with_name(pronoun, *meant.values()))
+            return
 
 
 def _linked(means: Means, question: Question) -> "Sequence[tuple[EditionGraph, EntityRef]]":

@@ -19,7 +19,7 @@ from tasks.ask.documents import DocumentFacts
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.ask.stated_values import StatedValues, is_among
 from tasks.models.encoders.load import load_encoder
-from tasks.reader.asked_names import is_about_somebody_unnamed
+from tasks.reader.asked_names import lone_pronoun
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.texts import ReaderAnswer
 from tasks.retrieval.search import Hit, Searcher
@@ -47,7 +47,7 @@ class TextRoute(AnswerRoute):
         if themes := self._about_the_corpus(question)[:THEMES]:
             return _named(themes)
         with self._lock:
-            if self._reader is None or (is_about_somebody_unnamed(question) and not state.history):
+            if self._reader is None or lone_pronoun(question):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
         tried = (Attempt("passages"),)

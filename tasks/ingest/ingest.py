@@ -131,7 +131,8 @@ class Ingestion:
         if not self.listing.complete and not len(self.listing.items):
             is_lost = self.known.inputs or "://" in self.source
             failure = AlmanacError if is_lost else NotFoundError
-            raise failure(f"{self.listing.error}. Nothing was read and nothing was deleted.")
+            reason = str(self.listing.error).removesuffix(".")
+            raise failure(f"{reason}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
             raise NotFoundError(f"Nothing matches {self.source}, so nothing was read.")
         held = {

@@ -81,7 +81,7 @@ def value_of(value: Any) -> float | None:
 def compare(left: Any, right: Any) -> int | None:
     """Return -1, 0 or 1 as the left value is less, equal or more; None if they do not compare.
 
-    Dates are compared as exactly as both are stated; a number without a unit has the other's.
+    Dates are compared at the coarser precision of the two; a number without a unit has the other's.
     """
     first, second = _read(left), _read(right)
     dates = [_parts(date) for date in (_date(first), _date(second)) if date is not None]

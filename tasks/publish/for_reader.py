@@ -1,6 +1,6 @@
 """The edition that a reader with some labels sees: derived as if the other documents were not.
 
-It lies in the folder of the editions, as an ordinary edition of the same position of the journal,
+It is in the folder of the editions, as an ordinary edition of the same position of the journal,
 and goes with the edition that it was made for.
 """
 

@@ -30,7 +30,11 @@ from tasks.text.values import Value, find_values
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b", re.I)
 _THING = re.compile(r"\bits?\b(?!.*\b(?:to|if|when|that|for)\b)", re.I)
 _ENDS_IN_IT = re.compile(r"^(?:who|where|when|what|how (?!do|can|to)\w+)\b.*\bit\W*$", re.I)
-_CHINESE_PRONOUN = re.compile("(?:请问)?(?:[他她它]们?)(?!人)")
+_CHINESE_PRONOUN = re.compile("[他她它]们?(?!人)")
+_PERSON = re.compile("he|she|him|her|his|hers|[他她]", re.I)
+_THINGS = re.compile("its?|它", re.I)
+_NO_NOUN = "|".join(FUNCTION_WORDS)
+_OWNER = re.compile(rf"(?:his|hers|its|theirs?|her(?= (?!(?:{_NO_NOUN})\b)\w))\b", re.I)
 _CHINESE_SUBJECT = re.compile(
     r"\A[^？?，,]{2,12}?(?=的|是|有|在|多|出生|毕业|获得|创办|建于|[叫谁哪何什几])"
 )
@@ -170,19 +174,35 @@ class Names:
         return unsaid
 
 
-def is_about_somebody_unnamed(question: Question) -> bool:
-    """Tell whether the only subject of a question is a pronoun, as in `When did she die?`
+def lone_pronoun(question: Question) -> re.Match[str] | None:
+    """Return the pronoun that is the only subject of a question, as in `When did she die?`
 
     A pronoun after a noun may stand for it: `How does a user change their password?`
     """
+    text = question.text
+    if not all(map(str.isdigit, asked_names(question))):  # a year names nobody
+        return None
     if question.is_chinese:
-        return bool(_CHINESE_PRONOUN.match(question.text)) and not asked_names(question)
-    pronoun = _PRONOUN.search(question.text) or _THING.search(question.text)
-    if pronoun is None or asked_names(question):
-        return False
-    if _ENDS_IN_IT.search(question.text):
-        return True
-    return not content_words(question.text[: pronoun.start()])
+        return _CHINESE_PRONOUN.match(text, len("请问") if text.startswith("请问") else 0)
+    pronoun = _PRONOUN.search(text) or _THING.search(text)
+    if pronoun is None:
+        return None
+    alone = _ENDS_IN_IT.search(text) or not content_words(text[: pronoun.start()])
+    return pronoun if alone else None
+
+
+def may_mean(pronoun: re.Match[str], kind: str) -> bool:
+    """Tell whether a pronoun may stand for an entity of a kind; `they` may for any."""
+    if _PERSON.fullmatch(pronoun[0]):
+        return kind in ("person", "unknown")
+    return kind != "person" or not _THINGS.fullmatch(pronoun[0])
+
+
+def with_name(pronoun: re.Match[str], name: str) -> str:
+    """Return the question in which a pronoun was found, with a name in its place."""
+    before, after = pronoun.string[: pronoun.start()], pronoun.string[pronoun.end() :]
+    owns = "'s" if _OWNER.match(pronoun.string, pronoun.start()) else ""
+    return f"{before}{name}{owns}{after}"
 
 
 def asked_names(question: Question) -> Sequence[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 import schemas
-from schemas.documents import REMEMBERED, cited_as
+from schemas.documents import NOTES, REMEMBERED, cited_as
 from schemas.row import Row
 from tasks.gates.crossfit import BUDGETS
 from tasks.report.charts import bars, curves
@@ -39,14 +39,14 @@ order by coalesce(facts, 0) / words, words desc, document_id
 limit ?
 """
 # What changed, with the place that each line leads to.
-PLACED_CHANGES = """
+PLACED_CHANGES = f"""
 with placed as (
     select triple_id as fact_id, document_id, span_start from triples
     union all select description_id, document_id, span_start from descriptions
     union all select aspect_id, document_id, span_start from aspects
 )
-select c.kind, c.fact_kind, c.fact_id, c.text, c.cause, d.document_id, d.title, p.span_start,
-       e.entity_id
+select c.kind, c.fact_kind, c.fact_id, c.cause, d.document_id, d.title, p.span_start, e.entity_id,
+       if(c.fact_kind = 'document' and d.source = '{NOTES}', d.text[:200], c.text) as text
 from changes c
 left join placed p on c.kind <> 'gone' and p.fact_id = c.fact_id
 left join documents d on d.document_id = coalesce(p.document_id, c.document_id, c.fact_id)
@@ -75,12 +75,13 @@ def record_page(
 ) -> str:
     """Return the page with one of the names in `RECORDS`; `con` is a connection to the edition.
 
-    Runs and evaluations concern the whole home: where an edition hides something, they are empty.
+    Runs, evaluations and changes concern the whole home: where an edition hides something, the page
+    says that they are hidden.
     """
     hidden = name in ("runs", "evaluations") and not edition.is_whole
     found = () if hidden else RECORDS[name](con, home, edition, links)
     tables = [table for table in found if table.rows]
-    return page("tables.html", links, title=PAGES[name], here=name, tables=tables)
+    return page("tables.html", links, title=PAGES[name], here=name, tables=tables, hidden=hidden)
 
 
 def _sources(
@@ -165,7 +166,7 @@ def _rejections(
 ) -> Iterator[Table]:
     """Yield what was kept out, counted by reason, with examples.
 
-    A reader who does not see the whole home sees examples from his documents alone.
+    A reader who does not see the whole home sees examples from their documents alone.
     """
     whole = edition.is_whole
     counts: Counter[tuple[str, str]] = Counter()
@@ -316,13 +317,14 @@ def _editions(
                 f"{it.built_at:%Y-%m-%d %H:%M}",
                 home.editions.state(it),
                 *(it.rows(row) for row in _COUNTED),
+                it.rows(schemas.Change) if it.is_whole else "hidden",
             )
             for it in editions
         ],
     )
 
 
-_COUNTED = (schemas.Document, schemas.Entity, schemas.Triple, schemas.Change)
+_COUNTED = (schemas.Document, schemas.Entity, schemas.Triple)
 
 
 def _changed(row: dict[str, Any], links: Links) -> Any:

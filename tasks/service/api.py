@@ -231,6 +231,9 @@ def _add_list(name: str, item: type[BaseModel], words: str) -> None:
         after: After = None,
         limit: Limit = 50,
     ) -> Page[item]:  # type: ignore[valid-type]
+        if listed.row is schemas.Change and not opened.edition.is_whole:
+            words = "What changed is hidden from readers who do not see every document."
+            raise HTTPException(HTTPStatus.FORBIDDEN, words)
         found, more = readings.page_of(opened, listed, filters, after, limit)
         return Page(items=found, next=more)
 

@@ -4,6 +4,7 @@ Everything works by plain forms, so no script is needed.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import islice
@@ -11,13 +12,16 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
+import orjson
 from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
 
 import schemas
+from schemas.errors import AlmanacError
 from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.report.document import document_page, document_rows
@@ -48,6 +52,7 @@ PAGE_POLICY = POLICY.partition("; frame-ancestors")[0]  # which a page cannot de
 Text = Annotated[str, Form(max_length=20_000)]
 Number = Annotated[int, Query(ge=0, le=100_000)]
 Sent = TypeVar("Sent", bound=BaseModel)
+Handler = Callable[[Request, Any], Any]  # an error as its problem details
 
 
 @dataclass(frozen=True)
@@ -318,11 +323,28 @@ def local(address: str) -> str:
     return address if ours and address.isprintable() else "/"
 
 
+def _readable(handler: Handler) -> Handler:
+    """Return a handler of errors whose problem details a browser gets as a page."""
+
+    def handle(request: Request, error: Exception) -> Response:
+        response = handler(request, error)
+        if "text/html" not in request.headers.get("accept", "") or not response.body:
+            return response
+        said = orjson.loads(response.body)
+        links = ServiceLinks("", request.query_params.get("home"))
+        words = page("problem.html", links, title=said["title"], here="", detail=said["detail"])
+        return HTMLResponse(words, response.status_code)
+
+    return handle
+
+
 def add_pages(app: FastAPI) -> None:
     """Add the pages to the service."""
     folders = environment().loader.searchpath  # type: ignore[union-attr]
     if str(TEMPLATES) not in folders:
         folders.append(str(TEMPLATES))
+    for kind in (AlmanacError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _readable(app.exception_handlers[kind]))
     app.include_router(pages)
     app.include_router(login)
     app.mount("/assets", StaticFiles(directory=STATIC))

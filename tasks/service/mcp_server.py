@@ -131,6 +131,10 @@ class _Server(MCPServer[Any]):
                 raise ToolError(_fault(error.__cause__)) from None
             raise
 
+    async def read_resource(self, uri: Any, context: Any = None) -> Any:
+        """Read a resource; which part of it a link means (`#char=8,20`) is the client's to find."""
+        return await super().read_resource(str(uri).partition("#")[0], context)
+
 
 def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
     """Return the server of the homes; a client of HTTP names one with `?home=NAME`."""
@@ -212,6 +216,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         given = {"head_id": head_id, "relation": relation, "tail_id": tail_id}
         with _opened(shelf, ctx) as (_, opened):
             rows, more = readings.page_of(opened, readings.LISTED["facts"], given, after, limit)
+            cited = readings.cited_documents(opened, [row["document_id"] for row in rows])
+            rows = [row | cited.get(row["document_id"], {}) for row in rows]
             return _fitted(
                 RowsResult(edition=opened.edition.id, rows=[], after=more),
                 "rows",

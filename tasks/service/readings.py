@@ -1,6 +1,6 @@
 """What the service reads from an open edition: rows a page at a time, one row, a document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import duckdb
 from pydantic import BaseModel, Field
 
 import schemas
+from schemas.documents import REMEMBERED
 from schemas.errors import NotFoundError, UsageError
 from schemas.row import Row
 from tasks.report.document import document_rows
@@ -95,6 +96,18 @@ def places_of(opened: OpenEdition, fact_id: str) -> list[dict[str, Any]]:
     return _rows(opened, query, {"fact": clean(fact_id), "limit": MOST_ROWS})
 
 
+def cited_documents(
+    opened: OpenEdition, document_ids: Sequence[str | None]
+) -> dict[str, dict[str, Any]]:
+    """Return by which location, title and day (if remembered) documents are cited, by their ids."""
+    query = f"""
+        select document_id, uri, title, {REMEMBERED} from documents
+        where document_id in (select unnest($ids))
+    """
+    rows = _rows(opened, query, {"ids": [one for one in document_ids if one]})
+    return {row.pop("document_id"): row for row in rows}
+
+
 def document_of(opened: OpenEdition, document_id: str, start: int, length: int) -> dict[str, Any]:
     """Return a document's row with a part of its text, and what was understood in that part."""
     with opened.cursor() as con:
@@ -152,7 +165,7 @@ def clean(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode()
 
 
-def _rows(opened: OpenEdition, query: str, values: Mapping[str, Value]) -> list[dict[str, Any]]:
+def _rows(opened: OpenEdition, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     with opened.cursor() as con:
         try:
             table = con.sql(query, params=dict(values)).to_arrow_table()

@@ -202,8 +202,8 @@ def _scan_remote(source: str, exclude: Sequence[str]) -> Listing:
     except Exception as error:
         # Over HTTP every failure is "not found"; its cause tells the status.
         cause = (error.__cause__ if isinstance(error, FileNotFoundError) else None) or error
-        words = missing_library(error) or safe_uri(scrubbed(str(cause), source))[:300]
-        return Listing(name, [], False, f"{name}: {type(cause).__name__}: {words}")
+        failed = f"{type(cause).__name__}: {safe_uri(scrubbed(str(cause), source))[:300]}"
+        return Listing(name, [], False, f"{name}: {missing_library(error) or failed}")
     return replace(_finish(name, items, errors), unmatched=not items and _wildcard(path) >= 0)
 
 

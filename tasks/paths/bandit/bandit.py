@@ -318,7 +318,8 @@ def bandit_of(live: Journal, graph: str, model: str) -> Bandit:
         known = ", ".join(f"{row['graph']!r} with {row['model']!r}" for row in rows) or "none"
         raise UsageError(
             f"No bandit has learned for the graph {graph!r} and the model {model!r}. The bandits: "
-            f"{known}. `almanac train-paths QUESTIONS --graph NAME` makes one."
+            f"{known}. `almanac train-paths QUESTIONS --graph NAME` makes one, unless it "
+            "says why not."
         )
     return bandit
 
