@@ -136,7 +136,7 @@ def _modifiers(passage: ParsedPassage, noun: int) -> list[int]:
         return []
     last = others[-1]
     shared = last not in passage.entities and tree.child(last, "det") is None
-    return possessors(tree, last) if shared else []
+    return possessors(passage, last) if shared else []
 
 
 def _of_adjective(
