@@ -10,7 +10,6 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, dropwhile, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -25,94 +24,55 @@ from tasks.programs.planner.endings import (
     ending_places,
     find_ending,
 )
-from tasks.programs.planner.features import named_share, relation_words
+from tasks.programs.planner.features import relation_words
 from tasks.programs.planner.path_model import LONGEST
 from tasks.programs.planner.paths import Hop, Path, known_paths, onward, walk
 from tasks.programs.planner.planner import Planned
+from tasks.programs.planner.sayings import (
+    SAID,
+    Saying,
+    bare,
+    content_tokens,
+    distance,
+    finite,
+    is_of_topic,
+    plain,
+    sayings_of,
+    tokens_of,
+    without_unit,
+)
 from tasks.programs.planner.topics import SLOT, Topic, topics_in
-from tasks.programs.relation_matching import directions, known_names, similarity, spelt_out
-from tasks.text.chinese_words import STOP_WORDS, segmenter, tag_of
-from tasks.text.english_words import is_base_verb, noun_lemma, verb_forms
+from tasks.programs.relation_matching import known_names, similarity, spelt_out
+from tasks.text.english_words import noun_lemma
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer, may_have_form
-from tasks.text.function_words import AUXILIARIES, FUNCTION_WORDS, QUESTION_WORDS
-from tasks.text.languages import is_chinese, word_set
+from tasks.text.languages import is_chinese
 from tasks.text.question import Question, content_words
-from tasks.text.relations.forms import TELLING, form_of
 from tasks.text.relations.vocabulary import kinds_of_heads, kinds_of_tails, meanings_alone
 from tasks.text.stems import english_stem
-from tasks.text.values.units import chinese_units, english_units
+from tasks.text.values.units import english_units
 
-LONGEST_PHRASE = 4  # words of a question that may be a wording; in Chinese, characters
-SAID = 0.9  # least similarity of a wording that is the relation's own or a synonym
 ALIKE = 0.72  # least cosine of a question with one that was learned from
 NEAR = 0.42  # least cosine of a question, without its topic, with the name of a relation
 APART = 0.05  # least difference from the cosine of the next relation
 OTHER = 0.1  # least lead of a known relation that the graph lacks
 KIN = 0.5  # least similarity of the names of two relations that may be one
-KIND = "instance of"  # what a question for the members of a class means
 # How often each kind of evidence is right, on the questions that it was developed on.
 PROBABILITIES = {"said": 0.93, "alike": 0.9, "near": 0.8}
 
-_WORD = re.compile(rf"{SLOT}|[\w'’-]+")
-_RUN = re.compile(rf"[^{SLOT}\s？?，,。！!]+")
 _I = rf"(?<!{SLOT} )(?<!{SLOT}  )I (?=[a-z])"  # but "Charles I"
 _NAMED = re.compile(rf"(?<!\A)(?<![.?!:] )\b(?!{_I})[A-Z][\w'’-]*")
 _SHARED = re.compile(
     r"\b(?:same|also|share[sd]?|sharing|together|co-\w+|both)\b|共同|同一|相同|一起|其他|还", re.I
 )
-_DOES = re.compile(r"\b(?:did|does)\b", re.I)
-_LOWER = re.compile(r"\b[a-z]{2,}\b")
-# Words of a question that say nothing about what is asked for.
-_LIGHT = word_set(
-    "please tell give list find show know current currently now present today still exactly"
-)
-_CHINESE_LIGHT = STOP_WORDS | word_set(
-    "请问 知道 告诉 名字 名称 人 东西 地方 位置 时间 年份 日期 列出 一共 总共 目前 现在 当前 分别 "
-    "具体 到底 究竟 叫 叫做 称 写 想 属于 位于 所在"
-)
-# Words that the vocabulary has for one relation, of which at most one is meant.
-_APART = tuple(
-    map(
-        word_set,
-        (
-            "husband wife 丈夫 妻子",
-            "son daughter 儿子 女儿",
-            "brother sister 兄弟 姐妹",
-            "哥哥 弟弟 姐姐 妹妹",
-        ),
-    )
-)
-_ENDS = re.compile(r"(?: (?:of|for|the|an?|is|was|are|were|does|did|do))+\Z")
-# What stands before and after a noun, on two lines, where the topic is what it means.
-_ASKED_HOLDER = re.compile(
-    r"\A\W*of (?:what|which|whom?)\b|\bas (?:(?:its|his|her|their|the|an?) )?\n"
-    r"|\n ?(?:of|for|to)(?: (?:what|which|whom?)\b|\W*\Z)",
-)
-_FILLED = re.compile(
-    rf"\bwhose (?:[\w-]+ ){{0,2}}\n|\n *(?:(?:is|was|are|were|include[sd]?|named|called) )? *{SLOT}"
-)
-_CHINESE_ASKED_HOLDER = re.compile(r"(?:谁|什么|[哪何][^的]{0,4})的\n|[为作]\n")
-_CHINESE_FILLED = re.compile(rf"\n *[是为叫] *《? *{SLOT}")
-_ASKING = re.compile(r"\b(?:how|where|when) \Z|(?:how|where|when) ")
-_AS_NOUN = re.compile(r"\b(?:the|an?|its|his|her|their) \n|['’]s \n|\n of\b")
-_BESIDE = re.compile(rf"\bthe \n *[\"“'‘] *{SLOT}")
-_CHINESE_BESIDE = re.compile(rf"\n[《“]+ *{SLOT}|{SLOT}[ 》”]*这.\n")
 _ASKED = re.compile(r"\b(?:which|what|how many) (\w+)")
 _PASSED = re.compile(r" (?:whose|where|that|with|in which|of which)\b")
-_CHINESE_HELD = re.compile(rf"的\n|{SLOT} *》? *\n *(?:[是叫有为在呢？?]|\Z)")
 _NOUN = re.compile(
     r"\b(?:which|what|how many|name|list|number of)(?: (?:all|of|the|other))* *\n(?P<en>[^\n]*)\Z"
 )
 _CHINESE_NOUN = re.compile(rf"(?:哪[一几些]?|几|多少|什么){CLASSIFIER}?\n")
 _HELD = re.compile(rf"\b\w+ (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? \w+|{SLOT} *》? *的")
-_ONLY_ASKS = re.compile(
-    r"(?:which|what|how many|list|name)(?: (?:all|the|are|there|do you know|exist))*\W*"
-    r"|(?:请?列出|有|都|所有|哪|些|几|多少|什么|[座个位部首种条名])*\W*",
-    re.I,
-)
 _NUMBER = re.compile(r"\d+")
 _FULL_DATE = re.compile(r"\d{4}-\d\d|\d (?:[A-Z][a-z]+) \d|[A-Z][a-z]+ \d+, \d|\d年\d")
-_UNIT = re.compile(r"(?: in)? ((?:square |cubic )?\S+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +84,12 @@ class Meant:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """How a question says a relation: how surely, where, and whether in this direction.
-
-    From `SAID` on the words are its own, or a synonym of it; longer phrases say more.
-    """
-
-    surely: float = 0.0
-    places: frozenset[int] = frozenset()  # of its characters in the plain question
-    agrees: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class _Candidate:
     topic: Topic
     path: Path
     nodes: Nodes
     name: str  # of the relation, in words; empty for a path of several
-    said: "_Said"
+    said: "Saying"
 
 
 @dataclass
@@ -162,18 +110,18 @@ class Wordings:
 
     def best(self, question: Question) -> Meant | None:
         """Return the path that a question most probably means; None if none is clear."""
-        known = {_bare(masked): path for masked, path in self.learned}
+        known = {bare(masked): path for masked, path in self.learned}
         candidates = [
             candidate
             for topic in topics_in(question, self.graph)
             # A name says more than the path would, unless it is part of what was learned.
-            if _bare(topic.masked) in known or not _NAMED.search(topic.masked)
+            if bare(topic.masked) in known or not _NAMED.search(topic.masked)
             for candidate in self._around(topic)
         ]
         if not candidates:
             return None
         for one in candidates:
-            if known.get(_bare(one.topic.masked)) == one.path:
+            if known.get(bare(one.topic.masked)) == one.path:
                 return _meant(one, "said")
         said = [one for one in candidates if one.said.surely >= SAID]
         order = {id(one): (one.said.surely, one.topic.share) for one in said}
@@ -190,12 +138,12 @@ class Wordings:
         """Tell whether a question says no more than a path (see `_whole`)."""
         topic, places = planned.topic, frozenset[int]()
         for relation, inverse in planned.path:
-            says = _sayings(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
+            says = sayings_of(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
             new = [said for said in self._ways(says, relation) if not said.places & places]
             if says and not new:
                 return False
             places = places.union(*(said.places for said in new[:1]))
-        one = _Candidate(topic, planned.path, planned.nodes, "", _Said(SAID, places))
+        one = _Candidate(topic, planned.path, planned.nodes, "", Saying(SAID, places))
         whole = self._whole(one, "said")
         is_kind = _are_of_kind(one, expected_answer(topic.masked), self.graph)
         return is_kind and whole is not None and whole.planned.members is None
@@ -218,10 +166,10 @@ class Wordings:
         """Return how often a question says a relation apart from a path that it may mean."""
         places = frozenset[int]()
         for relation, inverse in path:
-            says = _sayings(masked, spelt_out(self.graph.relations[relation]), inverse)
+            says = sayings_of(masked, spelt_out(self.graph.relations[relation]), inverse)
             new = [said for said in self._ways(says, relation) if not said.places & places]
             places = places.union(*(said.places for said in new[:1]))
-        says = _sayings(masked, spelt_out(self.graph.relations[hop[0]]), hop[1])
+        says = sayings_of(masked, spelt_out(self.graph.relations[hop[0]]), hop[1])
         return sum(not said.places & places for said in says if said.places)
 
     def _whole(self, one: _Candidate, kind: str) -> Meant | None:
@@ -253,7 +201,7 @@ class Wordings:
         self, one: _Candidate, names: list[str], unsaid: list[tuple[int, str]]
     ) -> list[tuple[int, str]]:
         """Return unsaid words but those for what a path passes: `the country whose capital …`."""
-        text = _plain(one.topic.masked)
+        text = plain(one.topic.masked)
         passed = [walk(self.graph, one.topic.nodes, one.path[:n]) for n in range(1, len(one.path))]
 
         def is_passed(word: str) -> bool:
@@ -271,8 +219,8 @@ class Wordings:
     def _unsaid(self, one: _Candidate, names: list[str]) -> list[tuple[int, str]]:
         """Return the content words of a question that a path and its ending leave unsaid."""
         masked = one.topic.masked
-        text, places = _plain(masked), one.said.places
-        said = {english_stem(word) for start, word in _tokens(masked) if start in places}
+        text, places = plain(masked), one.said.places
+        said = {english_stem(word) for start, word in tokens_of(masked) if start in places}
         own = {stem for name in names for stem in relation_words(spelt_out(name))} - said
         if is_chinese(masked):
             own = set()
@@ -281,10 +229,10 @@ class Wordings:
         form = expected_answer(masked).form
         return [
             (start, word)
-            for start, word in _content_tokens(masked)
+            for start, word in content_tokens(masked)
             if not places.issuperset(range(start, start + len(word)))
             and english_stem(word) not in own
-            and not _is_of_topic(text, start, word)
+            and not is_of_topic(text, start, word)
             and start not in cues
             and not (form == "date" == expected_answer(f"which {word}").form)
         ]
@@ -299,7 +247,7 @@ class Wordings:
             paths[hop,] = nodes
         expected = expected_answer(topic.masked)
         for path, nodes in paths.items():
-            first = _Candidate(topic, path, nodes, "", _Said())
+            first = _Candidate(topic, path, nodes, "", Saying())
             steps = [first]
             if len(path) == 1:
                 start = replace(first, path=(), nodes=topic.nodes)
@@ -321,28 +269,28 @@ class Wordings:
         name = spelt_out(self.graph.relations[relation])
         says = [
             said
-            for said in _sayings(topic.masked, name, inverse)
+            for said in sayings_of(topic.masked, name, inverse)
             if not said.places & before.said.places
             and (
                 not before.path
-                or _distance(topic.masked, said) > _distance(topic.masked, before.said)
+                or distance(topic.masked, said) > distance(topic.masked, before.said)
             )
         ]
         ways = self._ways(says, relation)
         if not ways:
             if not before.path and not says:
-                yield _Candidate(topic, (hop,), nodes, name, _Said())
+                yield _Candidate(topic, (hop,), nodes, name, Saying())
             return
         for said in ways:
             surely = len(before.path) + said.surely
-            both = _Said(surely, before.said.places | said.places)
+            both = Saying(surely, before.said.places | said.places)
             step = _Candidate(topic, (*before.path, hop), nodes, name, both)
             yield step
             if said.places and len(step.path) < LONGEST:
                 for following, reached in onward(self.graph, topic.nodes, nodes):
                     yield from self._steps(step, following, reached)
 
-    def _ways(self, says: Sequence[_Said], relation: int) -> list[_Said]:
+    def _ways(self, says: Sequence[Saying], relation: int) -> list[Saying]:
         """Return the ways to say a relation that go its way, the surest first."""
         ways = sorted(says, key=lambda said: (said.agrees, said.surely), reverse=True)
         return [said for said in ways if said.agrees or self._is_mutual(relation)]
@@ -359,9 +307,9 @@ class Wordings:
         return self._mutual[relation]
 
     def _nearest(self, candidates: list[_Candidate], encoder: Encoder) -> Meant | None:
-        asked = [_bare(one.topic.masked) for one in candidates]
+        asked = [bare(one.topic.masked) for one in candidates]
         paths = [path for _, path in self.learned]
-        vectors = encoder.encode([*asked, *(_bare(masked) for masked, _ in self.learned)])
+        vectors = encoder.encode([*asked, *(bare(masked) for masked, _ in self.learned)])
         mine, known = vectors[: len(asked)], vectors[len(asked) :]
         if len(known):
             cosines = mine @ known.T
@@ -376,7 +324,7 @@ class Wordings:
         named = [n for n, one in enumerate(candidates) if one.name]
         if not named:
             return None
-        names = encoder.encode([_without_unit(candidates[n].name) for n in named])
+        names = encoder.encode([without_unit(candidates[n].name) for n in named])
         near = (mine[named] * names).sum(axis=1)
         order = near.argsort()[::-1]
         best = candidates[named[order[0]]]
@@ -386,10 +334,10 @@ class Wordings:
             return None
         alike, known_ones = _known_relations(cast(Hashable, encoder), is_chinese(best.topic.masked))
         cosines = alike @ mine[named[order[0]]]
-        own = [similarity(name, _without_unit(best.name)) for name in known_ones]
+        own = [similarity(name, without_unit(best.name)) for name in known_ones]
         kin_ones = [cosine for cosine, kin in zip(cosines, own, strict=True) if kin >= SAID]
         least = max([near[order[0]], *kin_ones])
-        nouns = {noun_lemma(noun) for noun in _ASKED.findall(_plain(best.topic.masked))}
+        nouns = {noun_lemma(noun) for noun in _ASKED.findall(plain(best.topic.masked))}
         if any(
             cosine > least + OTHER and kin < KIN and noun_lemma(name) not in nouns
             for cosine, kin, name in zip(cosines, own, known_ones, strict=True)
@@ -406,8 +354,8 @@ class Wordings:
         topic = one.topic
         if _SHARED.search(topic.masked) or _NUMBER.search(topic.masked):
             return False
-        said = [word for _, word in _content_tokens(topic.masked)]
-        if not _HELD.search(_plain(topic.masked)):
+        said = [word for _, word in content_tokens(topic.masked)]
+        if not _HELD.search(plain(topic.masked)):
             said = [word for word in said if word in english_units()]
         own = relation_words(one.name)
         if not all(english_stem(word) in own or word in one.name for word in said):
@@ -415,7 +363,7 @@ class Wordings:
         ends = (topic.nodes, one.nodes[:SAMPLED])
         around = dict.fromkeys(hop for nodes in ends for hop in self.graph.relations_around(nodes))
         return not any(
-            _sayings(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
+            sayings_of(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
             for relation, inverse in around
         )
 
@@ -425,229 +373,12 @@ def _meant(candidate: _Candidate, kind: str) -> Meant:
     return Meant(Planned(candidate.topic, candidate.path, candidate.nodes, share), share)
 
 
-@lru_cache(maxsize=1 << 10)
-def _finite(masked: str) -> str:
-    """Return a question with the verb after `did` or `does` in the form that relations have."""
-    asks = _DOES.search(masked)
-    if asks is None:
-        return masked
-    tag = "VBD" if asks[0].lower() == "did" else "VBZ"
-
-    def inflected(word: re.Match[str]) -> str:
-        forms = verb_forms(word[0], tag) if is_base_verb(word[0]) else ()
-        return forms[0] if forms else word[0]
-
-    return masked[: asks.end()] + _LOWER.sub(inflected, masked[asks.end() :])
-
-
-def says(text: str, relation: str) -> bool:
-    """Tell whether a text says a relation, by its own words or a synonym."""
-    return _said(text, spelt_out(relation), inverse=False).surely >= SAID
-
-
-def _bare(masked: str, slot: str = SLOT) -> str:
-    return " ".join(masked.replace(slot, " ").split())
-
-
-@lru_cache(maxsize=1 << 10)
-def _plain(masked: str) -> str:
-    return _finite(masked).lower()
-
-
-def _said(masked: str, name: str, *, inverse: bool) -> _Said:
-    """Return how a question says a relation most surely."""
-    says = _sayings(masked, name, inverse)
-    return max(says, key=lambda said: (said.agrees, said.surely), default=_Said())
-
-
-@lru_cache(maxsize=1 << 12)
-def _sayings(masked: str, name: str, inverse: bool) -> tuple[_Said, ...]:
-    """Return all ways in which a question says a relation, each in other words of it."""
-    if inverse and _ONLY_ASKS.fullmatch(_bare(masked)):  # for the members of a class
-        surely = similarity(KIND, name)
-        return (_Said(surely),) if surely >= SAID else ()
-    names = (name, _without_unit(name))
-    said, is_own = [], False
-    for phrase, start, places in _phrases(masked):
-        alike = max(similarity(phrase, spelling) for spelling in names)
-        if TELLING.intersection(phrase.split()).difference(name.split()):
-            continue  # not the first, but the last
-        if alike >= SAID and not any(_exclude(phrase, one, inverse=inverse) for one in names):
-            words = phrase if is_chinese(phrase) else phrase.split()
-            way = _leads(masked, phrase, start, names)
-            said.append(_Said(alike + 0.01 * len(words), places, way in (None, inverse)))
-            is_own |= alike == 1
-    longest = [
-        one
-        for one in said
-        if not any(
-            one.places < other.places or (one.places == other.places and one.surely < other.surely)
-            for other in said
-        )
-        if one.surely > 1 or not is_own
-    ]
-    if not said and named_share(masked, name) == 1:
-        return (_Said(SAID, _places_of(masked, name)),)
-    return tuple(longest)
-
-
-def _places_of(masked: str, name: str) -> frozenset[int]:
-    """Return where the words of a relation stand in a question; in Chinese, its characters."""
-    text = _plain(masked)
-    if is_chinese(masked):
-        pairs = [a + b for a, b in pairwise(name)] or [name]
-        return frozenset(
-            place
-            for pair in pairs
-            for match in re.finditer(re.escape(pair), text)
-            for place in range(*match.span())
-        )
-    words = relation_words(name)
-    return frozenset(
-        place
-        for start, word in _tokens(masked)
-        if english_stem(word) in words
-        for place in range(start, start + len(word))
-    )
-
-
-def _exclude(phrase: str, name: str, *, inverse: bool) -> bool:
-    """Tell whether two words of one meaning in the vocabulary exclude each other: son, daughter.
-
-    The husband of somebody is a husband, whose wife that is.
-    """
-    one, other = _ENDS.sub("", phrase), _ENDS.sub("", name)
-    return one != other and any(
-        one in apart and other in apart for apart in _APART[1 if inverse else 0 :]
-    )
-
-
-def _distance(masked: str, said: _Said) -> int:
-    """Return how far the words that say a relation reach from the topic, in characters."""
-    topic = _plain(masked).find(SLOT)
-    return max((abs(place - topic) for place in said.places), default=0)
-
-
-def _leads(masked: str, phrase: str, start: int, names: tuple[str, ...]) -> bool | None:
-    """Tell whether a phrase leads from the topic against the relation; None if it does not tell.
-
-    A noun leads from what has it, whose the topic is or which is asked for. A verb after which the
-    topic stands has it as its object, so that it is read from the other end.
-    """
-    text = _plain(masked)
-    core = phrase if is_chinese(phrase) else _core(phrase)
-    start = text.find(core, start, start + len(phrase))
-    before, after = text[: max(start, 0)], text[start + len(core) :]
-    if start < 0 or _ASKING.search(before) or _ASKING.match(core + " "):
-        return None
-    ways = {way for name in names for way in directions(core, name)}
-    if core in names and any(core in apart for apart in _APART):  # not as symmetric as siblings
-        ways = {False}
-    if is_chinese(phrase):
-        fills = _fills(before, after, _CHINESE_ASKED_HOLDER, _CHINESE_FILLED)
-        if not fills and not _CHINESE_HELD.search(before + "\n" + after):
-            return None
-        ways = ways or {False}
-    elif _AS_NOUN.search(before + "\n" + after) or (ways and form_of(core).kind == "noun"):
-        fills = _fills(before, after, _ASKED_HOLDER, _FILLED)
-        ways = ways or {False}
-    else:
-        ways = {way for name in names for way in directions(phrase, name)}
-        fills = SLOT in after and form_of(phrase).kind == "verb"
-    return ways.pop() ^ fills if len(ways) == 1 else None
-
-
-def _core(phrase: str) -> str:
-    """Return an English phrase without the words around it that are of no relation's name."""
-    words = dropwhile(FUNCTION_WORDS.__contains__, phrase.split())
-    return _ENDS.sub("", " ".join(words))
-
-
-def _fills(before: str, after: str, asked: re.Pattern[str], filled: re.Pattern[str]) -> bool:
-    """Tell whether the topic is what a noun means, not what has it: `SLOT is the capital of …`."""
-    if SLOT in after:
-        return bool(filled.search(before + "\n" + after))
-    return bool(asked.search(before + "\n" + after))
-
-
-@lru_cache(maxsize=1 << 10)
-def _tokens(masked: str) -> tuple[tuple[int, str], ...]:
-    return tuple((match.start(), match[0]) for match in _WORD.finditer(_plain(masked)))
-
-
-@lru_cache(maxsize=1 << 10)
-def _content_tokens(masked: str) -> tuple[tuple[int, str], ...]:
-    """Return the words of a question that say something, each with its place."""
-    if not is_chinese(masked):
-        return tuple(
-            (start, word)
-            for start, word in _tokens(masked)
-            if word.strip("'’s") and word != SLOT
-            if word.replace("’", "'") not in FUNCTION_WORDS | _LIGHT
-        )
-    tokens, at = [], 0
-    text = _plain(masked)
-    for word in segmenter().cut(text):
-        says = tag_of(word).startswith(("n", "v", "a", "b", "i", "j", "l", "s", "f"))
-        if says and word not in _CHINESE_LIGHT and SLOT not in word:
-            tokens.append((at, word))
-        at += len(word)
-    return tuple(tokens)
-
-
-@lru_cache(maxsize=1 << 10)
-def _phrases(masked: str) -> tuple[tuple[str, int, frozenset[int]], ...]:
-    """Return the phrases of a masked question that may be a wording, with their places.
-
-    These are where a phrase begins, and the characters of its words that say something.
-
-    In English each content word is also taken with the interrogative: `where born`.
-    """
-    if is_chinese(masked):
-        return tuple(
-            (masked[start : start + length], start, frozenset(range(start, start + length)))
-            for run in _RUN.finditer(masked)
-            for length in range(1, LONGEST_PHRASE + 1)
-            for start in range(run.start(), run.end() - length + 1)
-        )
-    tokens = _tokens(masked)
-    spans = [
-        tokens[start : start + length]
-        for length in range(1, LONGEST_PHRASE + 1)
-        for start in range(len(tokens) - length + 1)
-    ]
-    if tokens and tokens[0][1] in ("where", "when", "how"):
-        spans += [(tokens[0], token) for token in tokens if token[1] not in FUNCTION_WORDS]
-    phrases = []
-    for span in spans:
-        words = [word for _, word in span]
-        content = [word for word in words if word not in FUNCTION_WORDS]
-        first = next((at for at, word in enumerate(words) if word in content), 0)
-        is_name = SLOT not in words and content and len(set(content)) == len(content)
-        if is_name and not AUXILIARIES.intersection(words[first:]):
-            places = (
-                range(start, start + len(word))
-                for start, word in span
-                if word in QUESTION_WORDS or word not in FUNCTION_WORDS
-            )
-            phrases.append((" ".join(words), span[0][0], frozenset(chain(*places))))
-    return tuple(dict.fromkeys(phrases))
-
-
-def _is_of_topic(text: str, start: int, word: str) -> bool:
-    """Tell whether a noun stands beside the topic, which it describes: `the film "…"`."""
-    beside = text[:start] + "\n" + text[start + len(word) :]
-    if is_chinese(word):
-        return bool(_CHINESE_BESIDE.search(beside))
-    return bool(_BESIDE.search(beside)) and bool(noun_lemma(word, known=True))
-
-
 def _asks_by_other_noun(masked: str, learned: str) -> bool:
     """Tell whether a question names what it asks for by a noun that a learned one does not say."""
     known, words = (
-        {english_stem(word) for _, word in _content_tokens(text)} for text in (learned, masked)
+        {english_stem(word) for _, word in content_tokens(text)} for text in (learned, masked)
     )
-    return bool(_HELD.search(_plain(masked))) and not words <= known
+    return bool(_HELD.search(plain(masked))) and not words <= known
 
 
 def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
@@ -656,7 +387,7 @@ def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
     Vectors do not tell birth from death, which occur in the same texts. With `strict`, the name
     need not be in the vocabulary.
     """
-    content = content_words(_bare(_finite(masked)))
+    content = content_words(bare(finite(masked)))
     known = meanings_alone(content) and (strict or meanings_alone(name))
     return bool(known) and similarity(content, name) < SAID
 
@@ -670,7 +401,7 @@ def _known_relations(encoder: Any, chinese: bool) -> tuple[np.ndarray, list[str]
 
 def _noun(masked: str, unsaid: list[tuple[int, str]]) -> str:
     """Return the noun after the interrogative that unsaid words are; empty if they are not."""
-    text, start = _plain(masked), unsaid[0][0]
+    text, start = plain(masked), unsaid[0][0]
     end = unsaid[-1][0] + len(unsaid[-1][1])
     words = text[start:end]
     if is_chinese(masked):
@@ -702,12 +433,3 @@ def _are_of_kind(one: _Candidate, expected: ExpectedAnswer, graph: Graph) -> boo
 @lru_cache(maxsize=1 << 12)
 def _kinds_at(name: str, inverse: bool) -> frozenset[str]:
     return kinds_of_heads(name) if inverse else kinds_of_tails(name)
-
-
-@lru_cache(maxsize=1 << 12)
-def _without_unit(name: str) -> str:
-    """Return the name of a relation without a unit at its end: `height m` is `height`."""
-    unit = _UNIT.search(name)
-    if unit and (unit[1] in english_units() or unit[1] in chinese_units()):
-        return name[: unit.start()]
-    return name

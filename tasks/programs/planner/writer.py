@@ -13,7 +13,8 @@ from tasks.programs.planner.about import write_about
 from tasks.programs.planner.endings import SAMPLED, Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
-from tasks.programs.planner.wordings import Wordings, says
+from tasks.programs.planner.sayings import says
+from tasks.programs.planner.wordings import Wordings
 from tasks.programs.search_program import Hint
 from tasks.text.chinese_words import simplified
 from tasks.text.expected_answer import expected_answer, may_have_form
