@@ -332,6 +332,8 @@ class Wordings:
         is_clear = near[order[0]] >= NEAR and (not others or near[order[0]] - others[0] >= APART)
         if not is_clear or _contradicts(best.topic.masked, best.name, strict=self.strict):
             return None
+        if not self._says_nothing_else(best):
+            return None
         alike, known_ones = _known_relations(cast(Hashable, encoder), is_chinese(best.topic.masked))
         cosines = alike @ mine[named[order[0]]]
         own = [similarity(name, without_unit(best.name)) for name in known_ones]
@@ -343,7 +345,7 @@ class Wordings:
             for cosine, kin, name in zip(cosines, own, known_ones, strict=True)
         ):
             return None  # the question means a relation that the graph lacks
-        return _meant(best, "near") if self._says_nothing_else(best) else None
+        return _meant(best, "near")
 
     def _says_nothing_else(self, one: _Candidate) -> bool:
         """Tell whether a question that says a relation in other words says no further one.
