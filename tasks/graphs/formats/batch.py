@@ -94,6 +94,7 @@ def add_triples(
     tail: pa.Array,
     is_value: pa.Array | None = None,
     weight: pa.Array | None = None,
+    value_type: pa.Array | None = None,
 ) -> None:
     """Add the triples whose parts are neither empty nor too long; refuse the other lines.
 
@@ -109,7 +110,9 @@ def add_triples(
         is_value = pa.array(lengths[2] > LONG_TAIL)
     if weight is None:
         weight = pa.nulls(len(lines), pa.float64())
-    table = pa.table([head, relation, tail, is_value, weight], names=TRIPLES.names)
+    if value_type is None:
+        value_type = pa.nulls(len(lines), pa.string())
+    table = pa.table([head, relation, tail, is_value, weight, value_type], names=TRIPLES.names)
     _keep(batch, ImportedTriple, table, lines, empty, long)
 
 
@@ -166,10 +169,12 @@ class RowBuffer:
     """Rows that a reader collects one by one until they become a batch.
 
     Each row begins with its line. A triple has head, relation, tail, whether the tail is a value,
-    and the weight; an alias has entity and alias.
+    the weight, and the type of value that the source states; an alias has entity and alias.
     """
 
-    triples: list[tuple[int, str, str, str, bool, float | None]] = field(default_factory=list)
+    triples: list[tuple[int, str, str, str, bool, float | None, str | None]] = field(
+        default_factory=list
+    )
     entities: list[tuple[int, dict[str, str | None]]] = field(default_factory=list)
     aliases: list[tuple[int, str, str]] = field(default_factory=list)
 
@@ -179,10 +184,11 @@ class RowBuffer:
     def into(self, batch: GraphBatch, relations: Mapping[str, str] | None = None) -> None:
         """Move the rows to a batch; `relations` gives other names of relations."""
         if self.triples:
-            lines, heads, names, tails, are_values, weights = zip(*self.triples, strict=True)
+            lines, heads, names, tails, are_values, weights, types = zip(*self.triples, strict=True)
             columns = (strings(heads), renamed(strings(names), relations or {}), strings(tails))
             weight = as_weight(pa.array(weights, pa.float64()))
-            add_triples(batch, np.array(lines), *columns, pa.array(are_values), weight)
+            values = pa.array(are_values)
+            add_triples(batch, np.array(lines), *columns, values, weight, strings(types))
         add_entities(batch, [row for _, row in self.entities], [line for line, _ in self.entities])
         if self.aliases:
             lines, keys, aliases = zip(*self.aliases, strict=True)
