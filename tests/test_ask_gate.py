@@ -396,6 +396,7 @@ def test_explain_says_what_the_gate_did(home, model, almanac):
         (["--task", "films"], "The tasks: numbers"),
         (["--gate-budget", "much"], "'scarce', 'medium' or 'abundant'"),
         (["--gate-budget", "130%"], "'scarce', 'medium' or 'abundant'"),
+        (["--set", "gate.budget=1.5"], "or a share: 0 to 1, or 30%"),
     ],
 )
 def test_a_wrong_call_is_told(home, model, almanac, words, said):

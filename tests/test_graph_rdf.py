@@ -115,6 +115,20 @@ def test_a_relation_is_called_by_its_label_and_is_no_entity(tmp_path: Path) -> N
     assert read(tmp_path / "kb.nt", mapping=mapping).triples[0][1] == "inheres in"
 
 
+def test_languages_that_were_left_out_are_named(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "kb.nt").write_text(
+        f"""<http://e/Q1> <{LABEL}> "barrage"@fr .
+<http://e/Q1> <{LABEL}> "Wehr"@de-AT .
+<http://e/Q1> <{LABEL}> "weir"@en .
+<http://e/Q1> <http://e/spans> <http://e/Orm> .
+""",
+        encoding="utf-8",
+    )
+    run = import_graph(home, tmp_path / "kb.nt", PLAIN, name="weir")
+    counts = run.counts["import"]
+    assert (counts["left_out"], counts["left_out_in_fr"], counts["left_out_in_de"]) == (2, 1, 1)
+
+
 def test_lists_and_statements_about_statements_are_left_out(tmp_path: Path) -> None:
     text = f"""_:c1 <{RDF}first> <http://e/Ada> .
 _:c1 <{RDF}rest> <{RDF}nil> .

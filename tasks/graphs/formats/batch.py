@@ -3,8 +3,9 @@
 The tables are the journal's without `import_id`, which the import adds.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class GraphBatch:
     refused: list[Refused] = field(default_factory=list)
     refused_more: int = 0
     left_out: int = 0
+    left_out_in: Counter[str] = field(default_factory=Counter)  # by language, where that is why
 
     @property
     def refusals(self) -> int:
@@ -68,11 +70,13 @@ class GraphBatch:
             self.refuse(refused.line, refused.reason, refused.text)
         self.refused_more += other.refused_more
         self.left_out += other.left_out
+        self.left_out_in += other.left_out_in
 
     def drained(self) -> "GraphBatch":
         """Return the contents and leave the batch empty."""
-        drained = GraphBatch(self.tables, self.refused, self.refused_more, self.left_out)
-        self.tables, self.refused, self.refused_more, self.left_out = {}, [], 0, 0
+        drained = replace(self)
+        self.tables, self.refused, self.refused_more = {}, [], 0
+        self.left_out, self.left_out_in = 0, Counter()
         return drained
 
 

@@ -372,6 +372,7 @@ def _statements(lines: Lines, languages: tuple[str, ...]) -> _Statements:
     )
     wanted = pc.is_valid(rank)
     lines.batch.left_out += len(rank) - (pc.sum(wanted).as_py() or 0)
+    lines.batch.left_out_in.update(tag.filter(pc.invert(wanted)).to_pylist())
     return statements.where(wanted)
 
 
