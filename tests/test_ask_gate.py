@@ -414,6 +414,14 @@ def test_drift_is_told_beside_the_answers(home, model, tmp_path, almanac):
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 60
 
 
+def test_a_question_of_the_calibration_is_scored_as_if_it_were_none(home, asking):
+    gate = gate_of(home)
+    unseen = dict(zip(gate.seeds, gate.seed_scores.tolist(), strict=True))
+    with asking(budget=0.5) as asker:
+        answers = [asker.answer(question) for question in gate.seeds[:5]]
+    assert [gating_of(answer).score for answer in answers] == [*unseen.values()][:5]
+
+
 def test_cost_by_score_is_a_query(home, model, repository, tmp_path, almanac):
     rows = [{"question": KNOWN.format(number)} for number in range(29)]
     rows += [{"question": CORPUS, "task": "people"}, {"question": FAR, "task": "numbers"}]
