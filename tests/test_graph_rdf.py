@@ -8,6 +8,7 @@ import pytest
 
 import schemas
 from schemas.settings import EngineSettings, Settings
+from tasks.ask.asker import Asker
 from tasks.export.export import export
 from tasks.import_graph import import_graph
 from tests.test_graph_import import read
@@ -142,6 +143,25 @@ _:r <{RDF}object> <http://e/Bo> .
     found = read(tmp_path / "kb.nt", text)
     assert found.triples == [("http://e/Ada", "knows", "http://e/Bo")]
     assert (found.left_out, found.refused) == (7, [])
+
+
+def test_a_blank_node_is_called_by_what_is_said_of_it(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "kb.nt").write_text(
+        f"""<http://e/Mill> <http://e/address> _:a .
+_:a <http://e/street> "7 Sluice Lane" .
+_:a <http://e/town> <http://e/T1> .
+_:a <{RDF}type> <http://e/Address> .
+<http://e/T1> <{LABEL}> "Ormley" .
+<http://e/Mill> <http://e/owner> _:c .
+""",
+        encoding="utf-8",
+    )
+    found = read(tmp_path / "kb.nt")
+    assert found.names["_:a"] == "7 Sluice Lane, Ormley" and "_:c" not in found.names
+    import_graph(home, tmp_path / "kb.nt", PLAIN, name="mill")
+    with Asker(home, home.require_edition(), PLAIN) as asker:
+        assert asker.answer("What is the address of Mill?").answer == "7 Sluice Lane, Ormley"
+        assert asker.answer("Who is the owner of Mill?").answer is None
 
 
 def test_units_of_wikidata_have_the_names_that_the_dump_gives_them(tmp_path: Path) -> None:

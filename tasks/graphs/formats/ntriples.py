@@ -24,6 +24,7 @@ from schemas.imports import ImportedEntity
 from schemas.ontology import KINDS
 from tasks.graphs.formats.batch import (
     ENTITIES,
+    LONG_TAIL,
     MAX_NAME,
     GraphBatch,
     add_aliases,
@@ -38,6 +39,11 @@ BATCH_ROWS = 100_000
 _LAST_PART = r"(?:^[^/#]*:|[/#])(?P<name>[^/#]+)[/#]?$"
 _NAMED = """
 with n as (select iri, arg_min(text, place) as name from names group by iri),
+told as (
+    select p.iri, left(string_agg(coalesce(n.name, p.text), ', ' order by p.place), $most) as name
+    from parts p left join n on n.iri = p.node
+    where coalesce(n.name, p.text) <> '' group by p.iri
+),
 k as (
     select c.iri, min(kind) as kind
     from classes c left join n on n.iri = c.class
@@ -45,8 +51,9 @@ k as (
         replace(lower(c.word), 'organization', 'organisation'), lower(n.name))
     group by c.iri having min(kind) = max(kind)
 )
-select e.iri as entity, n.name, k.kind, d.text as description
-from (select distinct iri from iris) e left join n using (iri) left join k using (iri)
+select e.iri as entity, coalesce(n.name, told.name) as name, k.kind, d.text as description
+from (select iri from iris union select iri from told) e
+left join n using (iri) left join k using (iri) left join told using (iri)
 left join (select iri, arg_min(text, place) as text from descriptions group by iri) d using (iri)
 """
 _RELATIONS = """
@@ -74,6 +81,8 @@ class IriNames:
         self._con.execute("create table names (iri varchar, text varchar, place bigint)")
         self._con.execute("create table descriptions (iri varchar, text varchar, place bigint)")
         self._con.execute("create table classes (iri varchar, class varchar, word varchar)")
+        parts = "create table parts (iri varchar, node varchar, text varchar, place bigint)"
+        self._con.execute(parts)
         self._con.from_arrow(pa.table({"kind": KINDS})).create("kinds")
 
     def add_iris(self, *columns: pa.Array) -> None:
@@ -94,6 +103,11 @@ class IriNames:
         rows = pa.table({"iri": iri, "text": text, "place": place})
         self._con.from_arrow(rows).insert_into(table)
 
+    def add_parts(self, of: pa.Array, node: pa.Array, text: pa.Array, place: np.ndarray) -> None:
+        """Add what is said of blank nodes, which are called by it unless they have a name."""
+        rows = pa.table({"iri": of, "node": node, "text": text, "place": place})
+        self._con.from_arrow(rows).insert_into("parts")
+
     def add_classes(self, iri: pa.Array, of: pa.Array) -> None:
         """Add the class that each IRI is a member of."""
         encoded = of.dictionary_encode()
@@ -103,7 +117,7 @@ class IriNames:
 
     def entities(self) -> Iterator[pa.Table]:
         """Yield entity rows for all IRIs, each once."""
-        for rows in self._con.sql(_NAMED).to_arrow_reader(BATCH_ROWS):
+        for rows in self._con.sql(_NAMED, params={"most": LONG_TAIL}).to_arrow_reader(BATCH_ROWS):
             name = pc.coalesce(rows["name"], last_part(rows["entity"]))
             columns = [rows["entity"], name, rows["kind"], rows["description"]]
             yield pa.table(columns, schema=ENTITIES)
@@ -314,6 +328,11 @@ def _add_triples(
     names.add_iris(_iris(statements.head))
     statements = statements.where(pc.invert(pc.fill_null(of_own_kind, False)))
     names.add_iris(_iris(statements.node.drop_null()))
+    is_part = pc.and_not(
+        pc.starts_with(statements.head, "_:"), pc.equal(statements.relation, _TYPE)
+    )
+    parts = statements.where(is_part)
+    names.add_parts(parts.head, parts.node, parts.text, parts.numbers)
     encoded = statements.relation.dictionary_encode()
     add_triples(
         batch,
