@@ -96,6 +96,15 @@ def test_an_export_comes_back_as_the_graph_that_it_was(
     assert {alias for _, alias in found.aliases} >= {"the Old Weir", "Ormley Weir"}
 
 
+def test_names_of_an_export_come_back_in_every_language(tmp_path: Path) -> None:
+    text = f"""<urn:almanac:entity:1> <{LABEL}> "Mühle"@de .
+<urn:almanac:entity:1> <urn:almanac:relation:next%20to> <http://e/Weir> .
+<http://e/Weir> <{LABEL}> "Wehr"@de .
+"""
+    found = read(tmp_path / "kb.nt", text)
+    assert found.names == {"urn:almanac:entity:1": "Mühle", "http://e/Weir": "Weir"}
+
+
 def test_a_relation_is_called_by_its_label_and_is_no_entity(tmp_path: Path) -> None:
     obo, owl = "http://purl.obolibrary.org/obo/", "http://www.w3.org/2002/07/owl#"
     synonym = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"

@@ -151,7 +151,7 @@ _STATEMENT = (
 _PLAIN = r"^<(?P<head>[^<>\s\\]*)> <(?P<relation>[^<>\s\\]*)> <(?P<node>[^<>\s\\]*)> \.$"
 _RELATION = rf"^[ \t]*(?:{_NODE})[ \t]*<(?P<relation>[^<>\s]*)>"
 _OWN = "^<urn:almanac:(?:document|relation|triple):"  # what our export says beside the facts
-_OWN_KIND = "urn:almanac:kind:"
+_OWN_ENTITY, _OWN_KIND = "<urn:almanac:entity:", "urn:almanac:kind:"
 _ABOUT_A_STATEMENT = r"#reifies>[ \t]*<<\("  # of RDF 1.2
 _PREFIX = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -380,6 +380,8 @@ def _statements(lines: Lines, languages: tuple[str, ...]) -> _Statements:
     tagged = pc.if_else(pc.greater(pc.binary_length(tag), 0), "text", None)
     tag = pc.utf8_lower(pc.replace_substring_regex(tag, "-.*$", ""))
     rank = pc.index_in(tag, value_set=pa.array(["", *languages], pa.string()))
+    exported = pc.starts_with(column["head"], _OWN_ENTITY)  # has one name, in its own language
+    rank = pc.if_else(exported, pc.fill_null(rank, 0), rank)
     statements = _Statements(
         lines.numbers[good],
         _bare(column["head"]),
