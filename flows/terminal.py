@@ -93,12 +93,15 @@ def one_line(text: str) -> str:
     return harmless(" ".join(text.split()))
 
 
-def quoted(text: str, most: int) -> str:
-    """Return a text's visible words on one line, cut to `most` characters."""
+def quoted(text: str, most: int, *, plain: bool = False) -> str:
+    """Return a text's visible words on one line, cut to `most` characters.
+
+    The words of a plain text, which is no Markdown, are all visible.
+    """
     from tasks.ingest.prose import words_of  # only some commands quote
     from tasks.text.sentences import on_one_line
 
-    words = one_line(on_one_line(words_of(text).text))
+    words = one_line(text if plain else on_one_line(words_of(text).text))
     return words if len(words) <= most else words[:most] + "…"
 
 

@@ -44,6 +44,9 @@ class ImportedTriple(Row):
     tail: str = Field(description="The key of the entity at the other end, or a value as written.")
     is_value: bool = Field(description="Whether the tail is a value rather than an entity.")
     weight: float | None = Field(None, description="How sure the source is, 0 to 1.")
+    value_type: str | None = Field(
+        None, description="`year` or `text` if the source says that the value is one, else null."
+    )
 
 
 class ImportedEntity(Row):

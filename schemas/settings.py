@@ -5,7 +5,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from schemas.errors import UsageError
 from schemas.extras import E5_SMALL, MINILM
@@ -212,13 +219,17 @@ class GateSettings(_Settings):
         400, ge=20, le=10_000, description="How many recent questions of a task set its threshold."
     )
 
-    @field_validator("budget", mode="before")
+    @field_validator("budget", mode="wrap")
     @classmethod
-    def _share(cls, budget: Any) -> Any:
-        """Read 30% as .3; what is no share is left to the field's own check."""
+    def _share(cls, budget: Any, checked: ValidatorFunctionWrapHandler) -> Any:
+        """Read 30% as .3; raises ValueError, which names all forms, for what is no budget."""
         if isinstance(budget, str) and budget.removesuffix("%").isdecimal() and budget[-1:] == "%":
-            return int(budget[:-1]) / 100
-        return budget
+            budget = int(budget[:-1]) / 100
+        try:
+            return checked(budget)
+        except ValidationError:
+            forms = "'scarce', 'medium' or 'abundant', or a share: 0 to 1, or 30%"
+            raise ValueError(f"it should be {forms}") from None
 
 
 class AskSettings(_Settings):

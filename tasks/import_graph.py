@@ -36,6 +36,7 @@ from warehouse.live import record_all
 COMMIT_ROWS = 1_000_000
 COMMIT_BYTES = 128 << 20
 MOST_REFUSED = 0.5  # share of lines; above it the file has another format
+MOST_LANGUAGES = 10  # that are named of those whose texts were left out
 KEPT_REFUSALS = 10_000  # recorded one by one; further ones are only counted
 TABLES: tuple[type[Row], ...] = (ImportedTriple, ImportedEntity, ImportedAlias)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -136,6 +137,7 @@ class _Import(Work):
     def __post_init__(self) -> None:
         self._id = uuid4().hex
         self._counts: Counter[str] = Counter()
+        self._left_out_in: Counter[str] = Counter()
         self._waiting: dict[type[Row], list[pa.Table]] = {row: [] for row in TABLES}
         self._first_refusal = ""
         self._likely_language: str | None = None
@@ -146,7 +148,9 @@ class _Import(Work):
             for batch in read_file(reading, partial(self.report, "read"), self.home.spill):
                 self._take(batch, reading)
         self._commit()
-        self.run.counts["import"] = dict(self._counts)
+        languages = self._left_out_in.most_common(MOST_LANGUAGES)
+        in_languages = {f"left_out_in_{code}": count for code, count in languages}
+        self.run.counts["import"] = {**self._counts, **in_languages}
         self._check(self.source)
         row = GraphImport(
             import_id=self._id,
@@ -170,6 +174,7 @@ class _Import(Work):
             self._counts[row.table.removeprefix("imported_")] += len(table)
             self._waiting[row].append(table)
         self._counts["left_out"] += batch.left_out
+        self._left_out_in += batch.left_out_in
         self._note_refusals(batch, reading)
         tables = [table for waiting in self._waiting.values() for table in waiting]
         if (

@@ -396,6 +396,7 @@ def test_explain_says_what_the_gate_did(home, model, almanac):
         (["--task", "films"], "The tasks: numbers"),
         (["--gate-budget", "much"], "'scarce', 'medium' or 'abundant'"),
         (["--gate-budget", "130%"], "'scarce', 'medium' or 'abundant'"),
+        (["--set", "gate.budget=1.5"], "or a share: 0 to 1, or 30%"),
     ],
 )
 def test_a_wrong_call_is_told(home, model, almanac, words, said):
@@ -411,6 +412,14 @@ def test_drift_is_told_beside_the_answers(home, model, tmp_path, almanac):
     assert code == 0 and json.loads(out)["answered"] == 30  # half may be looked up: in vain
     assert "almanac calibrate-gate FILE --task numbers" in err
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 60
+
+
+def test_a_question_of_the_calibration_is_scored_as_if_it_were_none(home, asking):
+    gate = gate_of(home)
+    unseen = dict(zip(gate.seeds, gate.seed_scores.tolist(), strict=True))
+    with asking(budget=0.5) as asker:
+        answers = [asker.answer(question) for question in gate.seeds[:5]]
+    assert [gating_of(answer).score for answer in answers] == [*unseen.values()][:5]
 
 
 def test_cost_by_score_is_a_query(home, model, repository, tmp_path, almanac):

@@ -198,6 +198,11 @@ def test_a_text_is_quoted_as_a_page_shows_it():
     assert terminal.quoted(text, 11) == "The New Har…"
 
 
+def test_words_of_a_graph_are_quoted_as_they_are():
+    text = 'f(x) = [a](b) <c> & *d*\nsee "http://x.test/y" now'
+    assert terminal.quoted(text, 60, plain=True) == " ".join(text.split())
+
+
 # -- what goes wrong ------------------------------------------------------------------------------
 
 

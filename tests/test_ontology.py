@@ -24,6 +24,7 @@ from tasks.extract.by_model.engine import (
     relations_line,
     relevant_relations,
 )
+from tasks.extract.rules.kinds import with_parents
 from tasks.import_graph import import_graph
 from tasks.ontology.check import misfits
 from tasks.ontology.fit import misfit
@@ -120,6 +121,16 @@ def test_a_kind_fits_its_ancestors_and_what_may_yet_be_it() -> None:
     assert not films.fits("person", ("film",)) and not films.fits("film", ("person", "place"))
     stars = Ontology.model_validate({"kinds": ["constellation"]})
     assert stars.fits("place", ("constellation",)) and not stars.fits("person", ("constellation",))
+
+
+def test_a_kind_without_a_parent_is_below_the_one_that_its_noun_tells() -> None:
+    text = "kinds: {company: [], feature film: [], person: {}, poet: {}, vessel: [ship], lake: {}}"
+    kinds = with_parents(ontology(text)).kinds
+    assert {name: kind.parent for name, kind in kinds.items()} == {
+        "company": "organisation", "feature film": "work", "vessel": "thing", "lake": "place",
+        "person": None, "poet": None,
+    }  # fmt: skip
+    assert with_parents(ontology()).fits("work", ("thriller",))
 
 
 def test_units_are_known_in_every_spelling() -> None:

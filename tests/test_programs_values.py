@@ -35,7 +35,7 @@ from tasks.programs.value_functions import (
         ("2019-20", "2021", -1),  # a season, no month
         ("1997-00-00", "1998", -1), ("1879年3月14日", "14 March 1879", 0),
         ("+1997-06-05T00:00:00Z", "1997-06-06", -1), (3, 4, -1), ("tall", "3 m", None),
-        (None, "3 m", None),
+        (None, "3 m", None), ("1,5 kg", "1400 g", 1),
     ],
 )  # fmt: skip
 def test_values_are_compared_as_what_they_state(left: Any, right: Any, order: int | None) -> None:
@@ -53,6 +53,9 @@ def test_values_are_compared_as_what_they_state(left: Any, right: Any, order: in
         ("about 12 members", "", 12),
         ("2 bar", "psi", pytest.approx(29, abs=0.1)), ("5 kg", "m", None),
         ("none", "", None), ("", "", None),
+        ("4 250 000 people", "", 4.25e6), ("12 500.5 km", "km", 12500.5), ("minus 8", "", -8),
+        ("2,5 kg", "g", 2500), ("1 200,5 m", "", 1200.5), ("1,500 kg", "", 1500),
+        ("1987 600 people died", "", 1987),
     ],
 )  # fmt: skip
 def test_numbers_are_read_and_converted(text: str, unit: str, number: float | None) -> None:
@@ -66,6 +69,9 @@ def test_numbers_are_read_and_converted(text: str, unit: str, number: float | No
         ("-0044-03-15T00:00:00Z", "-0044-03-15"), ("born 4 July 1934 in Oslo", "1934-07-04"),
         ("1980年9月12日", "1980-09-12"), ("1946", "1946"), ("from 1999 to 2003", "1999"),
         ("until 2003", "2003"), ("226 cm", None),
+        ("1987/3/9", "1987-03-09"), ("1987.10.12", "1987-10-12"), ("1987-3-9 10:00", "1987-03-09"),
+        ("1987-02-29", None), ("1987-02-29T00:00:00Z", None), ("1988-02-29", "1988-02-29"),
+        ("1987/13/9", None), ("1987-00-09", "1987"), ("+1987-00-09T00:00:00Z", "1987"),
     ],
 )  # fmt: skip
 def test_dates_are_read(text: str, date: str | None) -> None:

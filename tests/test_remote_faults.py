@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.settings import KnowledgeBaseSettings
+from schemas.settings import EngineSettings, KnowledgeBaseSettings, Settings
+from tasks.ask.asker import Asker
+from tasks.import_graph import import_graph
 from tasks.programs.knowledge_bases.cndbpedia import CnDbpedia
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
 from tasks.programs.knowledge_bases.web import Web
@@ -20,6 +22,7 @@ from tasks.programs.knowledge_bases.wikipedia import Wikipedia
 from tasks.programs.program_run import run_program
 from tests.knowledge_server import Handler, World
 from tests.remote_bases import MIRA, PROGRAM, OpenRemote, RemoteBases, replying, stated, status
+from warehouse.home import Home
 
 
 def test_troubles_stand_in_the_messages_of_a_program(world: World, open_remote: OpenRemote) -> None:
@@ -30,6 +33,19 @@ def test_troubles_stand_in_the_messages_of_a_program(world: World, open_remote: 
     wanted = f"[FROM Wikipedia/Wikidata] {host} refused the request (HTTP 403). It may wish for an"
     assert run.messages[-1].startswith(wanted)
     assert not run.found
+
+
+def test_people_are_told_of_a_knowledge_base_that_failed(home: Home, world: World) -> None:
+    world.always = status(403)
+    settings = Settings(
+        engine=EngineSettings(encoder="none"), knowledge_bases=world.settings(remote=True)
+    )
+    (home.path.parent / "kb.tsv").write_text("Ada\tlikes\ttea\n", encoding="utf-8")
+    import_graph(home, home.path.parent / "kb.tsv", settings, name="poets")
+    with Asker(home, home.require_edition(), settings) as asker:
+        assert asker.warnings == []
+        assert asker.answer("Where was Mira Holt born?").answer is None
+        assert any("refused the request (HTTP 403)" in words for words in asker.warnings)
 
 
 def slow(seconds: float) -> Any:

@@ -334,7 +334,8 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
     shown = answer.evidence if explain or cited else answer.evidence[:SHOWN_EVIDENCE]
     for number, evidence in enumerate(shown, 1):
         mark = f"[{number}] " if cited else ""
-        yield f"  {mark}“{terminal.quoted(evidence.text, QUOTED_CHARS)}”"
+        plain = evidence.document_id is None and evidence.expert is None  # words of a graph
+        yield f"  {mark}“{terminal.quoted(evidence.text, QUOTED_CHARS, plain=plain)}”"
         yield f"  {' ' * len(mark)}— {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
         yield f"  … and {counted(len(answer.evidence) - len(shown), 'more place')} (--explain)."

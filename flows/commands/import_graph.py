@@ -24,7 +24,11 @@ class ImportGraph(PublishingJob):
     )
     mapping: str | None = option("FILE", "YAML that describes another format (none).", None)
     languages: list[str] = option(
-        "CODE", "Keep names in this language only; may be repeated (all).", [], name="--language"
+        "CODE",
+        "Of N-Triples, ConceptNet and Wikidata, keep texts in this language only; may be repeated "
+        "(en and zh).",
+        [],
+        name="--language",
     )
 
     labels: GivenLabels = option(

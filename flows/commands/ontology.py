@@ -77,6 +77,7 @@ class Check(Command):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the groups of triples that do not fit the ontology."""
         from flows.home import edition_of
+        from tasks.extract.rules.kinds import with_parents
         from tasks.ontology.check import misfits
         from tasks.ontology.read import read_ontology
         from tasks.publish.apply_ontology import check_gazetteer
@@ -87,7 +88,7 @@ class Check(Command):
             raise UsageError(
                 f"There is no {path}; `almanac ontology suggest --out {path}` proposes one."
             )
-        ontology = read_ontology(path)
+        ontology = with_parents(read_ontology(path))
         edition = edition_of(home, self.edition)
         check_gazetteer(home.journal, ontology.gazetteer)
         runner.warn(

@@ -267,7 +267,10 @@ def _kind(own: OwnAnswer | None, choices: Sequence[str]) -> str:
 def _scores(
     gate: CalibratedGate, inputs: Sequence[GateInput], own: Sequence[OwnAnswer | None]
 ) -> list[float]:
-    """Return the scores of one task's questions; NaN where a column of the gate is unknown."""
+    """Return the scores of one task's questions; NaN where a column of the gate is unknown.
+
+    A seed has the score that the gate gives it without having seen it, as all others are unseen.
+    """
     vectors = [gate_input.placed.vector for gate_input in inputs]
     scores = gate.gate.score(
         GateQuestions(
@@ -281,10 +284,15 @@ def _scores(
             ),
         )
     )
-    reads_answers = bool(OWN & gate.gate.needs)
+    if OWN & gate.gate.needs:
+        return [
+            math.nan if answer is None else float(score)
+            for answer, score in zip(own, scores, strict=True)
+        ]
+    unseen = dict(zip(gate.seeds, gate.seed_scores.tolist(), strict=False))
     return [
-        math.nan if reads_answers and answer is None else float(score)
-        for answer, score in zip(own, scores, strict=True)
+        unseen.get(known.question.text, float(score))
+        for known, score in zip(inputs, scores, strict=True)
     ]
 
 

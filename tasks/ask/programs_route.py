@@ -48,6 +48,12 @@ class ProgramsRoute(AnswerRoute):
     def __init__(self, resources: Resources) -> None:
         self._resources, self._graphs = resources, resources.graphs
         self._options, self._settings = resources.options, resources.settings.knowledge_bases
+        self._troubles: dict[str, str] = {}  # the first of each remote knowledge base
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Which remote knowledge bases failed, and why."""
+        return [f"{name} could not be asked in full: {why}" for name, why in self._troubles.items()]
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan all questions for each imported graph at once."""
@@ -59,6 +65,15 @@ class ProgramsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
+        result = self._answer(question, state, kbs)
+        for kb in kbs:
+            for trouble in getattr(kb, "troubles", ()):  # of a remote one
+                self._troubles.setdefault(kb.name, trouble)
+        return result
+
+    def _answer(
+        self, question: Question, state: QuestionState, kbs: Sequence[KnowledgeBase]
+    ) -> RouteResult:
         if state.conversation is not None and not self._resources.speaks_for_itself:
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)

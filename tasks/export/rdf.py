@@ -24,6 +24,7 @@ IN_FULL = "create temp macro property(prefix, name) as concat('<', case prefix {
 WITH_PREFIX = "create temp macro property(prefix, name) as concat(prefix, ':', name)"
 SAYS = """create temp macro says(subject, prefix, name, object) as case when object is not null
     then concat(subject, ' ', property(prefix, name), ' ', object, ' .', chr(10)) end"""
+MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"  # xsd:dateTime
 QUERIES = (
     """select concat(
         says(address('document', document_id), 'dcterms', 'title', in_language(title, language)),
@@ -45,10 +46,15 @@ QUERIES = (
                   and coalesce(modality, 'asserted') = 'asserted' as plain,
             address('triple', triple_id) as reifier,
             case when tail_id is not null then null
+                when date is not null and regexp_full_match(tail, getvariable('moment'))
+                    then typed(tail, 'dateTime')
                 when regexp_full_match(date, '[0-9]{4}-[0-9]{2}-[0-9]{2}') then typed(date, 'date')
                 when regexp_full_match(date, '[0-9]{4}-[0-9]{2}') then typed(date, 'gYearMonth')
-                when regexp_full_match(date, '[0-9]{4}') then typed(date, 'gYear')
-                when unit is null and isfinite(number) then typed(number, 'double') end as value
+                when regexp_full_match(date, '-?[0-9]{4}') then typed(date, 'gYear')
+                when unit is null and number is not null then case
+                    when regexp_full_match(tail, '0|-?[1-9][0-9]*') then typed(tail, 'integer')
+                    when tail = number::varchar and regexp_full_match(tail, '-?[0-9]+[.][0-9]+')
+                        then typed(tail, 'decimal') end end as value
         from triples),
     facts as (
         select *, concat(address('entity', head_id), ' ', address('relation', relation), ' ',
@@ -62,7 +68,7 @@ QUERIES = (
         says(reifier, 'schema', 'support', typed(support, 'integer')),
         case when value is not null then
             says(reifier, 'schema', 'asWritten', literal(tail)) end,
-        case when unit is not null and isfinite(number) then concat(
+        case when (unit is not null or value is null) and isfinite(number) then concat(
             says(reifier, 'schema', 'number', typed(number, 'double')),
             says(reifier, 'schema', 'unit', literal(unit))) end,
         says(reifier, 'schema', 'validFrom', literal(valid_from)),
@@ -93,6 +99,7 @@ def write_turtle(contents: Contents, path: Path) -> None:
 def _write(contents: Contents, path: Path, macro: str, prefixes: str) -> None:
     contents.connection.execute(macro)
     contents.connection.execute(SAYS)
+    contents.connection.execute("set variable moment = $1", [MOMENT])
     with path.open("wb") as file:
         file.write(f"# {MARK} from edition {contents.edition.id}\n{prefixes}".encode())
         for query in QUERIES:

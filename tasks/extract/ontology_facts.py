@@ -18,7 +18,7 @@ import numpy as np
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import Clause
-from tasks.extract.rules.kinds import class_noun_before, class_nouns
+from tasks.extract.rules.kinds import class_noun_before, class_nouns, with_parents
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.models.span_reader.reader import Span, minilm_reader
@@ -73,6 +73,7 @@ def ontology_triples(
 ) -> list[Mention]:
     """Return a passage's facts for an ontology's relations as rows of TripleMention."""
     entities = _entities_of(passage)
+    ontology = with_parents(ontology)
     kinds = stated_kinds(passage, ontology)
     return [
         _row(fact)

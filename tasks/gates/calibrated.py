@@ -26,7 +26,7 @@ class CalibratedGate:
     """The gate of one task, ready to score.
 
     A question belongs to the task if its distance from the nearest of `centroids`, float64 (m, h),
-    is at most `reach`. `seed_scores` are the seeds' cross-fitted scores, sorted, `seeds` their
+    is at most `reach`. `seed_scores` are the seeds' cross-fitted scores, `seeds` their
     questions. `calibration` is the id of this calibration of the task.
     """
 
@@ -89,7 +89,7 @@ def _opened(
         encoder_id=row["encoder"],
         centroids=clusters.centroids,
         reach=row["reach"],
-        seed_scores=np.sort([seed["score"] for seed in seeds]),
+        seed_scores=np.array([seed["score"] for seed in seeds], float),
         calibration=row["calibration_id"],
         seeds=tuple(seed["question"] for seed in seeds),
     )

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 import schemas
 from schemas.row import Row
-from tasks.graphs.imported import RELATION, VALUE, ImportedGraph
+from tasks.graphs.imported import RELATION, STATED_TYPES, VALUE, ImportedGraph
 from tasks.graphs.name_keys import as_ids, digests, joined
 from tasks.text.values import parse_value
 
@@ -19,6 +19,7 @@ _NUMBER = r"\A-?(0|[1-9]\d{0,14})(\.\d{1,15})?\z"  # 007 is a code
 _DATE = r"\A[12]\d{3}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?\z"
 _DAY = r"\A\d{4}-\d\d-\d\d\z"
 _YEAR = r"\A[12]\d{3}\z"
+_STATED_YEAR = r"\A-?\d{4}\z"  # by the source: any year of ISO 8601
 _WORDED = r"\d[^\d-]|[^\d-].*\d"  # 2019-20 is a season
 _LONGEST = 60  # characters of a text that is read for an amount or a date in words
 _OF_YEARS = "(?i)year|年"
@@ -122,14 +123,20 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
     written = pa.chunked_array([graph.keys, graph.values]).combine_chunks()
     types, stated = _stated(written, nodes, graph.language)
     of_years = pc.match_substring_regex(graph.relations, _OF_YEARS).to_numpy(zero_copy_only=False)
-    years = pc.match_substring_regex(written, _YEAR).to_numpy(zero_copy_only=False)
+    years, any_years = (
+        pc.match_substring_regex(written, pattern).to_numpy(zero_copy_only=False)
+        for pattern in (_YEAR, _STATED_YEAR)
+    )
     ends = np.concatenate([graph.digests, digests(graph.name + VALUE, graph.values)])
     kinds = digests(graph.name + RELATION, graph.relations)
     for start in range(0, len(graph.heads), BATCH):
         part = slice(start, start + BATCH)
         heads, joins, tails = graph.heads[part], graph.joins[part], graph.tails[part]
+        states = graph.types[part]
         is_year = years[tails] & of_years[joins]
-        type_ = np.where(is_year, YEAR, types[tails])
+        is_year |= any_years[tails] & (states == STATED_TYPES.index("year"))
+        is_text = (types[tails] == NUMBER) & (states == STATED_TYPES.index("text"))
+        type_ = np.where(is_year, YEAR, np.where(is_text, TEXT, types[tails]))
         ends_here = stated.take(pa.array(tails))
         dates = pc.if_else(is_year, written.take(tails), ends_here["date"].combine_chunks())
         yield _rows(
@@ -143,7 +150,7 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
             tail_id=graph.ids.take(pa.array(tails, mask=tails >= nodes)),
             tail=labels.take(tails),
             value_type=VALUE_TYPES.take(type_),
-            number=pc.if_else(is_year, None, ends_here["number"].combine_chunks()),
+            number=pc.if_else(is_year | is_text, None, ends_here["number"].combine_chunks()),
             unit=ends_here["unit"].combine_chunks(),
             date=dates,
             date_exact=_exact(dates),

@@ -69,6 +69,7 @@ class Vocabulary:
 
 # Appended to the graph's name, which has no such characters, these show the purpose of an id.
 ENTITY, VALUE, RELATION = "\x1f", "\x1e", "\x1d"
+STATED_TYPES = ("text", "year")
 Columns = dict[str, pa.Array]
 
 
@@ -94,6 +95,7 @@ class ImportedGraph:
     joins: np.ndarray  # int32 (triples,): numbers of relations
     tails: np.ndarray  # int32 (triples,)
     weights: np.ndarray  # float64 (triples,)
+    types: np.ndarray  # int32 (triples,): places in STATED_TYPES, -1 where the source states none
     degrees: np.ndarray  # int64 (entities,): triples around each
     aliases: pa.Array  # strings (aliases,), sorted; entities' own names are among them
     alias_nodes: np.ndarray  # int32 (aliases,)
@@ -122,6 +124,7 @@ class _Part:
     values: Coded
     is_value: np.ndarray
     weights: np.ndarray
+    types: np.ndarray
 
 
 class _Reading:
@@ -201,12 +204,15 @@ class _Reading:
             values=self._values.add(columns["value"]),
             is_value=columns["is_value"].to_numpy(zero_copy_only=False),
             weights=columns["weight"].to_numpy(zero_copy_only=False),
+            types=pc.fill_null(
+                pc.index_in(columns["value_type"], value_set=pa.array(STATED_TYPES)), -1
+            ).to_numpy(),
         )
 
     def _triples(
         self, parts: list[_Part], keys: int, relations: int, values: int
     ) -> dict[str, np.ndarray]:
-        """Return heads, joins, tails and weights, sorted, equal triples once."""
+        """Return heads, joins, tails, weights and types, sorted, equal triples once."""
         tails = np.empty(sum(len(part.is_value) for part in parts), np.int32)
         is_value = np.concatenate([np.empty(0, bool), *(part.is_value for part in parts)])
         tails[~is_value] = _joined(self._keys.numbers(part.tails) for part in parts)
@@ -218,8 +224,15 @@ class _Reading:
         new = np.ones(len(order), bool)
         new[1:] = np.logical_or.reduce([np.diff(c) != 0 for c in (heads, joins, tails)])
         weights = np.concatenate([np.empty(0), *(part.weights for part in parts)])[order]
-        most = np.fmax.reduceat(weights, np.flatnonzero(new)) if len(order) else weights
-        return {"heads": heads[new], "joins": joins[new], "tails": tails[new], "weights": most}
+        types = _joined(part.types for part in parts)[order]
+        firsts = np.flatnonzero(new)
+        return {
+            "heads": heads[new],
+            "joins": joins[new],
+            "tails": tails[new],
+            "weights": np.fmax.reduceat(weights, firsts) if len(order) else weights,
+            "types": np.maximum.reduceat(types, firsts) if len(order) else types,
+        }
 
     def _first_texts(
         self, described: list[tuple[Coded, Columns]], column: str, entities: int

@@ -76,10 +76,15 @@ class Searched:
 
     @property
     def answers(self) -> list[str]:
-        """The values that programs collected, once each whatever their spelling."""
+        """The values that programs collected, once each whatever their spelling.
+
+        The id of a blank node, which means nothing outside of its file, is none.
+        """
         once: dict[str, str] = {}
         for run in self.runs:
             for answer in run.answers:
+                if answer.startswith("_:"):
+                    continue
                 once.setdefault(normalise_name(answer) or answer, answer)
         return list(once.values())
 

@@ -7,10 +7,12 @@ compared with "1.54 m" letter by letter (a failure that KnowledGPT reports).
 import csv
 import datetime
 import re
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any
 
 from tasks.programs.limits import SandboxError
@@ -28,6 +30,15 @@ _TIMESTAMP = re.compile(
     r"^\+?(?P<year>-?\d{4})(?:-(?P<month>0\d|1[0-2])(?:-(?P<day>[0-2]\d|3[01]))?)?"
     r"(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?$"
 )
+# What graphs write and texts rarely do, as texts write it. Each holds at the beginning alone, where
+# it is the value, and not two that stand side by side.
+_NOTATIONS = (
+    (re.compile(r"^([12]\d{3})([/.-])(\d{1,2})\2(\d{1,2})(?![\d/.-])"), r"\1-0\3-0\4"),
+    (re.compile(r"^([12]\d{3}-)0?(\d\d-)0?(\d\d)(?=\D|$)"), r"\1\2\3"),
+    (re.compile(r"^minus (?=\d)", re.I), "-"),
+    (re.compile(r"^([-−]?\d+),(\d{1,2})(?=\s*(?:[^\W\d_]|[%°€$]|$))"), r"\1.\2"),
+)
+_SPACED = re.compile(r"^[-−]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # 1 000 000
 # Factor and offset to kelvin.
 _TEMPERATURES = {"K": (1.0, 0.0), "°C": (1.0, 273.15), "°F": (5 / 9, 459.67 * 5 / 9)}
 
@@ -168,6 +179,9 @@ def _read(value: Any) -> Value:
 
 @lru_cache(maxsize=1 << 12)
 def _read_text(text: str) -> Value:
+    text = _SPACED.sub(lambda number: "".join(number[0].split()), text)
+    for notation, usual in _NOTATIONS:
+        text = notation.sub(usual, text)
     stamp = _TIMESTAMP.match(text)
     if stamp and (len(text) > 5 or text.startswith(("-", "+"))):
         return _stamped(stamp)
@@ -179,9 +193,10 @@ def _read_text(text: str) -> Value:
 
 
 def _stamped(stamp: re.Match[str]) -> Value:
-    known = [part for part in stamp.groups() if part is not None]
-    while len(known) > 1 and known[-1] == "00":
-        known.pop()
+    known = list(takewhile(lambda part: part not in (None, "00"), stamp.groups()))
+    year, month, day = (*map(int, known), 1, 1)[:3]
+    if day > monthrange(abs(year) % 400 + 400, month)[1]:
+        return TEXT
     return Value("year" if len(known) == 1 else "date", date="-".join(known))
 
 

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from schemas.errors import UsageError
 from schemas.ontology import Ontology
+from tasks.extract.rules.kinds import with_parents
 from tasks.graphs.imported import current_imports, read_import
 from tasks.ontology.fit import misfit, tail_kind
 from tasks.ontology.kinds import kinds_stated
@@ -59,7 +60,7 @@ def with_stated_kinds(
 
 def check_fit(derivation: Derivation, journal: Journal, ontology: Ontology | None) -> None:
     """Note which facts do not fit the ontology, and leave them out if it is strict."""
-    ontology = ontology or Ontology(mode="open")
+    ontology = with_parents(ontology or Ontology(mode="open"))
     checked = ontology if ontology.mode != "open" else Ontology(mode="open")
     derivation.hand_over("combination_misfits", _misfits(derivation, checked))
     known = _in_gazetteer(derivation, journal, ontology.gazetteer)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from schemas.ontology import KINDS, Ontology
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.confidence import centred, rarities
 from tasks.extract.rules.lexicon import HANDLING, KIND_OF_NOUN, LINKS
@@ -39,6 +40,20 @@ def kind_of_noun(noun: str) -> str:
     if known:
         return known
     return "person" if len(noun) > 6 and noun.endswith(_PERSON_ENDINGS) else "unknown"
+
+
+def with_parents(ontology: Ontology) -> Ontology:
+    """Return an ontology in which kinds without a parent are below the kind that their noun tells.
+
+    "The film X" states that X is a work, which excludes X from a kind `film` below nothing.
+    """
+    kinds = dict(ontology.kinds)
+    for name, kind in ontology.kinds.items():
+        nouns = (noun.split()[-1].lower() for noun in (name, *kind.synonyms) if noun.split())
+        told = next((of for noun in nouns if (of := kind_of_noun(noun)) != "unknown"), None)
+        if kind.parent is None and name not in KINDS and told not in ontology.kinds:
+            kinds[name] = kind.model_copy(update={"parent": told})
+    return ontology.model_copy(update={"kinds": kinds})
 
 
 FELLOWS = word_set("companion twin sister successor predecessor replacement")

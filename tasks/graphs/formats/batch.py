@@ -3,8 +3,9 @@
 The tables are the journal's without `import_id`, which the import adds.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class GraphBatch:
     refused: list[Refused] = field(default_factory=list)
     refused_more: int = 0
     left_out: int = 0
+    left_out_in: Counter[str] = field(default_factory=Counter)  # by language, where that is why
 
     @property
     def refusals(self) -> int:
@@ -68,11 +70,13 @@ class GraphBatch:
             self.refuse(refused.line, refused.reason, refused.text)
         self.refused_more += other.refused_more
         self.left_out += other.left_out
+        self.left_out_in += other.left_out_in
 
     def drained(self) -> "GraphBatch":
         """Return the contents and leave the batch empty."""
-        drained = GraphBatch(self.tables, self.refused, self.refused_more, self.left_out)
-        self.tables, self.refused, self.refused_more, self.left_out = {}, [], 0, 0
+        drained = replace(self)
+        self.tables, self.refused, self.refused_more = {}, [], 0
+        self.left_out, self.left_out_in = 0, Counter()
         return drained
 
 
@@ -94,6 +98,7 @@ def add_triples(
     tail: pa.Array,
     is_value: pa.Array | None = None,
     weight: pa.Array | None = None,
+    value_type: pa.Array | None = None,
 ) -> None:
     """Add the triples whose parts are neither empty nor too long; refuse the other lines.
 
@@ -109,7 +114,9 @@ def add_triples(
         is_value = pa.array(lengths[2] > LONG_TAIL)
     if weight is None:
         weight = pa.nulls(len(lines), pa.float64())
-    table = pa.table([head, relation, tail, is_value, weight], names=TRIPLES.names)
+    if value_type is None:
+        value_type = pa.nulls(len(lines), pa.string())
+    table = pa.table([head, relation, tail, is_value, weight, value_type], names=TRIPLES.names)
     _keep(batch, ImportedTriple, table, lines, empty, long)
 
 
@@ -166,10 +173,12 @@ class RowBuffer:
     """Rows that a reader collects one by one until they become a batch.
 
     Each row begins with its line. A triple has head, relation, tail, whether the tail is a value,
-    and the weight; an alias has entity and alias.
+    the weight, and the type of value that the source states; an alias has entity and alias.
     """
 
-    triples: list[tuple[int, str, str, str, bool, float | None]] = field(default_factory=list)
+    triples: list[tuple[int, str, str, str, bool, float | None, str | None]] = field(
+        default_factory=list
+    )
     entities: list[tuple[int, dict[str, str | None]]] = field(default_factory=list)
     aliases: list[tuple[int, str, str]] = field(default_factory=list)
 
@@ -179,10 +188,11 @@ class RowBuffer:
     def into(self, batch: GraphBatch, relations: Mapping[str, str] | None = None) -> None:
         """Move the rows to a batch; `relations` gives other names of relations."""
         if self.triples:
-            lines, heads, names, tails, are_values, weights = zip(*self.triples, strict=True)
+            lines, heads, names, tails, are_values, weights, types = zip(*self.triples, strict=True)
             columns = (strings(heads), renamed(strings(names), relations or {}), strings(tails))
             weight = as_weight(pa.array(weights, pa.float64()))
-            add_triples(batch, np.array(lines), *columns, pa.array(are_values), weight)
+            values = pa.array(are_values)
+            add_triples(batch, np.array(lines), *columns, values, weight, strings(types))
         add_entities(batch, [row for _, row in self.entities], [line for line, _ in self.entities])
         if self.aliases:
             lines, keys, aliases = zip(*self.aliases, strict=True)

@@ -75,7 +75,7 @@ def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[Grap
         case "jsonl":
             return read_json_lines(file.data, mapping)
         case "nt":
-            return read_ntriples(file.data, languages, mapping, spill)
+            return read_ntriples(file, path, languages, mapping, spill)
         case "parquet":
             return read_parquet(path, mapping)
         case "conceptnet":

@@ -96,7 +96,8 @@ def _take(row: Mapping[str, Any], line: int, names: dict[str, str], rows: RowBuf
         if not isinstance(is_value, bool):
             is_text = isinstance(row[names["tail"]], str) and len(tail) <= LONG_TAIL
             is_value = not is_text or row.get("tail_id", "") is None
-        rows.triples.append((line, head, relation, tail, is_value, number))
+        year = "year" if row.get("value_type") == "year" else None
+        rows.triples.append((line, head, relation, tail, is_value, number, year))
         return True
     return _take_entity(row, line, rows)
 

@@ -75,9 +75,13 @@ def blocks_of_lines(file: BinaryIO, block: int = BLOCK, *, empty: bool = False) 
     """Yield the lines of a file, empty ones only with `empty`; refuse those that are not UTF-8."""
     rest, number, overlong = b"", 1, 0
     first = True
+    old_mac = False
     while data := file.read(block):
         if first:
             data, first = data.removeprefix(_BOM), False
+            old_mac = b"\r" in data and b"\n" not in data
+        if old_mac:
+            data = data.replace(b"\r", b"\n")
         end = data.rfind(b"\n") + 1
         if not end:
             rest += data

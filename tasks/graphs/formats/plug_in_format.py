@@ -48,7 +48,7 @@ def read_plug_in(found: PlugIn, file: BinaryIO) -> Iterator[GraphBatch]:
 def _take(rows: RowBuffer, number: int, row: GraphTriple | GraphEntity) -> None:
     match row:
         case GraphTriple():
-            rows.triples.append((number, *row))
+            rows.triples.append((number, *row, None))
         case GraphEntity(key, name, kind, description, aliases):
             entity = {"entity": key, "name": name, "kind": kind, "description": description}
             rows.entities.append((number, entity))

@@ -128,7 +128,7 @@ class RuleRows:
         parts = [fill(part, scope, self._tables) for part in (rule.head, rule.relation, rule.tail)]
         head, relation, tail = parts
         if head and relation and tail:
-            self.rows.triples.append((line, head, relation, tail, rule.value, None))
+            self.rows.triples.append((line, head, relation, tail, rule.value, None, None))
 
 
 def children(value: Any) -> Iterator[tuple[str | None, Any]]:

@@ -1,8 +1,9 @@
 """Wikidata's JSON dumps, streamed: one entity per line.
 
-The dump is read twice, because a property's name may come after its use. Of a property's statements
-the preferred ones count, else the normal ones; qualifiers, identifiers of other catalogues and
-names of media files are ignored. Values are written as people write them:
+The dump is read twice, because a property's name may come after its use, and once more for the
+names of uncommon units. Of a property's statements the preferred ones count, else the normal ones;
+qualifiers, identifiers of other catalogues and names of media files are ignored. Values are written
+as people write them:
 https://www.wikidata.org/wiki/Special:MyLanguage/Help:Data_type
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.graphs.formats.batch import KEPT, GraphBatch, RowBuffer
@@ -23,6 +25,9 @@ from tasks.graphs.formats.templates import ordinal
 DEFAULT_LANGUAGES = ("en", "zh")
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 _PROPERTY = r'"type": ?"property"'
+_UNIT = re.compile(rb'"unit": ?"[^"]*/(Q[1-9]\d*)"')
+_FIRST_ID = r'"id": ?"(?P<id>Q[1-9]\d*)"'
+Tail = tuple[str, bool, str | None]  # whether it is a value, and the type that is stated
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
@@ -35,12 +40,13 @@ def read_wikidata(
     are aliases. Entities without any of these labels are left out.
     """
     chosen = tuple(languages) or DEFAULT_LANGUAGES
-    properties = _property_names(path, chosen) | (mapping.relations if mapping else {})
+    labels, units = _names_of_use(path, chosen)
+    properties = labels | (mapping.relations if mapping else {})
     for lines in blocks_of_lines(file.data, _BLOCK):
         rows = RowBuffer()
         for number, entity in _entities(lines):
             try:
-                lines.batch.left_out += not _take(number, entity, chosen, rows)
+                lines.batch.left_out += not _take(number, entity, chosen, units, rows)
             except _BROKEN:
                 start = orjson.dumps(entity)[:KEPT].decode("utf-8", "replace")
                 lines.batch.refuse(number, "not-wikidata", start)
@@ -59,22 +65,41 @@ def _entities(lines: Lines) -> Iterator[tuple[int, Any]]:
             lines.batch.refuse(number, "not-json", text)
 
 
-def _property_names(path: Path, languages: Sequence[str]) -> dict[str, str]:
-    """Return the names of the properties in a dump."""
+def _names_of_use(path: Path, languages: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the names of the properties in a dump, and of the units."""
     names: dict[str, str] = {}
+    used: set[str] = set()
     with opened(path) as file:
         for lines in blocks_of_lines(file.data, _BLOCK):
-            mask = pc.match_substring_regex(lines.text, _PROPERTY)
-            few = lines.where(mask.to_numpy(zero_copy_only=False))
-            for _, entity in _entities(Lines(few.text, few.numbers, GraphBatch())):
-                with suppress(*_BROKEN):  # reported when its line is read again
-                    if entity["type"] == "property":
-                        labels = _words(entity.get("labels"), languages)
-                        names.update({str(entity["id"]): label for label in labels[:1]})
+            used.update(unit.decode() for unit in _UNIT.findall(lines.text.buffers()[2] or b""))
+            names |= _labels(lines, pc.match_substring_regex(lines.text, _PROPERTY), languages)
+    units: dict[str, str] = {}
+    if rare := pa.array(sorted(used - _UNITS.keys()), pa.string()):
+        with opened(path) as file:
+            for lines in blocks_of_lines(file.data, _BLOCK):
+                ids = pc.struct_field(pc.extract_regex(lines.text, _FIRST_ID), "id")
+                units |= _labels(lines, pc.is_in(ids, value_set=rare), languages)
+    properties = {key: name for key, name in names.items() if key.startswith("P")}
+    return properties, units | _UNITS
+
+
+def _labels(lines: Lines, mask: pa.Array, languages: Sequence[str]) -> dict[str, str]:
+    """Return the names of the entities in some lines."""
+    few, names = lines.where(mask.to_numpy(zero_copy_only=False)), {}
+    for _, entity in _entities(Lines(few.text, few.numbers, GraphBatch())):
+        with suppress(*_BROKEN):  # reported when its line is read again
+            labels = _words(entity.get("labels"), languages)
+            names.update({str(entity["id"]): label for label in labels[:1]})
     return names
 
 
-def _take(line: int, entity: Mapping[str, Any], languages: Sequence[str], rows: RowBuffer) -> bool:
+def _take(
+    line: int,
+    entity: Mapping[str, Any],
+    languages: Sequence[str],
+    units: Mapping[str, str],
+    rows: RowBuffer,
+) -> bool:
     """Add an entity's rows; return False if it is left out, raise KeyError etc. if it is broken."""
     key = entity["id"]
     labels = _words(entity.get("labels"), languages)
@@ -83,8 +108,8 @@ def _take(line: int, entity: Mapping[str, Any], languages: Sequence[str], rows: 
     if not labels or entity.get("type") == "property":
         return False
     triples = [
-        (line, key, name, *value, None)
-        for name, value in _statements(entity.get("claims") or {}, languages)
+        (line, key, name, tail, is_value, None, value_type)
+        for name, (tail, is_value, value_type) in _statements(entity, languages, units)
     ]
     description = next(iter(_words(entity.get("descriptions"), languages)), None)
     row = {"entity": key, "name": labels[0], "kind": None, "description": description}
@@ -96,14 +121,14 @@ def _take(line: int, entity: Mapping[str, Any], languages: Sequence[str], rows: 
 
 
 def _statements(
-    claims: Mapping[str, Any], languages: Sequence[str]
-) -> Iterator[tuple[str, tuple[str, bool]]]:
-    for name, statements in claims.items():
+    entity: Mapping[str, Any], languages: Sequence[str], units: Mapping[str, str]
+) -> Iterator[tuple[str, Tail]]:
+    for name, statements in (entity.get("claims") or {}).items():
         ranks = {statement.get("rank", "normal") for statement in statements}
         best = "preferred" if "preferred" in ranks else "normal"
         for statement in statements:
             if statement.get("rank", "normal") == best:
-                value = value_of(statement["mainsnak"], languages)
+                value = value_of(statement["mainsnak"], languages, units)
                 if value is not None:
                     yield name, value
 
@@ -127,7 +152,7 @@ def _words(by_language: Any, languages: Sequence[str]) -> list[str]:
 _TIME = re.compile(r"([+-])(\d{4,16})-(\d{2})-(\d{2})T")
 _DAY, _MONTH, _YEAR, _DECADE, _CENTURY = 11, 10, 9, 8, 7
 _ITEM = re.compile(r"Q[1-9]\d*$")
-# Units are items, named elsewhere in the dump; these are the common ones.
+# Units are items; a dump of a part of Wikidata may lack even the common ones.
 _UNITS = {
     "Q11573": "metre",
     "Q828224": "kilometre",
@@ -157,17 +182,22 @@ _UNITS = {
 }
 
 
-def value_of(snak: Mapping[str, Any], languages: Sequence[str]) -> tuple[str, bool] | None:
-    """Return a statement's tail and whether it is a value; None if the statement is of no use."""
+def value_of(
+    snak: Mapping[str, Any], languages: Sequence[str], units: Mapping[str, str]
+) -> Tail | None:
+    """Return a statement's tail; None if the statement is of no use."""
     if snak.get("snaktype") != "value" or snak.get("datatype") in ("external-id", "commonsMedia"):
         return None
     value, kind = snak["datavalue"]["value"], snak["datavalue"]["type"]
     if kind == "wikibase-entityid":
-        return _entity_id(value), False
+        return _entity_id(value), False, None
     if kind == "monolingualtext" and value["language"] not in languages:
         return None
+    if kind == "quantity":
+        return _quantity(value, units), True, None
     word = _WORDS[kind](value) if kind in _WORDS else None
-    return None if word is None else (word, True)
+    is_year = kind == "time" and int(value["precision"]) == _YEAR
+    return None if word is None else (word, True, "year" if is_year else None)
 
 
 def _entity_id(value: Mapping[str, Any]) -> str:
@@ -197,10 +227,10 @@ def _time(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _quantity(value: Mapping[str, Any]) -> str:
+def _quantity(value: Mapping[str, Any], units: Mapping[str, str]) -> str:
     amount = str(value["amount"]).removeprefix("+")
     unit = _ITEM.search(str(value["unit"]))
-    return f"{amount} {_UNITS.get(unit[0], unit[0])}" if unit else amount
+    return f"{amount} {units.get(unit[0], unit[0])}" if unit else amount
 
 
 def _place(value: Mapping[str, Any]) -> str:
@@ -211,6 +241,5 @@ _WORDS: dict[str, Callable[[Any], str | None]] = {
     "string": str,
     "monolingualtext": lambda value: str(value["text"]),
     "time": _time,
-    "quantity": _quantity,
     "globecoordinate": _place,
 }
