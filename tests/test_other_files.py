@@ -279,6 +279,9 @@ def test_an_article_without_a_day_has_the_date_that_it_states(
         ("a.ics.gz", "BEGIN:VCALENDAR"),
         ("run", "#!/bin/sh\necho x"), ("run.txt", "#!/usr/bin/python3\n"),
         ("odd.xyz", "int x;\nint y;\nf() {\n"), ("letter.rtf", "{\\rtf1 x}"),
+        ("lenz.env", "A=1"), ("lenz", "USER_NAME=ida\nexport PASS=tide\n"),
+        ("a.txt", f"-----BEGIN CERTIFICATE-----\n{'QUJD' * 16}\n"),
+        ("a.md", f"The gate's:\n-----BEGIN EC PRIVATE KEY-----\nA: b\n\n{'QUJD' * 16}\n"),
         ("letter.txt", "{\\rtf1 x}"), ("a.svg", "<svg/>"), ("a.xml", "<?xml?><svg><g/></svg>"),
     ],
 )  # fmt: skip
@@ -309,6 +312,7 @@ def test_a_refusal_says_what_kind_of_file_is_not_read(
     ("name", "text"),
     [
         ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
+        ("a.md", "A key opens with\n\n-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----"),
         ("tides.draft", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
     ],
 )

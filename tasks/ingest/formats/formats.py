@@ -63,9 +63,9 @@ _MARKUP = frozenset(  # whose commands and comments would be read as words
     | {"fb2", "ics", "vcf"}
 )
 _CODE = re.compile(
-    r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|cpp|cs|css|cu|cxx|d|dart|diff|el|erl|exs?"
-    r"|f90|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk"
-    r"|mli?|mm|patch|php|p[lm]|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl"
+    r"asm|bas|bat|[ck]?sh|c|cc|cfg|clj|cmake|cmd|coffee|conf|cpp|cs|css|cu|cxx|d|dart|diff|el|env"
+    r"|erl|exs?|f90|fs|go|gradle|groovy|h|hh|hpp|hs|hxx|ini|java|jl|[cm]?jsx?|kts?|less|lisp|lock|lua|m|mk"
+    r"|mli?|mm|patch|php|p[lm]|properties|proto|ps1|py[ix]?|r|rb|rs|s[ac]ss|scala|sol|sql|sv|svelte|swift|tcl"
     r"|tf|toml|[cm]?tsx?|v|vb|vhd|vim|vue|ya?ml|zig|(?:bash|z)(?:rc|sh)?"
     r"|(?:docker|gem|jenkins|make|rake)file"
 )
@@ -79,6 +79,8 @@ _FIRST_BYTES = (
 _ARTICLE = re.compile(rb"<!doctype\s+article\b|<article[\s>]", re.IGNORECASE)
 _DRAWING = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 _ANY_TEXT = frozenset({"txt", "text"})  # names that say nothing of the format
+_SETTING = re.compile(rb"(?:export )?[A-Z_][A-Z0-9_]*=")  # as a shell reads it
+_ARMOUR = re.compile(rb"-----BEGIN (?!PGP SIGNED)[A-Z0-9 ]+-----")
 _COMPRESSIONS = {"gz": "gz", "gzip": "gz", "bz2": "bz2"}
 START = 2_000  # bytes of a file that show its format
 
@@ -111,6 +113,9 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
         or (ending not in SUFFIXES and _is_code(start))
     ):
         raise RefusalError(Reason.UNSUPPORTED, "It is source code or settings, not a text.")
+    if _ARMOUR.match(start):
+        sentence = "It is a key, a certificate or a message that is encrypted, not a text."
+        raise RefusalError(Reason.UNSUPPORTED, sentence)
     may_be_drawn = ending == "xml" or ending not in SUFFIXES
     if start.startswith(b"{\\rtf") or (may_be_drawn and _DRAWING.search(start)):
         raise RefusalError(Reason.UNSUPPORTED, "It is rich text or a drawing, which is not read.")
@@ -127,9 +132,15 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
 
 
 def _is_code(start: bytes) -> bool:
-    """Tell whether most lines, without the last, end as those of programs do."""
+    """Tell whether most lines, without the last, are as those of programs and of settings."""
     lines = [line.strip() for line in start.split(b"\n")[:-1] if line.strip()]
-    return sum(line.endswith((b";", b"{")) or line == b"}" for line in lines) > len(lines) / 2
+    return (
+        sum(
+            line.endswith((b";", b"{")) or line == b"}" or bool(_SETTING.match(line))
+            for line in lines
+        )
+        > len(lines) / 2
+    )
 
 
 def _starts_as_html(start: bytes) -> bool:
