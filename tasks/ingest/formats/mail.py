@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from email.policy import default
 from typing import Any, BinaryIO
 
-from tasks.ingest.formats.cleaning import decode, decode_as_declared
+from tasks.ingest.formats.cleaning import decode, decode_as_declared, encoding_of
 from tasks.ingest.formats.delimited import parse_csv
 from tasks.ingest.formats.formats import START, Kind, format_of
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -161,7 +161,7 @@ _PARSERS = {Kind.TEXT: _parse_text, Kind.WEB: parse_webpage, Kind.CSV: parse_csv
 def _words(part: Any, charset: str | None) -> str:
     data = part.get_payload(decode=True)
     try:
-        text = decode_as_declared(data, part.get_content_charset("utf-8"))
+        text = decode_as_declared(data, part.get_content_charset() or encoding_of(data))
     except (LookupError, UnicodeError):
         text = decode(data, charset)
     return text.replace("\r\n", "\n")
