@@ -142,6 +142,9 @@ def test_a_text_in_another_charset_than_that_of_the_settings_is_refused(tmp_path
     (refusal,) = read_all(tmp_path, ReadSettings(charset="gbk"))
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING
     assert "another charset than GB18030" in refusal.text
+    (tmp_path / "a.txt").write_bytes(b"\x81 is of no letter")
+    (refusal,) = read_all(tmp_path, ReadSettings(charset="cp1252"))
+    assert isinstance(refusal, Refusal) and "not valid CP1252" in refusal.text
 
 
 def test_a_charset_in_the_settings_does_not_touch_what_is_utf_8(tmp_path: Path) -> None:

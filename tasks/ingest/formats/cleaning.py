@@ -84,7 +84,7 @@ def decode(data: bytes, charset: str | None = None) -> str:
     try:
         text = data.decode(charset)
     except UnicodeDecodeError as error:
-        raise not_decodable(error) from error
+        raise not_decodable(error, charset) from error
     if len(_PRIVATE.findall(text)) > _MAX_BROKEN * len(text):
         sentence = (
             f"It is in another charset than {charset.upper()} (charset, under [read]), in which "
@@ -135,10 +135,11 @@ def encoding_of(start: bytes) -> str:
     return next(shifts, "utf-8")
 
 
-def not_decodable(error: UnicodeDecodeError) -> RefusalError:
-    """Return the refusal of bytes that are invalid in their encoding."""
-    sentence = f"It is not valid {error.encoding.upper()}; save it as UTF-8."
-    if error.encoding == "utf-8":
+def not_decodable(error: UnicodeDecodeError, charset: str = "") -> RefusalError:
+    """Return the refusal of bytes that are invalid in a charset, or in the error's encoding."""
+    encoding = charset or error.encoding  # which is "charmap" for many charsets
+    sentence = f"It is not valid {encoding.upper()}; save it as UTF-8."
+    if encoding == "utf-8":
         sentence = (
             "It is not valid UTF-8 and declares no charset; save it as UTF-8, "
             "or name its charset in settings.toml (charset, under [read])."
