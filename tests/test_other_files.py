@@ -7,9 +7,12 @@ from pathlib import Path
 import docx
 import pytest
 
+from schemas.settings import Settings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import ReadText, Reason, Refusal
-from tests.documents import make_dump, read_all, read_one, texts
+from tasks.refresh import refresh
+from tests.documents import make_dump, read_all, read_one, texts, write_texts
+from warehouse.home import Home
 
 
 def mail(body: str, *headers: str) -> bytes:
@@ -374,3 +377,13 @@ def test_a_refusal_says_what_kind_of_file_is_not_read(
 def test_a_text_with_marks_of_programs_is_a_text(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     assert read_one(tmp_path).text == text
+
+
+def test_a_run_says_of_which_endings_are_the_files_that_it_refused(
+    home: Home, tmp_path: Path
+) -> None:
+    endings = ("zip", "rar", "c", "d", "h", "m", "r", "v")
+    by_name = dict.fromkeys(("run", "b.zip", *(f"a.{ending}" for ending in endings)), "#!")
+    notes = refresh(home, [str(write_texts(tmp_path / "files", by_name))], Settings()).notes
+    shown = "10 refused as unsupported (2 .zip, 1 .c, 1 .d, 1 .h, 1 .m, 1 .r, 3 of others), such as"
+    assert notes[0].startswith(shown)
