@@ -45,7 +45,8 @@ _MAX_BROKEN = 0.01  # a text with a larger share of broken characters is not in 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # as of Big5 that is read as GB18030
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROL_BYTES = (*range(8), *range(14, 27), 28, 29, 30, 31, 127)
+_CONTROL_BYTES = (*range(9), *range(14, 27), 28, 29, 30, 31, 127)
+_STRUCK_OVER = re.compile(rb"(.)\x08(?=\1)|_\x08")
 # What terminals carry out and do not show: colours, titles of windows, letters struck over.
 _TERMINAL = re.compile(
     r"\x1b(?:\[[0-?]{0,100}[ -/]{0,9}[@-~]|[\]PX^_][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)"
@@ -129,6 +130,7 @@ def encoding_of(start: bytes) -> str:
     # A short text with some stray control characters is still a text.
     spared = _SPARED_CONTROLS if _may_be_utf8(sample) else 0
     controls = sum(sample.count(byte) for byte in _CONTROL_BYTES)
+    controls -= len(_STRUCK_OVER.findall(sample))
     if controls > max(spared, _MAX_CONTROLS * len(sample)):
         raise RefusalError(Reason.BINARY, _IS_BINARY)
     shifts = (name for shift, name in _SHIFTS if start.isascii() and shift.search(start))

@@ -127,8 +127,6 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     is_open = ending not in SUFFIXES or ending in _ANY_TEXT  # to what its first bytes say
     body = _PROLOG.sub(b"", start, count=1)
     is_html = is_open and _starts_as_html(body)
-    if is_open and not is_html and (start.startswith(b"<?xml") or _XML_ROOT.match(body)):
-        ending, is_open = "xml", False
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
     if ending in _CONVERTED:
@@ -144,6 +142,8 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
         or (ending not in SUFFIXES and _is_code(start))
     ):
         raise RefusalError(Reason.UNSUPPORTED, "It is source code or settings, not a text.")
+    if is_open and not is_html and (start.startswith(b"<?xml") or _XML_ROOT.match(body)):
+        ending, is_open = "xml", False
     if _ARMOUR.match(start):
         sentence = "It is a key, a certificate or a message that is encrypted, not a text."
         raise RefusalError(Reason.UNSUPPORTED, sentence)
