@@ -18,6 +18,7 @@ LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever their conf
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
 MOST_WORDS = 80  # characters that describe each of them
 MOST_SIMILAR = 3  # names offered where none is the same
+MOST_IN_DOCUMENT = 5  # names offered where a document's path is given
 LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
@@ -61,6 +62,12 @@ _SIMILAR = """
     having similarity >= $3
     order by similarity desc, alias
     limit 20
+"""
+_NAMED_IN = """
+    select name from documents join entity_passages using (document_id)
+        join entities using (entity_id)
+    where ends_with('/' || $1, '/' || uri)
+    group by entity_id, name order by sum(times) desc, name limit $2
 """
 
 
@@ -174,6 +181,9 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         return rows[0]
     if rows:
         raise UsageError(_ambiguous(wanted, rows))
+    if named := _rows(con, _NAMED_IN, [wanted, MOST_IN_DOCUMENT]):
+        listed = "; ".join(row["name"] for row in named)
+        raise NotFoundError(f"{wanted!r} is a document, which names above all: {listed}.")
     place = f" in the graph {graph!r}" if graph else ""
     listed = f" Similar names: {'; '.join(similar[:MOST_SIMILAR])}." if similar else ""
     raise NotFoundError(

@@ -153,6 +153,8 @@ def test_blocks_of_any_text_are_in_order_and_apart(text):
         ("Set `wave_height` to 2 * 3, *not* 4.", "Set wave_height to 2 * 3, not 4."),
         ("More, see https://example.org/a. Bye.[^2]", "More, see . Bye."),
         ("It is at https://example.org/a. Bye.", "It is at https://example.org/a. Bye."),
+        ('"https://a.org/x" is its address.', '"https://a.org/x" is its address.'),
+        ("See https://a.org/it's’ or https://a.org/港。它很老。", "See ’ or 。它很老。"),
         ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
         ("Built in 1990.\\\nAt C:\\tides\\", "Built in 1990.\nAt C:\\tides"),
     ],

@@ -4,11 +4,15 @@ import base64
 import json
 from pathlib import Path
 
+import docx
 import pytest
 
+from schemas.settings import Settings
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import ReadText, Reason, Refusal
-from tests.documents import read_all, read_one, texts
+from tasks.refresh import refresh
+from tests.documents import make_dump, read_all, read_one, texts, write_texts
+from warehouse.home import Home
 
 
 def mail(body: str, *headers: str) -> bytes:
@@ -76,6 +80,38 @@ def test_mails_and_texts_that_are_attached_are_documents_of_their_own(tmp_path: 
     ]  # fmt: skip
     assert texts(tmp_path)["a.eml#2"] == "The quay is old."
     assert "| Lenz | 9 m |" in texts(tmp_path)["a.eml#4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "uri", "above"),
+    [
+        ("1606.M1P2.lenz,S=90:2,S", "1606.M1P2.lenz,S=90:2,S", ""),
+        ("7.emlx", "7.emlx", "{length}\n"),
+        ("Inbox", "Inbox#1", "From - Mon May 03 2021\n"),
+    ],
+)
+def test_a_mail_that_a_program_keeps_is_read_as_one(
+    tmp_path: Path, name: str, uri: str, above: str
+) -> None:
+    written = "To: bo@tarn.example\nFrom: Ida\nSubject: =?utf-8?q?L=C3=A9nz?=\n\nThe quay is old."
+    below = "<plist/>" if name.endswith(".emlx") else ""
+    (tmp_path / name).write_text(above.format(length=len(written)) + written + below)
+    read = read_one(tmp_path)
+    assert (read.uri, read.title, read.text) == (uri, "Lénz", "The quay is old.")
+
+
+def test_a_text_with_two_headers_of_mails_is_a_text(tmp_path: Path) -> None:
+    (tmp_path / "memo").write_text("From: Ida\nDate: May\nPort: Lenz\n\nThe quay is old.")
+    assert read_one(tmp_path).text.startswith("From: Ida")
+
+
+@pytest.mark.parametrize("charset", ["Big5", "GB2312", "EUC-JP", "EUC-KR", "Shift_JIS"])
+def test_a_dump_in_a_charset_of_several_bytes_is_read(tmp_path: Path, charset: str) -> None:
+    declared = f'<?xml version="1.0" encoding="{charset}"?>'
+    word = "항구" if charset == "EUC-KR" else "港口"
+    dump = declared + make_dump((word, 0, f"{word} 1807"))
+    (tmp_path / "a.xml").write_bytes(dump.encode(charset))
+    assert texts(tmp_path) == {f"a.xml#{word}": f"{word} 1807"}
 
 
 def test_a_digest_is_its_mails(tmp_path: Path) -> None:
@@ -250,6 +286,20 @@ def test_an_article_has_title_abstract_and_sections(tmp_path: Path, name: str) -
     )
 
 
+@pytest.mark.parametrize("name", ["page", "page.txt"])
+def test_a_page_in_xml_without_an_ending_is_a_page(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("<?xml version='1.0'?><!-- A --><html><p>It is old.</p></html>")
+    assert read_one(tmp_path).text == "It is old."
+
+
+@pytest.mark.parametrize("name", ["letter", "letter.txt"])
+def test_a_document_of_word_is_read_under_any_name(tmp_path: Path, name: str) -> None:
+    document = docx.Document()
+    document.add_paragraph("The quay is old.")
+    document.save(str(tmp_path / name))
+    assert read_one(tmp_path).text == "The quay is old."
+
+
 def test_an_article_of_another_kind_is_refused(tmp_path: Path) -> None:
     words = "<abstract><para>A port.</para></abstract><sect1><para>It is old.</para></sect1>"
     (tmp_path / "a.xml").write_text(f"<article><title>Lenz</title>{words}</article>")
@@ -279,6 +329,11 @@ def test_an_article_without_a_day_has_the_date_that_it_states(
         ("a.ics.gz", "BEGIN:VCALENDAR"),
         ("run", "#!/bin/sh\necho x"), ("run.txt", "#!/usr/bin/python3\n"),
         ("odd.xyz", "int x;\nint y;\nf() {\n"), ("letter.rtf", "{\\rtf1 x}"),
+        ("lenz.env", "A=1"), ("lenz", "USER_NAME=ida\nexport PASS=tide\n"),
+        ("a.txt", f"-----BEGIN CERTIFICATE-----\n{'QUJD' * 16}\n"),
+        ("a.md", f"The gate's:\n-----BEGIN EC PRIVATE KEY-----\nA: b\n\n{'QUJD' * 16}\n"),
+        ("tide.1", ".TH TIDE 1\n.SH NAME\n"), ("a.fig", "%!PS-Adobe\n"), ("a.po", "msgid \"\""),
+        ("web", "WARC/1.0\r\n"), ("staff", "dn: cn=Ida,dc=lenz\n"),
         ("letter.txt", "{\\rtf1 x}"), ("a.svg", "<svg/>"), ("a.xml", "<?xml?><svg><g/></svg>"),
     ],
 )  # fmt: skip
@@ -294,7 +349,13 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
         ("a.xml", "<feed><entry/></feed>", "of another kind"),
         ("a.xml", "<!DOCTYPE patent [ ]><patent/>", "of another kind"),
         ("a.xml", "<!DOCTYPE mediawiki [ ]><mediawiki/>", "has a DOCTYPE"),
-        ("a.msg", "\xd0\xcf\x11\xe0", "end in .msg"),
+        ("a.rss", '<rss version="2.0"><channel/></rss>', "of another kind"),
+        ("a.txt", '<?xml version="1.0"?><!-- A --><port>Lenz</port>', "of another kind"),
+        ("ports", "<!-- A --><r:RDF xmlns:r='urn:x'/>", "of another kind"),
+        ("a.xml", '<?xml version="1.0" encoding="Big5"?><a>\xb4\xe4</a>', "of another kind"),
+        ("a.msg", "\xd0\xcf\x11\xe0", "end in .msg are not read; save it as .eml"),
+        ("a.eml", parts_of("mixed", "\nIt is old.").decode().replace("--b", "--c"), "divided"),
+        ("a.ipynb", '{"cells": [{"cell_type": "code", "source": "x = 1"}]}', "code and what"),
     ],
 )
 def test_a_refusal_says_what_kind_of_file_is_not_read(
@@ -309,9 +370,20 @@ def test_a_refusal_says_what_kind_of_file_is_not_read(
     ("name", "text"),
     [
         ("NOTES", "It rises; it falls;\nand it rests.\nSo it is.\n"),
+        ("a.md", "A key opens with\n\n-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----"),
         ("tides.draft", "\\documentclass{article}\n\\begin{document}\nThe sea rises.\n"),
     ],
 )
 def test_a_text_with_marks_of_programs_is_a_text(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     assert read_one(tmp_path).text == text
+
+
+def test_a_run_says_of_which_endings_are_the_files_that_it_refused(
+    home: Home, tmp_path: Path
+) -> None:
+    endings = ("zip", "rar", "c", "d", "h", "m", "r", "v")
+    by_name = dict.fromkeys(("run", "b.zip", *(f"a.{ending}" for ending in endings)), "#!")
+    notes = refresh(home, [str(write_texts(tmp_path / "files", by_name))], Settings()).notes
+    shown = "10 refused as unsupported (2 .zip, 1 .c, 1 .d, 1 .h, 1 .m, 1 .r, 3 of others), such as"
+    assert notes[0].startswith(shown)

@@ -93,6 +93,42 @@ def test_bytes_of_no_declared_charset_are_refused_and_never_guessed(
     assert isinstance(read, ReadText) and read.text == text
 
 
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        ("iso2022_jp", "潮位は毎時 9 m である。\n港は古い。"),
+        ("iso2022_kr", "항구는 오래되었다."),
+        ("hz", "港口建于1807年。~ 是波浪号。"),
+    ],
+)
+def test_letters_that_are_switched_on_are_decoded(tmp_path: Path, charset: str, text: str) -> None:
+    (tmp_path / "a.txt").write_bytes(text.encode(charset))
+    assert read_one(tmp_path).text == text
+
+
+@pytest.mark.parametrize("written", [b"It is \x1b$BD,)!\x1b(B.", b"It is ~{VPND~} ~x"])
+def test_a_text_whose_switched_letters_are_broken_is_refused(
+    tmp_path: Path, written: bytes
+) -> None:
+    (tmp_path / "a.txt").write_bytes(written)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("\x1b[1;31mLow\x1b[0m \x1b]0;tides\x07water\x1b(B", "Low water"),
+        ("\x1b]8;;https://lenz.example\x1b\\Lenz\x1b]8;;\x1b\\ is old", "Lenz is old"),
+        ("L\bLO\bOW\bW _\bt_\bide" * 5, "LOW tide" * 5),
+        ("a \beta of \x1bDay", "a eta of Day"),
+    ],
+)
+def test_what_a_terminal_carries_out_is_not_read(tmp_path: Path, printed: str, text: str) -> None:
+    (tmp_path / "a.txt").write_text(printed)
+    assert read_one(tmp_path).text == text
+
+
 def test_a_charset_in_the_settings_is_the_one_that_browsers_mean(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("①の㈱", encoding="cp932")
     (read,) = read_all(tmp_path, ReadSettings(charset="shift_jis"))
@@ -106,6 +142,9 @@ def test_a_text_in_another_charset_than_that_of_the_settings_is_refused(tmp_path
     (refusal,) = read_all(tmp_path, ReadSettings(charset="gbk"))
     assert isinstance(refusal, Refusal) and refusal.reason is Reason.BAD_ENCODING
     assert "another charset than GB18030" in refusal.text
+    (tmp_path / "a.txt").write_bytes(b"\x81 is of no letter")
+    (refusal,) = read_all(tmp_path, ReadSettings(charset="cp1252"))
+    assert isinstance(refusal, Refusal) and "not valid CP1252" in refusal.text
 
 
 def test_a_charset_in_the_settings_does_not_touch_what_is_utf_8(tmp_path: Path) -> None:

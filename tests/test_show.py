@@ -60,6 +60,12 @@ def test_a_name_that_is_only_similar_is_not_taken(small_home, name):
         page_of(small_home, name)
 
 
+@pytest.mark.parametrize("path", ["babbage.md", "/texts/babbage.md"])
+def test_the_path_of_a_document_leads_to_what_it_names(small_home, path):
+    with pytest.raises(UsageError, match="is a document, which names above all: .*Babbage"):
+        page_of(small_home, path)
+
+
 @pytest.mark.parametrize("name", ["Nobody At All", "'; drop table entities; --", "", "\0"])
 def test_an_unknown_name_is_told_in_plain_words(small_home, name):
     with pytest.raises(UsageError, match="No entity has the name or the id"):

@@ -1,6 +1,6 @@
 """Bring the journal up to date with the sources: read changed files, note removed inputs."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,7 @@ from warehouse.home import Home
 TRANSIENT = {Reason.UNREADABLE, Reason.TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASHED}
 
 FILES_EACH = 32  # files that a worker reads at a time
+SHOWN = 6  # endings of refused files
 LARGE = 8_000_000  # bytes of a file that may hold many records, which are read one by one
 
 # What is compared with an input's last row, to see whether it has changed.
@@ -88,7 +89,7 @@ class Ingestion:
         sensitivity = "sensitive" if sensitive else "normal"
         self.observed = Observations(home, run_id, self.listing, sensitivity, labels)
         self.counts: Counter[str] = Counter(files=len(self.listing.items))
-        self.refusals: Counter[Reason] = Counter()
+        self.refusals: dict[Reason, Counter[str]] = defaultdict(Counter)  # by endings of names
         self.examples: dict[Reason, Refusal] = {}
         self._gone = frozenset(self.gone)
         self._moved: set[str] = set()  # inputs whose text is under another uri now
@@ -214,7 +215,7 @@ class Ingestion:
         before = self.known.inputs.get(outcome.uri, {})
         if isinstance(outcome, Refusal):
             self.counts["refused"] += 1
-            self.refusals[outcome.reason] += 1
+            self.refusals[outcome.reason][Path(item.uri).suffix.lower()] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
             if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.container):
@@ -275,17 +276,32 @@ class Ingestion:
 
 def refusal_notes(ingestions: Sequence[Ingestion], run_id: str) -> Iterator[str]:
     """Yield how many inputs were refused for each reason, with an example, and where all are."""
-    refusals: Counter[Reason] = Counter()
+    refusals: dict[Reason, Counter[str]] = defaultdict(Counter)
     examples: dict[Reason, Refusal] = {}
     for ingestion in ingestions:
-        refusals.update(ingestion.refusals)
+        for reason, endings in ingestion.refusals.items():
+            refusals[reason].update(endings)
         examples = ingestion.examples | examples
-    for reason, count in refusals.most_common():
+    for reason, endings in sorted(refusals.items(), key=lambda refused: -refused[1].total()):
         example = examples[reason]
-        yield f"{count} refused as {reason}, such as {example.uri}: {example.text.rstrip('.')}"
+        yield (
+            f"{endings.total()} refused as {reason}{_listed(endings)}, such as {example.uri}: "
+            f"{example.text.rstrip('.')}"
+        )
     if refusals:
         query = f"select item_id, text from rejections where run_id = '{run_id}'"
         yield f"all that were refused: `almanac sql \"{query} and stage = 'read'\"`"
+
+
+def _listed(endings: Counter[str]) -> str:
+    """Return the most common endings with their counts in brackets; "" if there is only one."""
+    if len(endings) < 2:
+        return ""
+    most = endings.most_common(SHOWN)
+    listed = [f"{count} {ending or 'without an ending'}" for ending, count in most]
+    if others := endings.total() - sum(count for _, count in most):
+        listed.append(f"{others} of others")
+    return f" ({', '.join(listed)})"
 
 
 def _is_held(uri: str, container: str) -> bool:

@@ -16,8 +16,9 @@ _LINKS = re.compile(
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"
-    # An address after "at", "为", "是" or ":" is the value that the sentence states.
-    r"|(?<!\bat )(?<![为是：] )\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
+    # An address after "at", "为", "是", ":" or a quotation mark is what the sentence states.
+    r"|(?<!\bat )(?<![为是：] )(?<![\"'“‘«「『])\bhttps?://"
+    r"[^\s<>()\[\]\"“”«»\u3000-\u303f\uff00-\uffef]{1,1000}(?<![.,;:!?'’])"
     r"|(?<![A-Za-z0-9_])(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|(?<=[A-Za-z0-9_])`+(?![A-Za-z0-9_`])"  # closes a code span that begins before the text
     r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # the pronunciation of a word

@@ -46,6 +46,18 @@ _PRIVATE = re.compile("[\ue000-\uf8ff]")  # as of Big5 that is read as GB18030
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL_BYTES = (*range(9), *range(14, 27), 28, 29, 30, 31, 127)
+_STRUCK_OVER = re.compile(rb"(.)\x08(?=\1)|_\x08")
+# What terminals carry out and do not show: colours, titles of windows, letters struck over.
+_TERMINAL = re.compile(
+    r"\x1b(?:\[[0-?]{0,100}[ -/]{0,9}[@-~]|[\]PX^_][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)"
+    r"|[()*+#%][0-9A-Z@]|[78=>])|([^\n])\x08(?=\1)|_\x08|\x08_"
+)
+# Charsets whose bytes are all ASCII, by what switches their letters on.
+_SHIFTS = (
+    (re.compile(rb"\x1b\$[@B][!-~]{2}"), "iso2022_jp_ext"),
+    (re.compile(rb"\x1b\$\)C"), "iso2022_kr"),
+    (re.compile(rb"~\{(?:[!-w][!-~]){2,200}~\}"), "hz"),
+)
 _IS_BINARY = "Its content is binary, not text."
 # Controls; soft hyphen; zero-width and bidi marks; variation selectors; annotation marks;
 # non-characters; lone surrogates; tag characters. A joiner stays inside scripts that need it.
@@ -73,7 +85,7 @@ def decode(data: bytes, charset: str | None = None) -> str:
     try:
         text = data.decode(charset)
     except UnicodeDecodeError as error:
-        raise not_decodable(error) from error
+        raise not_decodable(error, charset) from error
     if len(_PRIVATE.findall(text)) > _MAX_BROKEN * len(text):
         sentence = (
             f"It is in another charset than {charset.upper()} (charset, under [read]), in which "
@@ -103,7 +115,7 @@ def decode_as_declared(data: bytes, label: str) -> str:
 
 
 def encoding_of(start: bytes) -> str:
-    """Return a file's encoding from its first bytes: byte order mark, zero bytes, else UTF-8.
+    """Return a file's encoding from its first bytes: byte order mark, zeros, shifts, else UTF-8.
 
     Raises `RefusalError` for binary data.
     """
@@ -118,15 +130,18 @@ def encoding_of(start: bytes) -> str:
     # A short text with some stray control characters is still a text.
     spared = _SPARED_CONTROLS if _may_be_utf8(sample) else 0
     controls = sum(sample.count(byte) for byte in _CONTROL_BYTES)
+    controls -= len(_STRUCK_OVER.findall(sample))
     if controls > max(spared, _MAX_CONTROLS * len(sample)):
         raise RefusalError(Reason.BINARY, _IS_BINARY)
-    return "utf-8"
+    shifts = (name for shift, name in _SHIFTS if start.isascii() and shift.search(start))
+    return next(shifts, "utf-8")
 
 
-def not_decodable(error: UnicodeDecodeError) -> RefusalError:
-    """Return the refusal of bytes that are invalid in their encoding."""
-    sentence = f"It is not valid {error.encoding.upper()}; save it as UTF-8."
-    if error.encoding == "utf-8":
+def not_decodable(error: UnicodeDecodeError, charset: str = "") -> RefusalError:
+    """Return the refusal of bytes that are invalid in a charset, or in the error's encoding."""
+    encoding = charset or error.encoding  # which is "charmap" for many charsets
+    sentence = f"It is not valid {encoding.upper()}; save it as UTF-8."
+    if encoding == "utf-8":
         sentence = (
             "It is not valid UTF-8 and declares no charset; save it as UTF-8, "
             "or name its charset in settings.toml (charset, under [read])."
@@ -137,6 +152,8 @@ def not_decodable(error: UnicodeDecodeError) -> RefusalError:
 def clean(text: str) -> str:
     r"""Return the text with `\n` newlines, NFC, plain letters and spaces, and nothing invisible."""
     text = _NEWLINES.sub("\n", text)
+    if "\x1b" in text or "\b" in text:
+        text = _TERMINAL.sub("", text)
     text = _INVISIBLE.sub("", text)
     if text.isascii():
         return text

@@ -2,6 +2,7 @@
 
 import io
 import re
+from codecs import BOM_UTF8
 from dataclasses import replace
 from email.errors import MessageError
 from email.header import decode_header
@@ -10,7 +11,7 @@ from email.parser import BytesParser
 from email.policy import default
 from typing import Any, BinaryIO
 
-from tasks.ingest.formats.cleaning import decode, decode_as_declared
+from tasks.ingest.formats.cleaning import decode, decode_as_declared, encoding_of
 from tasks.ingest.formats.delimited import parse_csv
 from tasks.ingest.formats.formats import START, Kind, format_of
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -26,6 +27,7 @@ _FROM = re.compile(
     rb"\AFrom [^\n]*\n|\nFrom \S*(?: at \S+)? +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b[^\n]*\n"
     rb"(?=[!-9;-~]+:)"
 )
+_LENGTH = re.compile(rb"(\d{1,12}) *\r?\n")  # above a mail that Apple's program keeps
 _SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)  # not an underline
 _SOFT = re.compile(r"(?<=\S)( *) \n(?!>)")  # RFC 3676: a space before the end of a line goes on
 _SEALED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
@@ -51,7 +53,9 @@ def parse_mail(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
     Mails and texts that are attached to it have numbers of their own: 1, or 2.1 in a box.
     """
-    data = read_whole(file, limits)
+    data = read_whole(file, limits).removeprefix(BOM_UTF8).lstrip()
+    if length := _LENGTH.match(data):
+        data = data[length.end() :][: int(length[1])]
     if not data.startswith(b"From "):
         yield from _read(_parsed(data), "", limits)
         return
@@ -110,6 +114,8 @@ def _text(part: Any, charset: str | None, attached: list[Any]) -> str:
         if kind == "multipart/alternative":
             return max(texts, key=lambda text: len(tokens_of(_ADDRESS.sub("", text))))
         return "\n\n".join(filter(None, texts))
+    if part.get_content_maintype() == "multipart" and part.get_payload():
+        raise RefusalError(Reason.BAD_FORMAT, "Its parts are not divided as its headers say.")
     if kind not in _WRITTEN:
         attached.append(part)
         return ""
@@ -155,13 +161,18 @@ def _parse_text(file: BinaryIO, limits: ParserLimits) -> Parsed:
     yield ParsedText(text=decode(read_whole(file, limits)))
 
 
-_PARSERS = {Kind.TEXT: _parse_text, Kind.WEB: parse_webpage, Kind.CSV: parse_csv}
+_PARSERS = {
+    Kind.TEXT: _parse_text,
+    Kind.MAIL: parse_mail,
+    Kind.WEB: parse_webpage,
+    Kind.CSV: parse_csv,
+}
 
 
 def _words(part: Any, charset: str | None) -> str:
     data = part.get_payload(decode=True)
     try:
-        text = decode_as_declared(data, part.get_content_charset("utf-8"))
+        text = decode_as_declared(data, part.get_content_charset() or encoding_of(data))
     except (LookupError, UnicodeError):
         text = decode(data, charset)
     return text.replace("\r\n", "\n")

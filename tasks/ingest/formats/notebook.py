@@ -21,6 +21,9 @@ def parse_notebook(file: BinaryIO, limits: ParserLimits) -> Parsed:
         fields = notebook.get("metadata", {}).items()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RefusalError(Reason.BAD_FORMAT, "It is no notebook.") from error
+    if cells and not text.strip():
+        sentence = "It holds code and what the code printed, and no words about it."
+        raise RefusalError(Reason.EMPTY, sentence)
     yield ParsedText(text=text, metadata=described(fields, only_known=True))
 
 

@@ -42,6 +42,11 @@ _AT_START = 8  # bytes: a mark of the encoding and a fence
 _MOSTLY = 0.5  # of the characters outside tags stand in HTML
 _TAG = re.compile(r"<[^<>]{1,500}>")
 _SCRIPT = re.compile(r"^ {0,3}<(?:script|style)\b", re.IGNORECASE | re.MULTILINE)
+_PRIVATE_KEY = re.compile(  # with its letters, which an example that is cut short lacks
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----).){0,400}?[A-Za-z0-9+/]{40}"
+    r"|^Private-Lines: \d",
+    re.DOTALL | re.MULTILINE,
+)
 _OPENS = re.compile(
     r"\s*<(?:p|div|h[1-6]|section|article|main|header|figure|table|ul|ol|blockquote|center)\b",
     re.IGNORECASE,
@@ -215,7 +220,10 @@ def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings
 
 
 def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
-    """Return the cleaned text with its title; raises `RefusalError` if too long or empty."""
+    """Return the cleaned text with its title.
+
+    Raises `RefusalError` for one that is too long or empty, or shows a private key.
+    """
     text = parsed.text
     if len(text) > settings.max_text_chars:
         sentence = (
@@ -225,6 +233,9 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         raise RefusalError(Reason.TOO_LONG, sentence)
     if not likeness.has_words(text):
         raise RefusalError(Reason.EMPTY, "It holds no words.")
+    if _PRIVATE_KEY.search(text):
+        sentence = "It holds a private key, which answers would show; keep the key elsewhere."
+        raise RefusalError(Reason.UNSUPPORTED, sentence)
     title = clean_line(parsed.title)
     if not title and parsed.page_starts is None:  # text of a paged file marks no headings
         title = title_of_text(text)

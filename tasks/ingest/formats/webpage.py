@@ -87,11 +87,12 @@ def decode_page(data: bytes, charset: str | None) -> str:
     """
     declared = _CHARSET.search(_COMMENT.sub(b"", data[:_LONGEST_START]))
     label = declared[1].decode("ascii") if declared else ""
-    if not label or encoding_of(data) != "utf-8":
+    shifted = _SHIFTED.match(label)
+    if not label or (encoding_of(data) != "utf-8" and not shifted):
         return decode(data, charset)
     try:
         text = data.decode("utf-8")
-        if not _SHIFTED.match(label):
+        if not shifted:
             return text
     except UnicodeDecodeError:
         pass

@@ -1,10 +1,13 @@
 """MediaWiki: dumps in XML, of which each article's current text is read, and single pages."""
 
 import hashlib
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
-from tasks.ingest.formats.cleaning import decode
+from tasks.ingest.formats.cleaning import charset_meant, decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import safe_record
@@ -14,6 +17,12 @@ from tasks.ingest.formats.wikitext import categories, plain_text
 
 _CHUNK = 1 << 16
 _KEPT = frozenset({"title", "ns", "id", "timestamp", "text"})
+# The charsets that expat does not know.
+_SEVERAL_BYTES = re.compile(
+    rb"\s*<\?xml[^>]{0,200}\bencoding\s*=\s*[\"']"
+    rb"((?:big5|gb|euc|shift_jis|windows-31j|x-sjis|iso-2022-jp|hz)[\w-]{0,20})[\"']",
+    re.IGNORECASE,
+)
 _OTHER = "It is XML of another kind than articles in JATS and MediaWiki dumps, which are read."
 _SHORT = 1_000  # the most characters of a title, a number or an id
 
@@ -83,12 +92,12 @@ def _articles(file: BinaryIO, limits: ParserLimits) -> Parsed:
     from defusedxml.common import DTDForbidden
     from defusedxml.ElementTree import XMLParser
 
-    stream = decompress(file, limits.compression, limits.max_expansion)
+    stream = _decoded(decompress(file, limits.compression, limits.max_expansion))
     # Markup is about twice as long as its text.
     pages = _Pages(2 * limits.max_text_chars)
     parser = XMLParser(target=pages, forbid_dtd=True)
     try:
-        while chunk := stream.read(_CHUNK):
+        for chunk in stream:
             parser.feed(chunk)
             yield None
             for page in pages.ready:
@@ -99,8 +108,21 @@ def _articles(file: BinaryIO, limits: ParserLimits) -> Parsed:
         bomb = "Its XML has a DOCTYPE, which may declare a bomb of entities; dumps have none."
         sentence = bomb if error.name == "mediawiki" else _OTHER
         raise RefusalError(Reason.BAD_FORMAT, sentence) from error
-    except (ParseError, ValueError) as error:
+    except (ParseError, LookupError, ValueError) as error:
         raise RefusalError(Reason.BAD_FORMAT, f"Its XML is broken: {error}.") from error
+
+
+def _decoded(stream: BinaryIO) -> Iterator[bytes | str]:
+    """Yield the chunks of XML, decoded where it declares a charset of several bytes a letter.
+
+    Raises `UnicodeDecodeError` for bytes that are not of that charset.
+    """
+    chunk = stream.read(_CHUNK)
+    declared = _SEVERAL_BYTES.match(chunk)
+    decoder = declared and getincrementaldecoder(charset_meant(declared[1].decode()))()
+    while chunk:
+        yield decoder.decode(chunk) if decoder else chunk
+        chunk = stream.read(_CHUNK)
 
 
 def _article(page: dict[str, Any]) -> ParsedText | None:
