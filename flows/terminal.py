@@ -16,8 +16,6 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from schemas.errors import AlmanacError
-
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
@@ -115,7 +113,7 @@ def say(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
-class OutputError(AlmanacError):
+class OutputError(Exception):
     """Standard output took no more, as a full disk behind it does not."""
 
 

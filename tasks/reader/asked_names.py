@@ -38,6 +38,7 @@ _OWNER = re.compile(rf"(?:his|hers|its|theirs?|her(?= (?!(?:{_NO_NOUN})\b)\w))\b
 _CHINESE_SUBJECT = re.compile(
     r"\A[^？?，,]{2,12}?(?=的|是|有|在|多|出生|毕业|获得|创办|建于|[叫谁哪何什几])"
 )
+_CHINESE_LIFE = re.compile("出生|毕业|畢業|获得|獲得|创办|創辦|叫|[谁誰]")
 _LATIN_WORD = r"[A-Za-z0-9]*[A-Z](?:[\w.&+-]*[A-Za-z0-9+])?"
 _LATIN_NAME = re.compile(rf"(?a:(?<![\w.]){_LATIN_WORD}(?: {_LATIN_WORD})*)")
 _TITLES = word_set(
@@ -236,7 +237,7 @@ def _subject(text: str) -> str:
 
     found = _CHINESE_SUBJECT.match(simplified(text))
     name = found[0] if found else ""
-    if looks_like_person(name):
+    if looks_like_person(name, beside_role=_CHINESE_LIFE.match(text, len(name)) is not None):
         return name
     tags = [tag_of(name[start:end]) for start, end in sorted(word_spans_of(name))]
     extends = any(tag in NAME_TAGS for tag in tags) and kind_by_ending(name) != "unknown"
