@@ -10,17 +10,19 @@ import hashlib
 import shutil
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.errors import UsageError
+from schemas.observations import ModelReply, SplitPassage
 from schemas.operations import ModelCall
 from schemas.settings import EngineSettings, Settings, changed_settings
 from tasks.extract.batches import engine_for_sensitive, identity
@@ -76,7 +78,7 @@ class CostEstimate:
 class Experience:
     """Averages of earlier calls of one model and prompt; None where there were none."""
 
-    reply_share: float | None  # reply tokens per prompt token that is no fixed part
+    reply_share: float | None  # reply tokens per token of text
     cached_share: float  # of the prompt tokens; 0 without calls, as not all endpoints cache
     seconds: float | None
 
@@ -137,14 +139,12 @@ def _of_requests(
 ) -> CostEstimate:
     model = settings.model
     tokens_in = sum(prompt_tokens(request) for request in requests)
-    fixed: dict[str, list[int]] = defaultdict(list)  # by prompt, which may be in two languages
-    for request in requests:
-        fixed[request.prompt_sha].append(fixed_tokens(request))
-    known = experience(home, model.name, {sha: mean(tokens) for sha, tokens in fixed.items()})
+    known = experience(home, model.name, {request.prompt_sha for request in requests})
     text = sum(estimate_tokens(text) for text in passages["text"].to_pylist())
     share = known.reply_share
-    varying = sum(estimate_tokens(request.user) for request in requests)
-    tokens_out = round(text * REPLY_SHARE if share is None else varying * share)
+    unanswered = {passage for request in requests for passage in request.passage_ids}
+    asked = _among(passages, unanswered)["text"].to_pylist()
+    tokens_out = round(sum(map(estimate_tokens, asked)) * (REPLY_SHARE if share is None else share))
     seconds = known.seconds
     if seconds is None:
         seconds = max(tokens_out / max(len(requests), 1) / TOKENS_A_SECOND, LEAST_SECONDS)
@@ -175,13 +175,8 @@ def _of_requests(
 
 def prompt_tokens(request: Request) -> int:
     """Return about how many tokens a request's prompt has, including its reply schema."""
-    return fixed_tokens(request) + estimate_tokens(request.user)
-
-
-def fixed_tokens(request: Request) -> int:
-    """Return about how many tokens every prompt of a purpose has: instructions and schema."""
     schema = orjson.dumps(strict_schema(request.reply)).decode()
-    return estimate_tokens(request.system) + estimate_tokens(schema)
+    return sum(map(estimate_tokens, (request.system, schema, request.user)))
 
 
 def money(
@@ -214,24 +209,40 @@ def _seconds(settings: EngineSettings, calls: int, tokens: int, seconds: float) 
     return max(bounds)
 
 
-def experience(home: Home, model: str, fixed: Mapping[str, float]) -> Experience:
+def experience(home: Home, model: str, prompts: Collection[str]) -> Experience:
     """Return the reply share and median seconds of earlier successful calls of some prompts.
 
-    `fixed` has the tokens of each prompt's fixed part.
+    The texts are counted, not the prompts: not all endpoints count the reply schema.
     """
-    calls = [
-        call
+    calls = {
+        call["call_id"]: call
         for call in latest(home.live, ModelCall).to_pylist()
-        if call["model"] == model and call["prompt_sha"] in fixed and call["outcome"] == "ok"
-    ]
-    counted = [c for c in calls if c["tokens_in"] and c["tokens_out"] is not None]
-    varying = sum(max(c["tokens_in"] - fixed[c["prompt_sha"]], 1) for c in counted)
-    share = sum(call["tokens_out"] for call in counted) / varying if counted else None
+        if call["model"] == model and call["prompt_sha"] in prompts and call["outcome"] == "ok"
+    }
+    told = [c for c in calls.values() if c["tokens_in"] and c["tokens_out"] is not None]
+    texts = _texts_of(home, {call["call_id"] for call in told})
+    share = sum(call["tokens_out"] for call in told) / texts if texts else None
     read, cached = (
-        sum(call[column] or 0 for call in counted) for column in ("tokens_in", "tokens_cached")
+        sum(call[column] or 0 for call in told) for column in ("tokens_in", "tokens_cached")
     )
-    seconds = median(call["seconds"] for call in calls) if calls else None
+    seconds = median(call["seconds"] for call in calls.values()) if calls else None
     return Experience(share, cached / read if read else 0.0, seconds)
+
+
+def _texts_of(home: Home, calls: Collection[str]) -> int:
+    """Return how many tokens the passages have that some calls were about."""
+    about: set[str] = set()
+    for table in home.journal.tables(ModelReply, ["call_id", "passage_ids"]):
+        about.update(*(row["passage_ids"] for row in table.to_pylist() if row["call_id"] in calls))
+    tokens: dict[str, int] = {}
+    for table in home.journal.tables(SplitPassage, ["passage_id", "text"]) if about else ():
+        for passage in _among(table, about).to_pylist():
+            tokens[passage["passage_id"]] = estimate_tokens(passage["text"])
+    return sum(tokens.values())
+
+
+def _among(passages: pa.Table, ids: Collection[str]) -> pa.Table:
+    return passages.filter(pc.field("passage_id").isin(pa.array(ids, pa.string())))
 
 
 @contextmanager

@@ -74,6 +74,26 @@ def test_innocent_words_and_such_questions_leave_an_answer(
     assert Asserted(analyse(question)).holds(sentence, sentence.index(answer))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "question", "answer", "holds"),
+    [
+        ("The Corvo bridge may be widened in 2031.", "When was Corvo widened?", "2031", False),
+        ("The bridge, which may sway, was widened in 1931.", "When was it widened?", "1931", True),
+        ("Members may bring up to two dogs.", "Which animals are allowed?", "dogs", True),
+        ("Mira Sand ran Corvo Hall until 2009; now Otto Reve does.", "Who runs it?", "Mira", False),
+        ("Mira Sand ran Corvo Hall until 2009; now Otto Reve does.", "Who runs it?", "Otto", True),
+        ("Mira Sand ran Corvo Hall until 2009.", "Who ran Corvo Hall?", "Mira", True),
+        ("Corvo Hall was run by Mira Sand from 1999 to 2009.", "Who runs it?", "Mira", False),
+        ("Lone Bank rents Corvo Hall until 2039.", "Who rents it?", "Lone", True),
+        ("Mira Sand ran Corvo Hall until 2009.", "Who runs it in 2005?", "Mira", True),
+    ],
+)
+def test_what_may_be_is_not_what_was_nor_what_ended_what_is(
+    sentence: str, question: str, answer: str, holds: bool
+) -> None:
+    assert Asserted(analyse(question)).holds(sentence, sentence.index(answer)) is holds
+
+
 @pytest.mark.parametrize(("sentence", "answer"), [(row[0], row[2]) for row in NOT_ASSERTED])
 def test_what_is_not_asserted_is_no_plain_triple(sentence: str, answer: str) -> None:
     row = {"passage_id": "p", "title": "", "subject": "", "headings": "", "text": sentence}

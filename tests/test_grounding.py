@@ -179,6 +179,37 @@ def test_chinese_facts_are_stored() -> None:
     assert [len(rows) for rows in (one.triples, one.descriptions, one.aliases)] == [1, 1, 1]
 
 
+def test_facts_about_a_translated_name_are_stored_under_the_name_in_the_text() -> None:
+    text = "白鹿河博物馆于1962年建成，现有藏品300件。"
+    where = "白鹿河博物馆于1962年建成"
+    entity = ["White Deer River Museum", "organisation", "", where, "白鹿河博物馆"]
+    facts = [["White Deer River Museum", "built in", "1962", where]]
+    found = ground(reply(facts, [entity]), [passage(text, title="博物馆", language="zh")])
+    [built] = found.extracted[0].triples
+    assert (built["head"], built["tail"]) == ("白鹿河博物馆", "1962")
+    assert reasons(found) == ["alias_not_found"]  # the text has no other name
+    bare = ground(reply(facts), [passage(text, title="博物馆", language="zh")])
+    assert reasons(bare) == ["head_not_found"]
+    common = [*entity[:4], "the museum"]
+    plain = "Since 1962 the museum is open."
+    facts[0][3] = common[3] = plain
+    found = ground(reply(facts, [common]), [passage(plain, title="")])
+    assert "head_not_found" in reasons(found)
+
+
+def test_names_match_without_accents_and_rates_with_either_word() -> None:
+    text = "The hall was designed by Jørgen Åkesson. Rent is 40 euros a month."
+    facts = [
+        ["hall", "designed by", "Jorgen Akesson", "designed by Jørgen Åkesson"],
+        ["Rent", "is", "40 euros per month", "Rent is 40 euros a month"],
+    ]
+    entity = ["Jorgen Akesson", "person", "", "designed by Jorgen Akesson"]
+    found = ground(reply(facts, [entity]), [passage(text, title="Hall")])
+    assert reasons(found) == []
+    [designed, _] = found.extracted[0].triples
+    assert "Jørgen Åkesson" in text[designed["span_start"] : designed["span_end"]]
+
+
 # --- what is not -------------------------------------------------------------------------
 
 BABBAGE = ("worked with", "Charles Babbage")

@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import schemas
@@ -13,7 +15,8 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.observations import Extraction, ModelReply, TripleMention
 from schemas.operations import ModelCall, Rejection
 from schemas.settings import EngineSettings, ModelSettings, Settings
-from tasks.cost import REPLY_SHARE, estimate, try_on_sample
+from tasks.cost import REPLY_SHARE, estimate, experience, try_on_sample
+from tasks.extract.pending import failures_in_words
 from tasks.publish.publish import failed_share
 from tasks.refresh import refresh
 from tasks.run import RunReport
@@ -226,9 +229,16 @@ def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path, corpus):
 def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(tmp_path, corpus):
     with (
         scripted(tmp_path, {"facts": "none"}) as up,
-        pytest.raises(AlmanacError, match="of the passages failed.* because of: invalid: entities"),
+        pytest.raises(AlmanacError, match="(?s)passages failed.* because of: invalid: entities"),
     ):
         Watched(tmp_path / "home", corpus, up).refresh()
+
+
+def test_the_commonest_reasons_for_failures_are_told():
+    reasons = Counter({"timed_out: late.": 3, "refused: no": 4, "empty: nothing": 2, "rare": 1})
+    told = failures_in_words(reasons, 12)
+    assert told.startswith("10 of 12 passages could not be extracted, 4 because of: refused: no; 3")
+    assert "timed_out: late; 2 because of: empty: nothing" in told and "rare" not in told
 
 
 def test_a_passage_that_failed_in_three_runs_is_not_paid_for_again(tmp_path, corpus):
@@ -324,6 +334,17 @@ def test_a_budget_that_is_reached_publishes_what_was_paid_for(watched):
     assert len(requests) == len(set(requests)) == len(made) + calls
 
 
+def test_what_is_counted_is_told_if_the_cost_of_a_call_is_not_known(tmp_path, corpus):
+    faults = tmp_path / "down.jsonl"
+    faults.write_text(json.dumps({"id": "down", "serve": {"status": 503}}))
+    with running(tmp_path / "ledger.jsonl", faults=faults) as up:
+        run, calls = Watched(tmp_path / "home", corpus, up).refresh()
+    assert run.cost is None
+    unknown = run.counts["calls"]["calls of unknown cost"]
+    assert 0 < unknown < calls
+    assert any(f" is counted for the calls; the cost of {unknown} " in note for note in run.notes)
+
+
 def test_a_budget_that_allows_no_call_stops_the_run(watched):
     with pytest.raises(AlmanacError, match="budget"):
         watched.refresh(budget=0.001)
@@ -353,6 +374,18 @@ def test_replies_are_estimated_from_the_text_and_later_from_earlier_replies(watc
     refresh(watched.home, [str(more)], chosen)
     assert later.cost == pytest.approx(sum(c["cost"] for c in watched.calls()[before:]), rel=0.3)
     assert later.assumed == ()
+
+
+def test_replies_are_estimated_alike_by_endpoints_that_do_not_count_the_schema(
+    refreshed, monkeypatch
+):
+    calls = refreshed.calls()
+    prompts = {call["prompt_sha"] for call in calls}
+    share = experience(refreshed.home, "gpt-4.1-mini", prompts).reply_share
+    assert 0 < share < 10
+    fewer = pa.Table.from_pylist([{**call, "tokens_in": 100} for call in calls])
+    monkeypatch.setattr("tasks.cost.latest", lambda *_: fewer)
+    assert experience(refreshed.home, "gpt-4.1-mini", prompts).reply_share == share
 
 
 def test_an_estimate_needs_a_model(watched):

@@ -104,6 +104,7 @@ def test_what_they_do_not_say_is_not_known(reader: PassageReader, question: str)
 def test_all_items_of_a_list_are_the_answer(reader: PassageReader) -> None:
     answer = reader.answer(analyse("灯塔的信号有哪三种颜色？"))
     assert answer.answers == ["红色", "绿色", "白色"]
+    assert all(item in answer.evidence[0].text for item in answer.answers)
 
 
 def test_items_answer_for_the_line_that_introduces_them(reader: PassageReader) -> None:

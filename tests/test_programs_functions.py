@@ -9,6 +9,7 @@ import pytest
 from tasks.models.encoders.minilm import MiniLM
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
+from tasks.programs.messages import entity_words, facts_words
 from tasks.programs.relation_matching import (
     match_relations,
     nearest_relations,
@@ -191,6 +192,15 @@ def test_messages_are_in_the_papers_wire_format() -> None:
     ]
 
 
+def test_a_message_tells_when_a_fact_holds() -> None:
+    one, other = EntityRef("kb", "1", "Mira Holt"), EntityRef("kb", "2", "Petrel")
+    facts = [Fact(one, "captain of", other, time="until 2004"), Fact(one, "age", "40")]
+    assert facts_words(facts) == "Mira Holt, captain of: Petrel (until 2004); Mira Holt, age: 40"
+    assert entity_words("Mira Holt", "", facts).endswith(
+        "captain of -> Petrel (until 2004), age -> 40"
+    )
+
+
 def test_what_is_the_head_of_no_fact_is_told_by_the_facts_that_lead_to_it() -> None:
     kb = GraphKnowledgeBase.of(("Miro", "orbits", "Tal"), ("Vey", "orbits", "Tal"))
     found, _ = functions(kb).get_entity_info(["Tal"])
@@ -264,6 +274,16 @@ def test_where_words_tell_nothing_the_nearest_meaning_counts() -> None:
     assert found.relation == "boat" and 0.55 <= found.similarity < 1
     assert nearest_relations(["melody"], relations, MiniLM()) == []
     assert nearest_relations([], relations, MiniLM()) == []
+
+
+def test_near_vectors_do_not_make_one_relation_of_two_that_are_known() -> None:
+    assert nearest_relations(["belongs to", "owned by"], ["produced by"], MiniLM()) == []
+
+
+def test_who_did_a_thing_is_no_time_or_place() -> None:
+    assert match_relations(["opened by", "opener"], ["opened in"]) == []
+    assert match_relations(["designed in"], ["designer", "designed by"], turned=False) == []
+    assert match_relations(["works at"], ["employer"])
 
 
 def test_a_call_compares_meanings_if_it_has_an_encoder() -> None:

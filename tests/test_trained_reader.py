@@ -37,7 +37,7 @@ from tasks.reader.answers import (
     worth_of_lists,
 )
 from tasks.reader.coverage import Coverage
-from tasks.reader.lists import asks_for_several, asks_for_steps, items_around
+from tasks.reader.lists import asks_for_several, asks_for_steps, items_around, list_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
 from tasks.reader.reading import TEXTS_READ, answer_from, candidates
 from tasks.reader.texts import Text, TextPart, evidence_from
@@ -312,6 +312,10 @@ def test_a_list_is_given_whole() -> None:
     nested = "- fish\n  - herring\n\n  - cod\n- tools\n   - saws"
     assert items_around(nested, nested.index("cod")) == ["herring", "cod"]
     assert items_around(nested, nested.index("tools")) == ["fish", "tools"]
+    joined = "Bring:\n\n1. a rope;\n2. a lamp; and/or\n3. Hook and Line.\n\nGo."
+    assert items_around(joined, joined.index("lamp")) == ["a rope", "a lamp", "Hook and Line"]
+    first, last = list_around(joined, joined.index("lamp")) or (0, 0)
+    assert joined[first:last] == joined[joined.index("1.") : joined.index("\n\nGo")]
     for several in (
         "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
         "船上有谁？", "货物包括什么？", "绳子分为几种？",
@@ -387,6 +391,15 @@ def test_the_line_that_introduces_a_list_belongs_to_its_items() -> None:
     introduced = {words for words, lead_in in lead_ins.items() if lead_in == "To open the gate:"}
     assert introduced >= {"It clicks.", "2. Push."}
     assert not lead_ins["Then leave."] and not lead_ins["- end"]
+
+
+def test_an_item_may_introduce_a_list_of_its_own() -> None:
+    text = "Rules:\n\n- Bring these:\n  - rope\n  - tar\n- Be early."
+    spans = list(sentences_and_lines(text))
+    lead_ins = list(_lead_ins(text, spans))
+    assert [words.strip("- ") for words in lead_ins] == [
+        "", "Rules:", "Bring these:", "Bring these:", "Rules:"
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

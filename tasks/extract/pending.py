@@ -25,6 +25,7 @@ from tasks.run import Work
 from tasks.text.english_words import counted
 from warehouse.live import record_all
 
+MOST_REASONS = 3  # named for passages that failed
 COMMIT_SECONDS = 2.0  # facts may wait because the ledger already keeps the replies
 
 
@@ -57,11 +58,8 @@ class PendingExtraction:
                 f"{counted(self._hopeless, 'passage is', 'passages are')} not tried again: no "
                 "reply could be used in three runs"
             )
-        for reason, times in self._failures.most_common(1):
-            self._work.run.notes.append(
-                f"{self._counts['failed']} of {self._total} passages could not be extracted, "
-                f"{times} of them because of: {reason.rstrip('.')}"
-            )
+        if self._failures:
+            self._work.run.notes.append(failures_in_words(self._failures, self._total))
 
     def _extract_here(self, passages: pa.Table, each: Each | None) -> None:
         """Extract with the embedded engine, in batches."""
@@ -111,6 +109,12 @@ class PendingExtraction:
             home.ledger.seal()
             run.counts["calls"] = dict(client.counts)
             run.cost = client.paid
+            if run.cost is None and client.budget.spent:
+                unknown = client.counts["calls of unknown cost"]
+                run.notes.append(
+                    f"{client.budget.spent:.4f} is counted for the calls; the cost of {unknown} of "
+                    "them, which broke off or told no usage, is not known"
+                )
 
     def _journal(self, tables: Tables) -> None:
         self._work.home.journal.append(tables)
@@ -148,6 +152,15 @@ class PendingExtraction:
         stamp = {"run_id": self._work.run.run_id, "rejected_at": datetime.now(UTC)}
         rows = [{**stamp, **rejection} for rejection in rejections]
         record_all(self._work.home.live, {Rejection: rows})
+
+
+def failures_in_words(reasons: Counter[str], passages: int) -> str:
+    """Return how many passages could not be extracted, and the commonest reasons."""
+    shown = (
+        f"{times} because of: {reason.rstrip('.')}"
+        for reason, times in reasons.most_common(MOST_REASONS)
+    )
+    return f"{reasons.total()} of {passages} passages could not be extracted, {'; '.join(shown)}"
 
 
 def shared_out(passages: pa.Table, settings: EngineSettings) -> tuple[pa.Table, pa.Table]:

@@ -45,7 +45,7 @@ def facts_words(facts: Iterable[Fact]) -> str:
     """Return facts as `X, school: A, B`, grouped by entity, relation and direction."""
     groups: dict[tuple[str, str], list[str]] = {}
     for fact in islice(facts, MOST_FACTS):
-        groups.setdefault((fact.entity.name, _relation(fact)), []).append(fact.text)
+        groups.setdefault((fact.entity.name, _relation(fact)), []).append(_value(fact))
     return "; ".join(
         f"{one_line(name)}, {one_line(relation)}: {_listed(values, MOST_VALUES)}"
         for (name, relation), values in groups.items()
@@ -62,7 +62,7 @@ def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
     for fact in [fact for fact in around if not fact.inverse] or around:
         relation = _relation(fact)
         if relation in attributes or len(attributes) < MOST_ATTRIBUTES:
-            attributes.setdefault(relation, []).append(fact.text)
+            attributes.setdefault(relation, []).append(_value(fact))
     parts = [one_line(description, LONGEST_INFO)] if description else []
     if attributes:
         shown = ", ".join(
@@ -77,6 +77,10 @@ def _relation(fact: Fact) -> str:
     """Return a fact's relation with its direction; a statement is marked, since it is weaker."""
     relation = f"{fact.relation} (statement)" if fact.kind == "statement" else fact.relation
     return f"inverse of {relation}" if fact.inverse else relation
+
+
+def _value(fact: Fact) -> str:
+    return f"{fact.text} ({fact.time})" if fact.time else fact.text
 
 
 def _listed(values: list[str], most: int) -> str:

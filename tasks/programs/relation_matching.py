@@ -32,6 +32,8 @@ MOST_ENCODED = 200  # relations of an entity that are compared by vectors
 MARGIN = 0.02  # relations this close to the best count like it
 
 _SMALL = word_set("a an and by for from has have in is of on the to was were with")
+_WHEN_OR_WHERE = word_set("in on at since during before after until near")
+_DOER = re.compile(r"(?:er|or)(?: of)?$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SIGNS = re.compile(r"[_/.:\-]+")
 
@@ -81,7 +83,8 @@ def nearest_relations(
 ) -> list[Match]:
     """Return the relations whose names mean nearly the same as an alias, the most similar first.
 
-    Names are compared by the cosines of their vectors, all relations with all aliases at once. With
+    Names are compared by the cosines of their vectors, all relations with all aliases at once, but
+    not two that the vocabulary tells apart: those who own a thing did not produce it. With
     `every`, return all above the threshold, not only the best and those about as similar.
     """
     names = list(dict.fromkeys(relations))[:MOST_ENCODED]
@@ -89,6 +92,10 @@ def nearest_relations(
         return []
     vectors = encoder.encode([spelt_out(name)[:LONGEST_COMPARED] for name in (*aliases, *names)])
     cosines = vectors[len(aliases) :] @ vectors[: len(aliases)].T
+    for row, name in enumerate(names):
+        for column, alias in enumerate(aliases):
+            if _are_known_apart(alias, name):
+                cosines[row, column] = 0.0
     return _best(names, cosines.max(axis=1).tolist(), LEAST_COSINE, every=every)
 
 
@@ -136,9 +143,33 @@ def _similarity(left: str, right: str, turned: bool | None = None) -> float:
         return SYNONYM
     if is_chinese(a) or is_chinese(b):
         return 0.95 * _dice(set(a), set(b))
+    if _differ_in_end(left, right):
+        return 0.0
     letters = fuzz.ratio(a, b) / 100
     # A single letter distinguishes short words, such as height and weight.
     return max(0.95 * _dice(_content(a), _content(b)), letters if letters >= TYPING_ERROR else 0)
+
+
+def _are_known_apart(left: str, right: str) -> bool:
+    """Return whether two names are wordings of different relations of the vocabulary."""
+    if _differ_in_end(left, right):
+        return True
+    this, that = (
+        {known.name for end in ENDS if (known := meaning_of(wording, end))}
+        for wording in (left, right)
+    )
+    return bool(this and that) and this.isdisjoint(that)
+
+
+def _differ_in_end(left: str, right: str) -> bool:
+    """Return whether one name leads to who does it, the other to when or where: "built in"."""
+    for one, other in ((left, right), (right, left)):
+        if form_of(one).kind == "verb" and one.split()[-1].lower() in _WHEN_OR_WHERE:
+            doer = form_of(other)
+            passive = doer.kind == "verb" and doer.turned
+            if passive or (doer.kind == "noun" and _DOER.search(doer.words)):
+                return True
+    return False
 
 
 def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:

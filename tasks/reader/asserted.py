@@ -1,8 +1,12 @@
-"""Whether a sentence asserts an answer: none comes from what is denied, supposed or planned."""
+"""Whether a sentence asserts an answer: none comes from what is denied, supposed or planned.
+
+Nor does what may be tell what was, or what lasted until some year tell what is.
+"""
 
 import re
 
 from tasks.text.chinese_words import simplified
+from tasks.text.english_words import is_past_form
 from tasks.text.question import Question
 from tasks.text.standing import Doubt, doubts, segments
 from tasks.text.stems import words_of
@@ -16,6 +20,14 @@ _OPEN = re.compile(
 )
 _AHEAD = re.compile(r"\b(?:will|shall|going to)\b|[将会]")
 _BUT = re.compile(r"\W*(?:but\b|rather\b|而是)")
+_PAST = re.compile(r"\b(?:was|were|did|had)\b")
+_PRESENT = re.compile(r"\b(?:is|are|do|does|has|have|be|been)\b")
+_YEAR = re.compile(r"\b\d{4}\b")
+_WORD = re.compile(r"\b[a-z]+\b")
+_POSSIBLE = re.compile(r"\b(?:(?:may|might|shall)\b(?! have\b)|will be\b)")
+_UNTIL = re.compile(
+    r"\b(?:(?:until|till)|(?:from|between) (?:\w+ ){0,2}?\d{4} (?:to|and)) (?:\w+ ){0,2}?\d{4}\b"
+)
 _COMPARED = re.compile(r"\bthan\b|比")
 
 
@@ -28,6 +40,7 @@ class Asserted:
         text = simplified(question.text.rstrip("?？ "))
         self._words = words_of(text, cut_chinese=self._cut)
         self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
+        self._tense = "" if self._cut else _tense(text)
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_OPEN.search(text))
         self._accepted = {doubt.kind for doubt in doubts(text)}
@@ -43,11 +56,24 @@ class Asserted:
         """
         if self._takes_all:
             return True
+        if self._is_of_another_time(sentence, start):
+            return False
         found = [doubt for doubt in doubts(sentence) if doubt.kind not in self._accepted]
         if not found:
             return True
         places = (start, self._asked_at(sentence))
         return not any(self._denies(doubt, sentence, places) for doubt in found)
+
+    def _is_of_another_time(self, sentence: str, start: int) -> bool:
+        if self._tense == "past":
+            inside = (span for span in segments(sentence) if span[0] <= start < span[1])
+            return any(_POSSIBLE.search(sentence[slice(*span)]) for span in inside)
+        clauses = [
+            (sentence.rfind(";", 0, until.start()) + 1, until.start())
+            for until in _UNTIL.finditer(sentence)
+            if self._tense == "present"
+        ]
+        return any(a <= start < b and _tense(sentence[a:b]) == "past" for a, b in clauses)
 
     def _denies(self, doubt: Doubt, sentence: str, places: tuple[int, int]) -> bool:
         part = words_of(sentence[doubt.start : doubt.end], cut_chinese=self._cut)
@@ -71,3 +97,11 @@ class Asserted:
 
         best = max(segments(sentence), key=shared)
         return best[0] if shared(best) else -1
+
+
+def _tense(words: str) -> str:
+    """Return past or present; an empty text if the words do not tell, or are about a year."""
+    has_past = any(is_past_form(word) for word in _WORD.findall(words))
+    if _PAST.search(words) or (has_past and not _PRESENT.search(words)):
+        return "past"
+    return "" if has_past or _YEAR.search(words) else "present"

@@ -170,7 +170,7 @@ def _words(fact: Fact) -> list[str]:
     if fact.kind == "aspect":
         return [fact.text[start:end] for start, end in sentences(fact.text, language_of(fact.text))]
     ends = (fact.text, fact.entity.name) if fact.inverse else (fact.entity.name, fact.text)
-    return [f"{ends[0]} {fact.relation} {ends[1]}"]
+    return [f"{ends[0]} {fact.relation} {ends[1]} {fact.time}".rstrip()]
 
 
 def _nearest(

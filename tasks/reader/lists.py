@@ -16,6 +16,7 @@ _ITEM = re.compile(
     r"|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、[ \t]*|[①-⑳][ \t]*)(.+?)[ \t]*$",
     re.M,
 )
+_NEXT = re.compile(r"[;；,，]\s*(?:and/or|and|or|以及|和|或者?)\s*$", re.I)
 _NOUN_IN_S = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)(?P<noun>[\w-]+s)\b"
 _AUXILIARY = any_of(AUXILIARIES - {"is", "was"})
 _DETERMINER = rf"(?:{any_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)})\b"
@@ -83,6 +84,16 @@ def items_around(text: str, start: int) -> list[str]:
 
 def items_after(text: str) -> list[str]:
     """Return the items of the list with which a text begins, without the lists within items."""
+    return _list_at_start(text)[0]
+
+
+def list_around(text: str, start: int) -> tuple[int, int] | None:
+    """Return where the list around a position begins and ends, None if it is not in an item."""
+    first = list_start(text, start)
+    return None if first is None else (first, first + _list_at_start(text[first:])[1])
+
+
+def _list_at_start(text: str) -> tuple[list[str], int]:
     items: list[str] = []
     depth, end = None, 0
     for item in _ITEM.finditer(text):
@@ -90,9 +101,9 @@ def items_after(text: str) -> list[str]:
         if text[end : item.start()].strip() or _depth(item) < depth:
             break
         if _depth(item) == depth:
-            items.append(without_markup(item[2]).strip(EDGES))
+            items.append(_NEXT.sub("", without_markup(item[2])).strip(EDGES))
         end = item.end()
-    return items
+    return items, end
 
 
 def _depth(item: re.Match[str]) -> int:

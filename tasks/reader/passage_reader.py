@@ -180,16 +180,21 @@ def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
 
 def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Yield for each sentence the line that introduces the list to which it belongs, else ""."""
-    introduction = lead_in = ""
-    line_before = -1
+    above: list[tuple[int, str]] = []  # lines that introduce lists within lists, with their depths
+    introduces, line_before, depth, lead_in = False, -1, 0, ""
     for start, end in spans:
         line = text.rfind("\n", 0, start) + 1
-        if line != line_before:
-            listed = is_item(text, line)
-            lead_in = (lead_in or introduction) if listed else ""
+        if line == line_before:
+            del above[len(above) - introduces :]
+        else:
+            depth = (
+                len(text[line:end]) - len(text[line:end].lstrip()) if is_item(text, line) else -1
+            )
+            above = [one for one in above if one[0] < depth]
+            lead_in = above[-1][1] if above else ""
         yield lead_in
-        introduces = not listed and text[start:end].rstrip(_MARKS).endswith((":", "："))
-        introduction = text[start:end] if introduces else ""
+        introduces = text[start:end].rstrip(_MARKS).endswith((":", "："))
+        above += [(depth, text[start:end])] if introduces else []
         line_before = line
 
 

@@ -40,6 +40,7 @@ from tasks.reader.lists import (
     asks_for_steps,
     items_after,
     items_around,
+    list_around,
     list_place,
 )
 from tasks.reader.nested import Nested, find_nested
@@ -340,7 +341,7 @@ def _sentence(question: Question, read: Read, source: Source) -> ReaderAnswer:
     listed = asks_for_several(question.text) or asks_for_steps(question.text)
     items = _items(read, best, source) if listed else []
     if items:
-        return _answer(question, items, read, best)
+        return _of_list(question, items, read, best, source)
     return _whole_sentence(question, read, best, source)
 
 
@@ -367,6 +368,21 @@ def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
     return items_around(*source.around(read.part(answer).evidence))
 
 
+def _of_list(
+    question: Question, items: list[str], read: Read, best: FoundAnswer, source: Source
+) -> ReaderAnswer:
+    """Return the items of a list, with the whole list as their evidence."""
+    found = _answer(question, list(dict.fromkeys(items)), read, best)
+    place = found.evidence[0]
+    text, start = source.around(place)
+    span = list_around(text, start)
+    if span is None or place.span_start is None:
+        return found
+    moved = place.span_start - start
+    whole = {"text": text[slice(*span)], "span_start": span[0] + moved, "span_end": span[1] + moved}
+    return replace(found, evidence=[place.model_copy(update=whole), *found.evidence[1:]])
+
+
 def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
@@ -390,10 +406,12 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     given = [_whole(question, answer, read, source) for answer in sure]
     values = source.values_beside(part, given[0])
     if asks_for_steps(question.text) and (steps := _items(read, best, source)):
-        return _answer(question, steps, read, best)
+        return _of_list(question, steps, read, best, source)
     if not asks_for_several(question.text):
         return _only(question, given, values, read)
-    given = _items(read, best, source) or apart(and_others(given, values, question))
+    if items := _items(read, best, source):
+        return _of_list(question, items, read, best, source)
+    given = apart(and_others(given, values, question))
     if len(set(given)) == 1:
         return _whole_sentence(question, read, best, source)
     return _answer(question, list(dict.fromkeys(given)), read, best)

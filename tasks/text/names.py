@@ -121,9 +121,9 @@ def _normalise(name: str) -> str:
     if _PLAIN.fullmatch(name) and not _CHANGED.search(name):
         return name.lower()
     base, _ = disambiguator(_clean(name))
-    folded = _fold(base).strip(_ENCLOSING + " .,;:")
+    folded = fold_letters(base).strip(_ENCLOSING + " .,;:")
     words = _words(_POSSESSIVE.sub("", folded))
-    return _WIDE_GAP.sub("", " ".join(words)) or folded or _fold(_clean(name))
+    return _WIDE_GAP.sub("", " ".join(words)) or folded or fold_letters(_clean(name))
 
 
 def disambiguator(name: str) -> tuple[str, str]:
@@ -218,7 +218,7 @@ def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:
     letters = [c for c in short[:24] if c.isalnum()]
     if not 2 <= len(letters) <= 12 or sum(c.isupper() for c in letters) < 2 or " " in short.strip():
         return False
-    words = _words(_fold(_clean(long)))[:32]
+    words = _words(fold_letters(_clean(long)))[:32]
     if len(words) == 1:
         words = [word.casefold() for word in words_joined(long)]
     if len(words) < 2:
@@ -259,7 +259,7 @@ def _clean(name: str) -> str:
     return "".join(c for c in spaced if unicodedata.category(c) not in invisible).strip()
 
 
-def _fold(text: str) -> str:
+def fold_letters(text: str) -> str:
     """Return a text without case, and Latin and Greek letters without accents."""
     folded = text.casefold()
     if folded.isascii():

@@ -31,6 +31,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _CAPITALISED_WORD = re.compile(r"\b[A-Z]\w{3,}")
 _CAPITALISED = re.compile(r"(?<![\w.])[A-Z][a-z]+\b")
 MOST_CITED = 12  # units of one fact; a reply that cites more cites nothing in particular
+_SMALL_WORDS = FUNCTION_WORDS | {"per"}  # 80 euros per year are 80 euros a year
 _UNIT = re.compile(r"[;；]\s*")  # parts of a sentence with subjects of their own
 
 # Pronouns by what they may mean. Those of objects never mean what the same clause has as subject.
@@ -431,4 +432,4 @@ def shown(rows: Sequence[PassageRow]) -> Shown:
 def content(words: str) -> frozenset[str]:
     """Return the stems of the words that mean something."""
     found = stems_of(words)
-    return frozenset(stem for a, b, stem in found if words[a:b].lower() not in FUNCTION_WORDS)
+    return frozenset(stem for a, b, stem in found if words[a:b].lower() not in _SMALL_WORDS)

@@ -142,6 +142,7 @@ class _Grounder:
             relation, turned = known
             ends = {"s": fact.o, "o": fact.s} if turned else {}
             fact = fact.model_copy(update={"p": relation, **ends})
+        fact = fact.model_copy(update={"s": self._supported(fact.s)})
         if not units or (self._is_strict and known is None):
             reason = "not_in_ontology" if units else "sentence_not_found"
             self._reject(units, "triple", reason, words)
@@ -278,7 +279,9 @@ class _Grounder:
 
     def entity(self, fact: EntityReply) -> None:
         units = self.call.cited(fact.where, self.given)
-        for alias in fact.aliases:
+        given = fact.name
+        fact = fact.model_copy(update={"name": self._supported(given)})
+        for alias in (*fact.aliases, given):
             self._alias(fact, alias, units)
         if not fact.description:
             return
@@ -301,6 +304,7 @@ class _Grounder:
     def aspect(self, fact: AspectReply) -> None:
         units = self.call.cited(fact.where, self.given)
         words = f"{fact.entity} | {fact.aspect}: {fact.question}"
+        fact = fact.model_copy(update={"entity": self._supported(fact.entity)})
         if not units:
             self._reject(units, "aspect", "sentence_not_found", words)
         elif not self.call.support(fact.entity) or not fact.aspect:
@@ -345,6 +349,14 @@ class _Grounder:
         """Return the full name of an entity of the reply, if the call supports it."""
         full = self.call.entity(name).name
         return full if self.call.support(full) else name
+
+    def _supported(self, name: str) -> str:
+        """Return another name of an entity if the call supports only that, as if translated."""
+        entity = self.call.entity(name)
+        if self.call.support(name) or entity.name != name:
+            return name
+        others = (alias for alias in entity.names if not _is_common(alias, name))
+        return next(filter(self.call.support, others), name)
 
     def _kind(self, name: str) -> str | None:
         """Return the kind of an entity of the reply; None for any other words."""

@@ -1,4 +1,4 @@
-"""Find a reply's words in a passage, ignoring case, white space and the style of quotes."""
+"""Find a reply's words in a passage, ignoring case, accents, white space and styles of quotes."""
 
 import re
 import unicodedata
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from tasks.text.languages import HAN, HAN_CLASS
+from tasks.text.names import fold_letters
 
 LONGEST_GAP = 400  # the most characters that an ellipsis in a quote stands for
 _ALIKE = str.maketrans(
@@ -18,6 +19,7 @@ _ALIKE = str.maketrans(
 )
 _ELLIPSIS = re.compile(r"…|\.{3}|\[\.\.\.\]")
 _GAP = re.compile(r"\s")
+_ACCENTED = re.compile(r"[À-ɏͰ-ϿḀ-ỿἀ-῿]")  # Latin and Greek letters
 _HAN = f"[{HAN_CLASS}]"
 _UNEVEN = re.compile(f"\\A\\s|\\s\\s|{_HAN}\\s|\\s{_HAN}")  # folding drops spaces here
 
@@ -82,14 +84,16 @@ def _folded_words(words: str) -> str:
 
 
 def _fold(text: str) -> tuple[str, Sequence[int]]:
-    """Normalise case, white space and punctuation; also return each character's original offset.
+    """Normalise case, accents, white space and punctuation; return also each character's offset.
 
     Next to Chinese characters white space means nothing and is dropped.
     """
     text = text.translate(_ALIKE)
     lower = text.lower()
-    # A plain text has no compatibility forms of characters.
-    plain = text.isascii() or unicodedata.is_normalized("NFKC", text)
+    # A plain text has no accents and no compatibility forms of characters.
+    plain = text.isascii() or (
+        unicodedata.is_normalized("NFKC", text) and not _ACCENTED.search(text)
+    )
     if plain and len(lower) == len(text) and not _UNEVEN.search(text):
         return _GAP.sub(" ", lower), range(len(text))
     return _fold_each(text)
@@ -106,7 +110,7 @@ def _fold_each(text: str) -> tuple[str, list[int]]:
             continue
         plain = character
         if not character.isascii():
-            plain = unicodedata.normalize("NFKC", character)
+            plain = fold_letters(unicodedata.normalize("NFKC", character))
             if HAN.match(character) and folded[-1:] == [" "]:
                 folded.pop()
                 places.pop()

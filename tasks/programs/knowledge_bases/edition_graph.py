@@ -38,6 +38,7 @@ around as (
     where t.head_id is distinct from wanted.id
 )
 select t.id, t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confidence,
+       concat_ws(' ', 'from ' || t.valid_from, 'until ' || t.valid_to) as time, t.date,
        t.document_id, d.uri, t.span_start, t.span_end
 from around t left join documents d using (document_id)
 where t.graph = $graph and ($all or t.sensitivity = 'normal')
@@ -167,12 +168,13 @@ class EditionGraph:
     def _stated(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:
         values = {"graph": self.graph, "entities": list(by_id), "all": not self._withholds}
         for row in self._read(_TRIPLES, **values):
-            entity_id, triple_id, head_id, head, relation, tail_id, tail, confidence, *place = row
+            entity_id, triple_id, head_id, head, relation, tail_id, tail, confidence, *more = row
+            time, date, *place = more
             inverse = head_id != entity_id
             value = (head_id, head) if inverse else (tail_id, tail)
             yield Fact(
                 by_id[entity_id], relation, self._value(*value), inverse, "triple", triple_id,
-                confidence, place=_place(*place),
+                confidence, place=_place(*place), time="" if date else time,
             )  # fmt: skip
 
     def _aspects(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:

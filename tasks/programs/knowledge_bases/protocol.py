@@ -48,7 +48,7 @@ class Fact:
     `inverse` says that the entity is the tail of the triple and `value` its head. `value` is an
     entity, or the text of a value. An aspect is a fact whose relation is the aspect. A statement is
     a fact whose relation is its predicate; `words` is the whole statement, and `ends` are its
-    subject and its complements.
+    subject and its complements. `time` says when a triple holds, if that is known: "until 2004".
     """
 
     entity: EntityRef
@@ -60,6 +60,7 @@ class Fact:
     confidence: float = 1.0
     question: str = field(default="", compare=False)  # that an aspect answers
     place: Place | None = field(default=None, compare=False)
+    time: str = field(default="", compare=False)
     words: str = field(default="", compare=False)
     ends: tuple[str, ...] = field(default=(), compare=False)
 
