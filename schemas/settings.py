@@ -228,8 +228,8 @@ class GateSettings(_Settings):
         try:
             return checked(budget)
         except ValidationError:
-            forms = "'scarce', 'medium' or 'abundant', or a share: 0 to 1, or 30%"
-            raise ValueError(f"it should be {forms}") from None
+            forms = "it should be 'scarce', 'medium' or 'abundant', or a share: 0 to 1, or 30%"
+            raise ValueError(forms) from None
 
 
 class AskSettings(_Settings):
@@ -410,9 +410,7 @@ class Settings(_Settings):
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
     workers: int = Field(
-        2,
-        ge=1,
-        description="Worker processes; of a cluster, the most that are used, by default all.",
+        2, ge=1, description="Worker processes; of a cluster, the most that are used, else all."
     )
     runner: Literal["threads", "dask"] = Field(
         "threads", description="Where bulk work runs: in processes here, or on Dask."

@@ -36,10 +36,11 @@ from tasks.reader.answers import (
     with_probabilities,
     worth_of_lists,
 )
+from tasks.reader.candidates import TEXTS_READ, candidates
 from tasks.reader.coverage import Coverage
 from tasks.reader.lists import asks_for_several, asks_for_steps, items_around, list_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
-from tasks.reader.reading import TEXTS_READ, answer_from, candidates
+from tasks.reader.reading import answer_from
 from tasks.reader.texts import Text, TextPart, evidence_from
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import ExpectedAnswer

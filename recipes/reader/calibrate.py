@@ -35,8 +35,8 @@ from tasks.models.span_reader.reader import (
     minilm_reader,
 )
 from tasks.reader.answers import FoundAnswer, alike, find_answers, find_sentences, lone_gap
+from tasks.reader.candidates import candidates
 from tasks.reader.passage_reader import PassageReader
-from tasks.reader.reading import candidates
 from tasks.text.question import analyse
 from warehouse.home import Home
 

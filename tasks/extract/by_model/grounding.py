@@ -29,7 +29,7 @@ from tasks.extract.by_model.evidence import (
     content,
     shown,
 )
-from tasks.extract.by_model.located import Span
+from tasks.extract.by_model.located import Span, is_cut
 from tasks.extract.by_model.passages import PassageRow
 from tasks.extract.extracted import Extracted, value_columns
 from tasks.extract.rules.chinese.lexicon import NEGATIONS
@@ -59,8 +59,6 @@ LEAST_CITED = 0.5  # the share of a tail's words that its sentence must have; th
 SHOWN = 300  # characters shown of a rejected fact
 _CLAUSE = re.compile(r"[,，:：]|\b(?=(?:but|although|while|because|which|who)\b)|(?=但)")
 _DENIED = re.compile(r"\b(?:den(?:y|ies|ied)|refus(?:es?|ed)|fail(?:s|ed)?|lack(?:s|ed)?)\b", re.I)
-_LAST_WORD = re.compile(r"[A-Za-z]{3,}\Z")
-_INFLECTION = re.compile(r"(?:s|es|d|ed|ing)?")
 _NOT_ONLY = re.compile(r"\b(?:not (?:only|just|merely)|no (?:fewer|less|more) than)\b", re.I)
 _REFERRING = re.compile("[该本此这那其我]")
 _DIGIT = re.compile(r"\d")
@@ -217,7 +215,7 @@ class _Grounder:
         at = unit.text.find_name(words)
         if at:
             return (at[0] + unit.span[0], at[1] + unit.span[0]), NEAR
-        if _is_cut(words, unit.text.text):
+        if is_cut(words, unit.text.text):
             return None
         listed = self._kind(words) is not None
         if listed and (place := self.call.place_of(tail, unit)):
@@ -476,13 +474,6 @@ def _is_negative(words: str) -> bool:
     if HAN.search(words):
         return not NEGATIONS.isdisjoint(segmenter().cut(words))
     return bool(NEGATED.search(_NOT_ONLY.sub("", words)) or _DENIED.search(words))
-
-
-def _is_cut(words: str, text: str) -> bool:
-    """Return whether words end within a word of a text; stems would not tell."""
-    last = _LAST_WORD.search(words)
-    rests = re.findall(rf"\b{last[0]}(\w*)", text, re.IGNORECASE) if last else []
-    return bool(rests) and not any(map(_INFLECTION.fullmatch, rests))
 
 
 def _is_common(alias: str, name: str) -> bool:

@@ -17,6 +17,8 @@ _ALIKE = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−－", "-"),
     }
 )
+_LAST_WORD = re.compile(r"[A-Za-z]{3,}\Z")
+_INFLECTION = re.compile(r"(?:s|es|d|ed|ing)?")
 _ELLIPSIS = re.compile(r"…|\.{3}|\[\.\.\.\]")
 _GAP = re.compile(r"\s")
 _ACCENTED = re.compile(r"[À-ɏͰ-ϿḀ-ỿἀ-῿]")  # Latin and Greek letters
@@ -126,3 +128,10 @@ def _is_edge(text: str, at: int) -> bool:
         return True
     before, after = text[at - 1], text[at]
     return not (before.isalnum() and after.isalnum()) or bool(HAN.match(before) or HAN.match(after))
+
+
+def is_cut(words: str, text: str) -> bool:
+    """Return whether words end within a word of a text; stems would not tell."""
+    last = _LAST_WORD.search(words)
+    rests = re.findall(rf"\b{last[0]}(\w*)", text, re.IGNORECASE) if last else []
+    return bool(rests) and not any(map(_INFLECTION.fullmatch, rests))

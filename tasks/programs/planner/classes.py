@@ -58,6 +58,12 @@ def members_of(graph: Graph, nodes: Nodes, noun: str) -> tuple[Nodes, Members | 
     return best
 
 
+def has_classes(graph: Graph, nodes: Nodes) -> bool:
+    """Return whether a graph says of any of the nodes, by a relation or a kind, what it is."""
+    relations = (n for n, name in enumerate(graph.relations) if spelt_out(name) in _RELATIONS)
+    return any(map(graph.kind, nodes)) or any(len(graph.step(nodes, n)) for n in relations)
+
+
 def _is_called(graph: Graph, node: int, noun: str) -> bool:
     """Tell whether the kind of a node, or the end of its name, is a noun."""
     return _names(noun, graph.kind(node)) or _names(noun, graph.label(node))

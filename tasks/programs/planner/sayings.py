@@ -25,7 +25,8 @@ _DOES = re.compile(r"\b(?:did|does)\b", re.I)
 _LOWER = re.compile(r"\b[a-z]{2,}\b")
 # Words of a question that say nothing about what is asked for.
 _LIGHT = word_set(
-    "please tell give list find show know current currently now present today still exactly"
+    "please tell give list find show know come comes came current currently now present today "
+    "still exactly"
 )
 _CHINESE_LIGHT = STOP_WORDS | word_set(
     "请问 知道 告诉 名字 名称 人 东西 地方 位置 时间 年份 日期 列出 一共 总共 目前 现在 当前 分别 "

@@ -16,7 +16,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.models.encoders.load import Encoder
-from tasks.programs.planner.classes import members_of
+from tasks.programs.planner.classes import has_classes, members_of
 from tasks.programs.planner.endings import (
     CLASSIFIER,
     SAMPLED,
@@ -43,6 +43,7 @@ from tasks.programs.planner.sayings import (
 )
 from tasks.programs.planner.topics import SLOT, Topic, topics_in
 from tasks.programs.relation_matching import known_names, similarity, spelt_out
+from tasks.programs.value_functions import value_of
 from tasks.text.english_words import noun_lemma
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer, may_have_form
 from tasks.text.languages import is_chinese
@@ -187,14 +188,16 @@ class Wordings:
         if _SHARED.search(topic.masked):
             return None
         unsaid = self._unpassed(one, names, self._unsaid(one, names))
-        members = None
+        members, share = None, PROBABILITIES[kind]
         if unsaid:
             noun = _noun(topic.masked, unsaid)
             found = noun and members_of(self.graph, nodes, noun)
-            if not found:
+            if found:
+                nodes, members = found
+            elif noun and not has_classes(self.graph, nodes):
+                share = min(share, PROBABILITIES["near"])  # nothing says that they are others
+            else:
                 return None
-            nodes, members = found
-        share = PROBABILITIES[kind]
         return Meant(Planned(topic, one.path, nodes, share, members), share)
 
     def _unpassed(
@@ -424,7 +427,7 @@ def _are_of_kind(one: _Candidate, expected: ExpectedAnswer, graph: Graph) -> boo
         kinds = _kinds_at(spelt_out(graph.relations[relation]), inverse)
         where = kinds <= {"place", "organisation"} and "place" in expected.kinds
         is_other = kinds and not where and "thing" not in kinds and not kinds & expected.kinds
-        return not is_other and not all(any(map(str.isdigit, label)) for label in labels)
+        return not is_other and any(value_of(label) is None for label in labels)
     if expected.units and any(map(_FULL_DATE.search, labels)):
         return False
     if expected.form == "number" and is_chinese(one.topic.masked):

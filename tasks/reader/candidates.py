@@ -1,0 +1,66 @@
+"""The spans of texts that may answer a question: those that are about it and assert it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tasks.models.span_reader.reader import Span, TrainedReader
+from tasks.reader.asked_names import AskedNames
+from tasks.reader.asserted import Asserted
+from tasks.reader.coverage import Coverage
+from tasks.reader.texts import Source, Text, TextPart
+from tasks.text.languages import is_chinese
+from tasks.text.question import Question
+
+TEXTS_READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateAnswer:
+    """A span that may answer, its part, and the share of the question that its part covers."""
+
+    span: Span
+    part: TextPart
+    covered: float
+
+
+def candidates(
+    question: Question,
+    texts: list[Text],
+    source: Source,
+    reader: TrainedReader,
+    most: Sequence[int] = TEXTS_READ,
+) -> Iterator[list[CandidateAnswer]]:
+    """Yield the spans that may answer a question, from ever more texts that are near to it.
+
+    Near are those that cover most of its words and are most similar by vectors. A text in the other
+    language need not share its words and names.
+    """
+    coverage, names = Coverage(question, source), AskedNames(question, source)
+    asserted = Asserted(question)
+    nearness = [coverage.share(text.words) + text.cosine for text in texts]
+    foreign = [is_chinese(text.words) != question.is_chinese for text in texts]
+    order = sorted(range(len(texts)), key=lambda number: -nearness[number])
+    rows: list[CandidateAnswer] = []
+    for begin, end in pairwise((0, *most)):
+        chosen = [
+            number
+            for number in order[begin:end]
+            if foreign[number]
+            or (coverage.may_answer(texts[number]) and names.are_borne_by(texts[number]))
+        ]
+        spans = reader.read(question.text, [texts[number].words for number in chosen])
+        for span in (replace(span, text=chosen[span.text]) for span in spans):
+            text = texts[span.text]
+            part = text.part_at(span.start)
+            if not part:
+                continue
+            is_about_it = foreign[span.text] or (
+                coverage.is_related(text, part) and names.concern(text, part)
+            )
+            if not asserted.holds(text.words[part.start : part.end], span.start - part.start):
+                continue
+            if is_about_it and coverage.adds(text.led, part):
+                inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
+                rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))
+        yield list(rows)
