@@ -143,8 +143,8 @@ def _of_requests(
     text = sum(estimate_tokens(text) for text in passages["text"].to_pylist())
     share = known.reply_share
     unanswered = {passage for request in requests for passage in request.passage_ids}
-    asked = _among(passages, unanswered)["text"].to_pylist()
-    tokens_out = round(sum(map(estimate_tokens, asked)) * (REPLY_SHARE if share is None else share))
+    texts = _among(passages, unanswered)["text"].to_pylist()
+    tokens_out = round(sum(map(estimate_tokens, texts)) * (REPLY_SHARE if share is None else share))
     seconds = known.seconds
     if seconds is None:
         seconds = max(tokens_out / max(len(requests), 1) / TOKENS_A_SECOND, LEAST_SECONDS)
@@ -219,11 +219,11 @@ def experience(home: Home, model: str, prompts: Collection[str]) -> Experience:
         for call in latest(home.live, ModelCall).to_pylist()
         if call["model"] == model and call["prompt_sha"] in prompts and call["outcome"] == "ok"
     }
-    told = [c for c in calls.values() if c["tokens_in"] and c["tokens_out"] is not None]
-    texts = _texts_of(home, {call["call_id"] for call in told})
-    share = sum(call["tokens_out"] for call in told) / texts if texts else None
+    measured = [c for c in calls.values() if c["tokens_in"] and c["tokens_out"] is not None]
+    texts = _texts_of(home, {call["call_id"] for call in measured})
+    share = sum(call["tokens_out"] for call in measured) / texts if texts else None
     read, cached = (
-        sum(call[column] or 0 for call in told) for column in ("tokens_in", "tokens_cached")
+        sum(call[column] or 0 for call in measured) for column in ("tokens_in", "tokens_cached")
     )
     seconds = median(call["seconds"] for call in calls.values()) if calls else None
     return Experience(share, cached / read if read else 0.0, seconds)

@@ -83,8 +83,8 @@ def examine(home: "Home") -> Iterator[Finding]:
         try:
             yield check()
         except Exception as error:  # a broken part must not hide the others
-            told = str(error) if isinstance(error, AlmanacError) else None
-            words = told or refusal_in_words(error, home.path)
+            refusal = str(error) if isinstance(error, AlmanacError) else None
+            words = refusal or refusal_in_words(error, home.path)
             yield Finding(name, "fail", words or f"{type(error).__name__}: {error}")
 
 

@@ -72,7 +72,7 @@ class AskAnswerer(BenchmarkAnswerer):
 
     def _asked(self, questions: Sequence[BenchmarkQuestion]) -> list["_Asked"]:
         """Return the answers, each with the paths that its question may mean, if any are sought."""
-        given: dict[int, _Asked] = {}
+        found: dict[int, _Asked] = {}
         graphs = ["" if self._options.route == "experts" else q.graph for q in questions]
         for graph in dict.fromkeys(graphs):
             places = [place for place, other in enumerate(graphs) if other == graph]
@@ -83,11 +83,11 @@ class AskAnswerer(BenchmarkAnswerer):
             texts = [question.question for question in some]
             with self._asker(graph or None) as asker:
                 answers = asker.answer_all(texts, hints)
-                given |= {
+                found |= {
                     place: _Asked(answer, self._paths(asker, answer, text, graph), asker.reads)
                     for place, answer, text in zip(places, answers, texts, strict=True)
                 }
-        return [given[place] for place in range(len(questions))]
+        return [found[place] for place in range(len(questions))]
 
     def _paths(self, asker: Asker, answer: Answer, question: str, graph: str) -> Paths | None:
         match self._options.route:

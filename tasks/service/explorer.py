@@ -330,9 +330,11 @@ def _readable(handler: Handler) -> Handler:
         response = handler(request, error)
         if "text/html" not in request.headers.get("accept", "") or not response.body:
             return response
-        said = orjson.loads(response.body)
+        problem = orjson.loads(response.body)
         links = ServiceLinks("", request.query_params.get("home"))
-        words = page("problem.html", links, title=said["title"], here="", detail=said["detail"])
+        words = page(
+            "problem.html", links, title=problem["title"], here="", detail=problem["detail"]
+        )
         return HTMLResponse(words, response.status_code)
 
     return handle

@@ -396,8 +396,8 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     if not capital or not normalise_name(words):
         return False
     alone = tree.pos[first] == "ADJ" or is_pronoun(words, "en") or words.lower() in OFFICES
-    told = "." in words or tree.lower[last : last + 1] in (["in"], ["from"], ["degree"])
-    degree = told and words.lower().replace(".", "") in DEGREES
+    is_marked = "." in words or tree.lower[last : last + 1] in (["in"], ["from"], ["degree"])
+    degree = is_marked and words.lower().replace(".", "") in DEGREES
     if last - first == 1 and (alone or degree or tree.lower[first].strip(".") in NO_NAMES):
         return False
     letters = len(LETTERS.findall(words))

@@ -50,9 +50,9 @@ def with_parents(ontology: Ontology) -> Ontology:
     kinds = dict(ontology.kinds)
     for name, kind in ontology.kinds.items():
         nouns = (noun.split()[-1].lower() for noun in (name, *kind.synonyms) if noun.split())
-        told = next((of for noun in nouns if (of := kind_of_noun(noun)) != "unknown"), None)
-        if kind.parent is None and name not in KINDS and told not in ontology.kinds:
-            kinds[name] = kind.model_copy(update={"parent": told})
+        parent = next((of for noun in nouns if (of := kind_of_noun(noun)) != "unknown"), None)
+        if kind.parent is None and name not in KINDS and parent not in ontology.kinds:
+            kinds[name] = kind.model_copy(update={"parent": parent})
     return ontology.model_copy(update={"kinds": kinds})
 
 

@@ -39,7 +39,7 @@ BATCH_ROWS = 100_000
 _LAST_PART = r"(?:^[^/#]*:|[/#])(?P<name>[^/#]+)[/#]?$"
 _NAMED = """
 with n as (select iri, arg_min(text, place) as name from names group by iri),
-told as (
+facts as (
     select p.iri, left(string_agg(coalesce(n.name, p.text), ', ' order by p.place), $most) as name
     from parts p left join n on n.iri = p.node
     where coalesce(n.name, p.text) <> '' group by p.iri
@@ -51,9 +51,9 @@ k as (
         replace(lower(c.word), 'organization', 'organisation'), lower(n.name))
     group by c.iri having min(kind) = max(kind)
 )
-select e.iri as entity, coalesce(n.name, told.name) as name, k.kind, d.text as description
-from (select iri from iris union select iri from told) e
-left join n using (iri) left join k using (iri) left join told using (iri)
+select e.iri as entity, coalesce(n.name, facts.name) as name, k.kind, d.text as description
+from (select iri from iris union select iri from facts) e
+left join n using (iri) left join k using (iri) left join facts using (iri)
 left join (select iri, arg_min(text, place) as text from descriptions group by iri) d using (iri)
 """
 _RELATIONS = """
@@ -238,17 +238,17 @@ def _add_names(path: Path, languages: tuple[str, ...], names: IriNames) -> None:
 class _Relations:
     """A file's relations, and what they are called."""
 
-    def __init__(self, labels: dict[str, str | None], given: dict[str, str]) -> None:
+    def __init__(self, labels: dict[str, str | None], names: dict[str, str]) -> None:
         self.iris = strings(labels)
         self._labels = {iri: label for iri, label in labels.items() if label}
-        self._given = given
+        self._names = names
 
     def called(self, iris: pa.Array) -> pa.Array:
         """Return the names of relations: those given for the last parts, labels, last parts."""
         last = last_part(iris)
-        given = pc.is_in(last, value_set=strings(self._given))
+        is_named = pc.is_in(last, value_set=strings(self._names))
         labels = pc.if_else(pc.equal(named := renamed(iris, self._labels), iris), last, named)
-        return pc.if_else(given, renamed(last, self._given), labels)
+        return pc.if_else(is_named, renamed(last, self._names), labels)
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ def members_of(graph: Graph, nodes: Nodes, noun: str) -> tuple[Nodes, Members | 
     """
     if not len(nodes) or len(nodes) > MOST:
         return None
-    said = np.array([_is_called(graph, int(node), noun) for node in nodes])
-    best: tuple[Nodes, Members | None] | None = (nodes, None) if said.all() else None
+    called_so = np.array([_is_called(graph, int(node), noun) for node in nodes])
+    best: tuple[Nodes, Members | None] | None = (nodes, None) if called_so.all() else None
     for number, name in enumerate(graph.relations) if best is None else ():
         if spelt_out(name) not in _RELATIONS:
             continue
@@ -50,7 +50,11 @@ def members_of(graph: Graph, nodes: Nodes, noun: str) -> tuple[Nodes, Members | 
         is_known = np.array([bool(labels) for labels in classes])
         if noun in _PEOPLE and (is_member | ~is_known).all():
             best = nodes, None
-        elif is_member.any() and 2 * is_known.sum() >= len(nodes) and not (said & ~is_member).any():
+        elif (
+            is_member.any()
+            and 2 * is_known.sum() >= len(nodes)
+            and not (called_so & ~is_member).any()
+        ):
             members = None if is_member.all() else Members(name, tuple(sorted(meant)))
             best = nodes[is_member], members
     if best is None and noun in _PEOPLE and not any(map(graph.kind, nodes)):
@@ -75,5 +79,5 @@ def _names(noun: str, label: str) -> bool:
         return len(label) > 0 and (label.endswith(noun) or noun.endswith(label))
     if noun in _PEOPLE:
         return label.lower() in _PEOPLE
-    words, said = ([english_stem(word) for word in text.lower().split()] for text in (noun, label))
-    return bool(words) and said[-len(words) :] == words
+    words, ends = ([english_stem(word) for word in text.lower().split()] for text in (noun, label))
+    return bool(words) and ends[-len(words) :] == words
