@@ -269,3 +269,33 @@ def test_a_relation_beside_the_learned_path_is_asked_for_too() -> None:
     assert wordings.says_further(replace(one, path=father))
     [one, *_] = planner.plan([analyse("小周的父亲是谁？")])[0]
     assert not wordings.says_further(replace(one, path=father))
+
+
+PLAIN = [
+    ("Lantern A1", "price", "310 euros"),
+    ("Lantern A1", "country", "Astria"),
+    ("Bo Lind", "employer", "Acme Works"),
+    ("Bo Lind", "lives_in", "Ward 7"),
+    ("Skerry", "circles", "Moss"),
+    ("Tarn", "circles", "Moss"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "share"),
+    [
+        ("How much does the Lantern A1 cost?", "price", 0.93),
+        ("Which country does the Lantern A1 come from?", "country", 0.93),
+        ("Where does Bo Lind work?", "employer", 0.93),
+        ("Where does Bo Lind live?", "lives_in", 0.93),  # a name may have a number
+        ("Which lamps circle Moss?", "circles", 0.8),  # no class says that they are no lamps
+    ],
+)
+def test_plain_verbs_and_nouns_without_classes_are_understood(
+    question: str, path: str, share: float
+) -> None:
+    graph = Graph.of("plain", PLAIN)
+    meant = Wordings(graph, (), load_encoder("minilm"), None).best(analyse(question))
+    assert meant is not None
+    assert [graph.relations[relation] for relation, _ in meant.planned.path] == [path]
+    assert meant.probability == share
