@@ -245,6 +245,12 @@ def test_a_header_that_says_what_a_column_holds_makes_its_rows_the_subjects():
     assert facts(table, "Bern") == {("Acme Mill", "built", "1890")}
 
 
+@pytest.mark.parametrize("time", ["5:45pm", "17:45", "9 a.m.", "9:00-10:00"])
+def test_a_time_of_day_is_no_subject_of_a_row(time: str):
+    table = f"| Leaves | Bus 61 |\n| --- | --- |\n| {time} | 7:00pm |\n"
+    assert facts(table, "Bern") == set()
+
+
 def test_it_is_nothing_named_before_another_subject():
     text = "The Harbour Bank sold modems. {} It opened an office in Rome."
     opened = ("Harbour Bank", "opened", "office in Rome")

@@ -76,6 +76,7 @@ _UNIT_OF_LABEL = re.compile(
 _NO_UNIT = word_set("day week month year hour minute second won")
 _SIGN = re.compile(f"({'|'.join(map(re.escape, SIGNS))})(?=\\s|[km]?\\Z|[mbt]n)")
 _LASTS = re.compile(r"time|duration|length|时|長|长", re.IGNORECASE)
+_CLOCK_TIME = re.compile(r"[0-2]?\d(?:[:：.]\d\d)?\s?(?:[ap]\.?m\.?)?|[0-2]?\d[:：]\d\d.*", re.I)
 _LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
 
 
@@ -118,12 +119,14 @@ def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Itera
     """Yield the attributes in a passage's tables and labelled values that are understood alone.
 
     The relation must contain a letter and be no `NO_RELATION`, and the head must not be a year,
-    date or number, because such a column or row does not say what it holds. A question is no value.
+    date, time or number, because such a column or row does not say what it holds. A question is no
+    value.
     """
     for attribute in _stated_attributes(row, layout, language):
         names_something = any(map(str.isalpha, attribute.relation))
         asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
         names_something &= parse_value(attribute.head, language).value_type == "text"
+        names_something &= not _CLOCK_TIME.fullmatch(attribute.head)
         if names_something and not asks:
             yield attribute
 
