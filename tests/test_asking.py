@@ -141,6 +141,13 @@ def test_a_pronoun_means_the_one_name_that_the_turn_before_has(home, first, then
         assert opened.answer(then).answer is None
 
 
+def test_a_pronoun_means_nobody_of_before_a_turn_about_something_else(home):
+    with asker(home) as opened:
+        questions = ("When was Ada Lovelace born?", "What is the Analytical Engine?")
+        history = [turn_of(opened.answer(question)) for question in questions]
+        assert opened.answer("When did she die?", history=history).answer is None
+
+
 def test_what_nobody_said_is_not_known(taught):
     unknown = ["What is the name of Mallory's parrot?", "李明的出生地是哪里？", "Who wrote Faust?"]
     hostile = ["x" * 5_000, "[" * 400, "\ud800?", "{0} \x00 ' \" ]]", "？"]

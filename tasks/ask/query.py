@@ -96,7 +96,7 @@ def _named(means: Means, query: Query) -> None:
 
 
 def _without_pronoun(means: Means, query: Query) -> None:
-    """Put the only name that fits, of the latest turn with one, in the place of a lone pronoun."""
+    """Put the only name that fits in place of a lone pronoun, of the latest turn that has names."""
     searcher, pronoun = means.resources.searcher, lone_pronoun(query.question)
     if searcher is None or pronoun is None:
         return
@@ -107,9 +107,9 @@ def _without_pronoun(means: Means, query: Query) -> None:
             for name in names
             if may_mean(pronoun, searcher.kind_of(name.bearers[0].entity))
         }
-        if meant:
-            if len(meant) == 1:
-                query.question = analyse(with_name(pronoun, *meant.values()))
+        if len(meant) == 1:
+            query.question = analyse(with_name(pronoun, *meant.values()))
+        if names:
             return
 
 

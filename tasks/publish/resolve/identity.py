@@ -131,7 +131,7 @@ def _hashed(*parts: str) -> str:
 def main_unit(cluster: Cluster) -> Unit:
     """Return the unit that names the entity: from a document about it, else the most frequent.
 
-    A person is called by a full name, even if more documents have the surname alone.
+    A person is called by a full name, even if more documents, or a title, have the surname alone.
     """
     if len(cluster.units) == 1:
         return cluster.units[0]
@@ -142,9 +142,10 @@ def main_unit(cluster: Cluster) -> Unit:
             mentions[unit.norm] += unit.mentions
             titled[unit.norm] += unit.titled
     surnames = set()
-    if voted_kind(summed_kinds(cluster.units)) == "person":
-        surnames = {u.norm for u in cluster.units if u.short and not titled[u.norm]}
     whole = [unit for unit in cluster.units if not unit.short]
+    if voted_kind(summed_kinds(cluster.units)) == "person":
+        ends = {unit.norm.rpartition(" ")[2] for unit in whole if " " in unit.norm}
+        surnames = {u.norm for u in cluster.units if u.short and not titled[u.norm]} | ends
     pool = [unit for unit in whole if unit.norm not in surnames] or whole or cluster.units
     return min(
         pool,
