@@ -459,6 +459,9 @@ def test_a_probe_is_not_the_person_whose_surname_it_bears() -> None:
 def test_a_person_is_called_without_form_of_address() -> None:
     result = run([mention("d", "Sir Isaac Newton", "person"), mention("e", "Lord Byron", "person")])
     assert {e["name"] for e in result.entities.to_pylist()} == {"Isaac Newton", "Lord Byron"}
+    named = [mention("Brook", name, "person") for name in ("Brook", "Ada Lee Brook")]
+    result = run(named, [alias("Brook", "Ada Lee Brook", "Brook", "person")])
+    assert [e["name"] for e in result.entities.to_pylist()] == ["Ada Lee Brook"]
 
 
 def test_two_homes_fed_alike_agree() -> None:
