@@ -282,10 +282,11 @@ def command_of(arguments: argparse.Namespace) -> "Command":
         try:
             values["settings"] = changed_settings(own, settings)
         except UsageError as error:
-            words = str(error)
             for flag, key in given.items():
-                words = words.replace(f"The setting {key} ", f"argument {flag} ")
-            parser.error(words)
+                wrong = f"The setting {key} "
+                if wrong in str(error) and not flag.startswith("--set "):
+                    parser.error(str(error).replace(wrong, f"argument {flag} "))
+            raise
     try:
         command: Command = model(**values)
     except ValidationError as error:

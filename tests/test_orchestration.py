@@ -244,7 +244,7 @@ def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
 def test_a_wait_that_makes_no_sense_is_explained(wait, no_server, tmp_path, almanac):
     waiting = ["--set", f"publish.wait_seconds={wait}"]
     error = almanac.refused(tmp_path, "refresh", str(tmp_path), *waiting)
-    assert f"--set publish.wait_seconds cannot be '{wait}': Input should be" in error
+    assert "The setting publish.wait_seconds cannot be" in error
 
 
 def test_reading_is_retried_from_remote_sources_alone():
