@@ -333,10 +333,10 @@ def test_what_is_quoted_is_counted_where_a_number_is_asked_for():
     def unsupported(answer: str, quotes: list[list[str]], question: str) -> list[str]:
         return checked(answer, quotes, cities, question=question).unsupported
 
-    asked = "How many cities does the line call at?"
-    assert unsupported("Three [1].", [["1", "Ghent, Turin and Lyon"]], asked) == []
-    assert unsupported("Four [1].", each, asked) == []
-    assert unsupported("Five [1].", each, asked) and unsupported("Four [1].", each, "Where?")
+    question = "How many cities does the line call at?"
+    assert unsupported("Three [1].", [["1", "Ghent, Turin and Lyon"]], question) == []
+    assert unsupported("Four [1].", each, question) == []
+    assert unsupported("Five [1].", each, question) and unsupported("Four [1].", each, "Where?")
 
 
 def test_chinese_claims():

@@ -159,8 +159,8 @@ def test_a_cluster_is_reached_by_tls_with_the_settings_of_dask():
         with pytest.raises(UsageError, match=missing), Cluster(settings) as cluster:
             list(cluster(divmod, [(7, 2)]))
         plain = settings.model_copy(update={"dask_address": address.replace("tls", "tcp")})
-        told = pytest.raises(AlmanacError, match="with TLS it begins with tls://")
-        with told, Cluster(plain) as cluster:
+        refusal = pytest.raises(AlmanacError, match="with TLS it begins with tls://")
+        with refusal, Cluster(plain) as cluster:
             list(cluster(divmod, [(7, 2)]))
 
 

@@ -127,9 +127,9 @@ def test_sensitive_documents_are_shown_to_no_endpoint_that_may_not_see_them(
 
 def test_what_all_documents_are_about_is_asked_of_their_themes_alone(tmp_path, scripted, prompts):
     home = Home(tmp_path / "home")
-    told = "The {} met the mayor. The {} sang. This report lists the main documents of the {}."
+    story = "The {} met the mayor. The {} sang. This report lists the main documents of the {}."
     kinds = ("choir", "rowing club", "bakery")
-    texts = {f"{kind}.md": f"# {kind}\n\n{told.replace('{}', kind)}\n" for kind in kinds}
+    texts = {f"{kind}.md": f"# {kind}\n\n{story.replace('{}', kind)}\n" for kind in kinds}
     refresh(home, [str(write_texts(tmp_path / "texts", texts))], PLAIN)
     scripted(NO)
     ask(home, "What are the main documents about?")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,13 @@ def streamed(pieces: list[str]) -> list[str]:
     for piece in pieces:
         listen(piece)
     return shown
+
+
+@pytest.mark.parametrize("hostile", ["[" * 4_000, "[1]" * 1_500, "`[" * 2_000, "\n" * 4_000])
+def test_what_may_go_on_is_found_in_linear_time(hostile):
+    began = time.process_time()
+    streamed([json.dumps({"quotes": [], "found": "yes", "answer": hostile + "a" * 70})[:-2]])
+    assert time.process_time() - began < 1
 
 
 @given(st.lists(st.integers(1, len(REPLY)), max_size=30))

@@ -11,10 +11,12 @@ from tasks.models.prompts.replies import CitedAnswer
 
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
 _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
-# What the next piece may make a citation, an escape, or code.
+# What the next piece may make a citation, an escape, or code. A reply may be hostile, so nothing is
+# tried twice.
 _HELD = re.compile(
-    r"(?:(?:\s|\\n)*(?:[\[［【(（][^\]］】)）]{0,60}[\]］】)）]{0,2}|`+[^`]*|`+[^`]+`+))+\Z"
-    r"|\\(?:u[0-9a-fA-F]{0,3})?\Z|(?:\s|\\n)+\Z"
+    r"(?<!\s)(?<!\\n)(?:(?:\s|\\n)*+"
+    r"(?:[\[［【(（]++[^\[［【(（\]］】)）]{0,60}+[\]］】)）]{0,2}+|`++[^`]*+`*+)){1,8}+\Z"
+    r"|\\(?:u[0-9a-fA-F]{0,3})?\Z|(?<!\s)(?<!\\n)(?:\s|\\n)++\Z"
 )
 _CLOSE = re.compile(r'(?<!\\)(?:\\\\)*"')
 

@@ -45,7 +45,7 @@ _CUES_OF: dict[Kind, tuple[Cue, ...]] = {
     "greatest": ("latest", "greatest"),
 }
 _THING = re.compile(
-    r"\A\W*(?:which|who|whom)\b(?! (?:year|date|day|time)\b)|哪[个位部本首所条座颗名]|谁", re.I
+    rf"\A\W*(?:which|who|whom)\b(?! (?:year|date|day|time)\b)|哪{CLASSIFIER}|谁", re.I
 )
 _DIGIT = re.compile(r"\d")
 _ASKS = re.compile(

@@ -114,7 +114,7 @@ def plain(masked: str) -> str:
 def best_saying(masked: str, name: str, *, inverse: bool) -> Saying:
     """Return how a question says a relation most surely."""
     says = sayings_of(masked, name, inverse)
-    return max(says, key=lambda said: (said.agrees, said.surely), default=Saying())
+    return max(says, key=lambda saying: (saying.agrees, saying.surely), default=Saying())
 
 
 @lru_cache(maxsize=1 << 12)
@@ -124,7 +124,7 @@ def sayings_of(masked: str, name: str, inverse: bool) -> tuple[Saying, ...]:
         surely = similarity(KIND, name)
         return (Saying(surely),) if surely >= SAID else ()
     names = (name, without_unit(name))
-    said, is_own = [], False
+    found, is_own = [], False
     for phrase, start, places in _phrases(masked):
         alike = max(similarity(phrase, spelling) for spelling in names)
         if TELLING.intersection(phrase.split()).difference(name.split()):
@@ -132,18 +132,18 @@ def sayings_of(masked: str, name: str, inverse: bool) -> tuple[Saying, ...]:
         if alike >= SAID and not any(_exclude(phrase, one, inverse=inverse) for one in names):
             words = phrase if is_chinese(phrase) else phrase.split()
             way = _leads(masked, phrase, start, names)
-            said.append(Saying(alike + 0.01 * len(words), places, way in (None, inverse)))
+            found.append(Saying(alike + 0.01 * len(words), places, way in (None, inverse)))
             is_own |= alike == 1
     longest = [
         one
-        for one in said
+        for one in found
         if not any(
             one.places < other.places or (one.places == other.places and one.surely < other.surely)
-            for other in said
+            for other in found
         )
         if one.surely > 1 or not is_own
     ]
-    if not said and named_share(masked, name) == 1:
+    if not found and named_share(masked, name) == 1:
         return (Saying(SAID, _places_of(masked, name)),)
     return tuple(longest)
 
@@ -179,10 +179,10 @@ def _exclude(phrase: str, name: str, *, inverse: bool) -> bool:
     )
 
 
-def distance(masked: str, said: Saying) -> int:
+def distance(masked: str, saying: Saying) -> int:
     """Return how far the words that say a relation reach from the topic, in characters."""
     topic = plain(masked).find(SLOT)
-    return max((abs(place - topic) for place in said.places), default=0)
+    return max((abs(place - topic) for place in saying.places), default=0)
 
 
 def _leads(masked: str, phrase: str, start: int, names: tuple[str, ...]) -> bool | None:

@@ -90,7 +90,7 @@ class _Candidate:
     path: Path
     nodes: Nodes
     name: str  # of the relation, in words; empty for a path of several
-    said: "Saying"
+    saying: Saying
 
 
 @dataclass
@@ -124,13 +124,13 @@ class Wordings:
         for one in candidates:
             if known.get(bare(one.topic.masked)) == one.path:
                 return _meant(one, "said")
-        said = [one for one in candidates if one.said.surely >= SAID]
-        order = {id(one): (one.said.surely, one.topic.share) for one in said}
-        for best in sorted(said, key=lambda one: order[id(one)], reverse=True):
+        sure = [one for one in candidates if one.saying.surely >= SAID]
+        order = {id(one): (one.saying.surely, one.topic.share) for one in sure}
+        for best in sorted(sure, key=lambda one: order[id(one)], reverse=True):
             meant = self._whole(best, "said")
             if meant:
                 return meant
-        if said:
+        if sure:
             return None
         encoder = self.chinese if question.is_chinese else self.english
         return self._nearest(candidates, encoder) if encoder else None
@@ -140,10 +140,10 @@ class Wordings:
         topic, places = planned.topic, frozenset[int]()
         for relation, inverse in planned.path:
             says = sayings_of(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
-            new = [said for said in self._ways(says, relation) if not said.places & places]
+            new = [saying for saying in self._ways(says, relation) if not saying.places & places]
             if says and not new:
                 return False
-            places = places.union(*(said.places for said in new[:1]))
+            places = places.union(*(saying.places for saying in new[:1]))
         one = _Candidate(topic, planned.path, planned.nodes, "", Saying(SAID, places))
         whole = self._whole(one, "said")
         is_kind = _are_of_kind(one, expected_answer(topic.masked), self.graph)
@@ -168,10 +168,10 @@ class Wordings:
         places = frozenset[int]()
         for relation, inverse in path:
             says = sayings_of(masked, spelt_out(self.graph.relations[relation]), inverse)
-            new = [said for said in self._ways(says, relation) if not said.places & places]
-            places = places.union(*(said.places for said in new[:1]))
+            new = [saying for saying in self._ways(says, relation) if not saying.places & places]
+            places = places.union(*(saying.places for saying in new[:1]))
         says = sayings_of(masked, spelt_out(self.graph.relations[hop[0]]), hop[1])
-        return sum(not said.places & places for said in says if said.places)
+        return sum(not saying.places & places for saying in says if saying.places)
 
     def _whole(self, one: _Candidate, kind: str) -> Meant | None:
         """Return the path of a candidate if it is all that the question says; else None.
@@ -222,9 +222,9 @@ class Wordings:
     def _unsaid(self, one: _Candidate, names: list[str]) -> list[tuple[int, str]]:
         """Return the content words of a question that a path and its ending leave unsaid."""
         masked = one.topic.masked
-        text, places = plain(masked), one.said.places
-        said = {english_stem(word) for start, word in tokens_of(masked) if start in places}
-        own = {stem for name in names for stem in relation_words(spelt_out(name))} - said
+        text, places = plain(masked), one.saying.places
+        read_words = {english_stem(word) for start, word in tokens_of(masked) if start in places}
+        own = {stem for name in names for stem in relation_words(spelt_out(name))} - read_words
         if is_chinese(masked):
             own = set()
         ending = find_ending(masked, one.path, one.nodes, self.graph)
@@ -259,7 +259,7 @@ class Wordings:
                 if not asks_for_ends(topic.masked, step.path, self.graph):
                     continue
                 ending = find_ending(topic.masked, step.path, step.nodes, self.graph)
-                is_counted = step.said.surely >= SAID and ending and ending.kind == "count"
+                is_counted = step.saying.surely >= SAID and ending and ending.kind == "count"
                 if is_counted or _are_of_kind(step, expected, self.graph):
                     yield step
 
@@ -271,12 +271,12 @@ class Wordings:
         topic, (relation, inverse) = before.topic, hop
         name = spelt_out(self.graph.relations[relation])
         says = [
-            said
-            for said in sayings_of(topic.masked, name, inverse)
-            if not said.places & before.said.places
+            saying
+            for saying in sayings_of(topic.masked, name, inverse)
+            if not saying.places & before.saying.places
             and (
                 not before.path
-                or distance(topic.masked, said) > distance(topic.masked, before.said)
+                or distance(topic.masked, saying) > distance(topic.masked, before.saying)
             )
         ]
         ways = self._ways(says, relation)
@@ -284,19 +284,19 @@ class Wordings:
             if not before.path and not says:
                 yield _Candidate(topic, (hop,), nodes, name, Saying())
             return
-        for said in ways:
-            surely = len(before.path) + said.surely
-            both = Saying(surely, before.said.places | said.places)
+        for saying in ways:
+            surely = len(before.path) + saying.surely
+            both = Saying(surely, before.saying.places | saying.places)
             step = _Candidate(topic, (*before.path, hop), nodes, name, both)
             yield step
-            if said.places and len(step.path) < LONGEST:
+            if saying.places and len(step.path) < LONGEST:
                 for following, reached in onward(self.graph, topic.nodes, nodes):
                     yield from self._steps(step, following, reached)
 
     def _ways(self, says: Sequence[Saying], relation: int) -> list[Saying]:
         """Return the ways to say a relation that go its way, the surest first."""
-        ways = sorted(says, key=lambda said: (said.agrees, said.surely), reverse=True)
-        return [said for said in ways if said.agrees or self._is_mutual(relation)]
+        ways = sorted(says, key=lambda saying: (saying.agrees, saying.surely), reverse=True)
+        return [saying for saying in ways if saying.agrees or self._is_mutual(relation)]
 
     def _is_mutual(self, relation: int) -> bool:
         """Tell whether most facts of a relation, such as a border, are stated from both ends."""
@@ -310,10 +310,10 @@ class Wordings:
         return self._mutual[relation]
 
     def _nearest(self, candidates: list[_Candidate], encoder: Encoder) -> Meant | None:
-        asked = [bare(one.topic.masked) for one in candidates]
+        questions = [bare(one.topic.masked) for one in candidates]
         paths = [path for _, path in self.learned]
-        vectors = encoder.encode([*asked, *(bare(masked) for masked, _ in self.learned)])
-        mine, known = vectors[: len(asked)], vectors[len(asked) :]
+        vectors = encoder.encode([*questions, *(bare(masked) for masked, _ in self.learned)])
+        mine, known = vectors[: len(questions)], vectors[len(questions) :]
         if len(known):
             cosines = mine @ known.T
             column = int(cosines.max(axis=0).argmax())
@@ -359,11 +359,11 @@ class Wordings:
         topic = one.topic
         if _SHARED.search(topic.masked) or _NUMBER.search(topic.masked):
             return False
-        said = [word for _, word in content_tokens(topic.masked)]
+        words = [word for _, word in content_tokens(topic.masked)]
         if not _HELD.search(plain(topic.masked)):
-            said = [word for word in said if word in english_units()]
+            words = [word for word in words if word in english_units()]
         own = relation_words(one.name)
-        if not all(english_stem(word) in own or word in one.name for word in said):
+        if not all(english_stem(word) in own or word in one.name for word in words):
             return False
         ends = (topic.nodes, one.nodes[:SAMPLED])
         around = dict.fromkeys(hop for nodes in ends for hop in self.graph.relations_around(nodes))
