@@ -40,7 +40,7 @@ from tasks.reader.candidates import TEXTS_READ, candidates
 from tasks.reader.coverage import Coverage
 from tasks.reader.lists import asks_for_several, asks_for_steps, items_around, list_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import Reading
 from tasks.reader.texts import Text, TextPart, evidence_from
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import ExpectedAnswer
@@ -426,10 +426,10 @@ def test_nothing_is_answered_below_the_least_probability(passages: PassageReader
 def test_where_words_are_not_sure_a_sentence_that_is_answers(passages: PassageReader) -> None:
     question = analyse("In which year was the harbour of Brenholm built?")
     reader = Unsure()
-    answer = answer_from(question, passages, reader, 0.5)
+    answer = Reading(passages, reader, 0.5).answer(question)
     assert answer.answers == [HARBOUR.split(". ")[0] + "."] and answer.probability == 0.8
     assert answer.evidence[0].text == answer.answers[0]
-    assert answer_from(question, passages, reader, 0.9).answers == []
+    assert Reading(passages, reader, 0.9).answer(question).answers == []
 
 
 def test_plain_output_says_how_sure_it_is() -> None:

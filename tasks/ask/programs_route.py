@@ -188,7 +188,7 @@ class ProgramsRoute(AnswerRoute):
             and self._knowledge_reader is not None
         ):
             known = self._knowledge_reader.answer(question)
-            tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
+            tried = (Attempt(CORPUS, known.program),)
             yield RouteResult(
                 "programs", known.answers, known.evidence, tried, probability=known.probability
             )

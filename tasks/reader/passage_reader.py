@@ -17,10 +17,10 @@ from tasks.programs.knowledge_bases.protocol import Place
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.lists import is_item
 from tasks.reader.named_subjects import name_subjects
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import Reading
 from tasks.reader.texts import (
-    NamedThings,
     ReaderAnswer,
+    Source,
     Text,
     TextPart,
     evidence_from,
@@ -57,7 +57,7 @@ order by all
 """
 
 
-class PassageReader(NamedThings):
+class PassageReader(Source):
     """Answers questions from the passages of one edition; a source of texts for the reader."""
 
     def __init__(
@@ -94,7 +94,7 @@ class PassageReader(NamedThings):
         )
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
-        return answer_from(question, self, trained_reader(), min_score)
+        return Reading(self, trained_reader(), min_score).answer(question)
 
     # -- a source of texts ------------------------------------------------------------------------
 
