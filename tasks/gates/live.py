@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.gates.crossfit import quantile
+
 WINDOW = 400  # latest scores that the threshold is taken from
 STEP = 0.01  # learning rate of the level: a retrieval has an effect for some hundred questions
 ENOUGH = 50  # live scores before drift is tested
@@ -64,7 +66,7 @@ class LiveThreshold:
     @property
     def threshold(self) -> float:
         """The score below which the next question retrieves; NaN before the first score."""
-        return _quantile(self._sorted, self.level)
+        return quantile(self._sorted, self.level)
 
     @property
     def rate(self) -> float | None:
@@ -160,20 +162,6 @@ class LiveThreshold:
     def _move(self, by: float) -> None:
         # Clipped just beyond 0 and 1, so that it recovers at once when forced retrievals end.
         self.level = min(1 + STEP, max(-STEP, self.level + by))
-
-
-def _quantile(ordered: list[float], level: float) -> float:
-    """Return the quantile by Weibull's positions, as `crossfit.threshold` takes it."""
-    if not ordered:
-        return math.nan
-    if level <= 0 or level >= 1:
-        return -math.inf if level <= 0 else math.inf
-    place = min(max(level * (len(ordered) + 1) - 1, 0.0), len(ordered) - 1.0)
-    low = int(place)
-    first, second = ordered[low], ordered[min(low + 1, len(ordered) - 1)]
-    if first == second or place == low or math.isinf(first):
-        return first
-    return first + (place - low) * (second - first)
 
 
 def _largest_gap(first: np.ndarray, second: np.ndarray) -> float:
