@@ -38,7 +38,7 @@ from tasks.reader.answers import (
 )
 from tasks.reader.candidates import TEXTS_READ, candidates
 from tasks.reader.coverage import Coverage
-from tasks.reader.lists import asks_for_several, asks_for_steps, items_around, list_around
+from tasks.reader.lists import asks_for_several, asks_for_steps, list_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
 from tasks.reader.reading import Reading
 from tasks.reader.texts import Text, TextPart, evidence_from
@@ -306,17 +306,22 @@ def test_any_text_is_read(reader: TrainedReader, text: str) -> None:
     assert isinstance(reader.read("Who built it?", [text]), list)
 
 
+def items(text: str, within: str) -> list[str]:
+    found = list_around(text, text.index(within))
+    return found[0] if found else []
+
+
 def test_a_list_is_given_whole() -> None:
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
-    assert items_around(text, text.index("fish")) == ["salt", "dried fish", "tar"]
-    assert items_around(text, text.index("Nothing")) == []
+    assert items(text, "fish") == ["salt", "dried fish", "tar"]
+    assert list_around(text, text.index("Nothing")) is None
     nested = "- fish\n  - herring\n\n  - cod\n- tools\n   - saws"
-    assert items_around(nested, nested.index("cod")) == ["herring", "cod"]
-    assert items_around(nested, nested.index("tools")) == ["fish", "tools"]
+    assert items(nested, "cod") == ["herring", "cod"]
+    assert items(nested, "tools") == ["fish", "tools"]
     joined = "Bring:\n\n1. a rope;\n2. a lamp; and/or\n3. Hook and Line.\n\nGo."
-    assert items_around(joined, joined.index("lamp")) == ["a rope", "a lamp", "Hook and Line"]
-    first, last = list_around(joined, joined.index("lamp")) or (0, 0)
-    assert joined[first:last] == joined[joined.index("1.") : joined.index("\n\nGo")]
+    listed, span = list_around(joined, joined.index("lamp")) or ([], (0, 0))
+    assert listed == ["a rope", "a lamp", "Hook and Line"]
+    assert joined[slice(*span)] == joined[joined.index("1.") : joined.index("\n\nGo")]
     for several in (
         "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
         "船上有谁？", "货物包括什么？", "绳子分为几种？",

@@ -38,7 +38,6 @@ from tasks.reader.lists import (
     asks_for_several,
     asks_for_steps,
     items_after,
-    items_around,
     list_around,
     list_place,
 )
@@ -191,6 +190,7 @@ class Reading:
         noun = question.expected_answer.noun
         words = [text.words for text in texts]
         languages = [reader.languages(question.text, text) for text in words]
+        listed = asks_for_several(question.text) or asks_for_steps(question.text)
         described = cache(source.description_of)
         has_its_year = cache(QuestionYears(question).may_be_those_of)
 
@@ -219,7 +219,7 @@ class Reading:
                 for row in rows
             )
             sentences = find_sentences(question, stated)
-            if _asks_for_list(question):
+            if listed:
                 answers = [*map(with_list, answers)]
                 sentences = worth_of_lists([*map(with_list, sentences)])
             yield Read(
@@ -234,9 +234,7 @@ class Reading:
         Where a list is asked for and it is an item of one, all items are the answer.
         """
         best = read.sentences[0]
-        if _asks_for_list(question) and (items := self._items(read, best)):
-            return self._of_list(question, items, read, best)
-        return self._whole_sentence(question, read, best)
+        return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
 
     def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
         """Return an answer's sentence, and the list that it introduces; of a label its value."""
@@ -248,26 +246,22 @@ class Reading:
             sentence = f"{sentence} {'; '.join(items)}".strip()
         return _answer(question, [sentence], read, answer)
 
-    def _items(self, read: Read, answer: FoundAnswer) -> list[str]:
-        """Return the items of the list that an answer is from, also those beyond the passage read.
+    def _of_list(self, question: Question, read: Read, best: FoundAnswer) -> ReaderAnswer | None:
+        """Return the items of the list that an answer is from, with the whole list as evidence.
 
-        There are none if the list has no introduction and only one of them may answer.
+        It may go on beyond the passage read. None if no list is asked for, or the answer is from
+        none; or if the list has no introduction, and only one of its items may answer.
         """
-        of_list = [one for one in read.sentences if one.list_place == answer.list_place]
-        if answer.list_place is None or not (read.part(answer).lead_in or of_list[1:]):
-            return []
-        return items_around(*self._source.around(read.part(answer).evidence))
-
-    def _of_list(
-        self, question: Question, items: list[str], read: Read, best: FoundAnswer
-    ) -> ReaderAnswer:
-        """Return the items of a list, with the whole list as their evidence."""
-        found = _answer(question, list(dict.fromkeys(items)), read, best)
-        place = found.evidence[0]
+        of_list = [one for one in read.sentences if one.list_place == best.list_place]
+        if best.list_place is None or not (read.part(best).lead_in or of_list[1:]):
+            return None
+        place = read.part(best).scored(best.probability)
         text, start = self._source.around(place)
-        span = list_around(text, start)
-        if span is None or place.span_start is None:
-            return found
+        listed = list_around(text, start)
+        if listed is None or place.span_start is None:
+            return None
+        items, span = listed
+        found = _answer(question, list(dict.fromkeys(items)), read, best)
         first, end = (at + place.span_start - start for at in span)
         whole = {"text": text[slice(*span)], "span_start": first, "span_end": end}
         return replace(found, evidence=[place.model_copy(update=whole), *found.evidence[1:]])
@@ -285,10 +279,9 @@ class Reading:
                 sure.append(answer)
         given = [self._whole(question, answer, read) for answer in sure]
         values = self._source.values_beside(read.part(best), given[0])
-        several = asks_for_several(question.text)
-        if _asks_for_list(question) and (items := self._items(read, best)):
-            return self._of_list(question, items, read, best)
-        if not several:
+        if listed := self._of_list(question, read, best):
+            return listed
+        if not asks_for_several(question.text):
             return _only(question, given, values, read)
         given = apart(and_others(given, values, question))
         if len(set(given)) == 1:
@@ -358,10 +351,6 @@ class Reading:
         best = read.answers[0]
         evidence = read.part(best).scored(best.probability)
         return _Compared(self._whole(part, best, read), evidence, best.probability)
-
-
-def _asks_for_list(question: Question) -> bool:
-    return asks_for_several(question.text) or asks_for_steps(question.text)
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
