@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings, ModelSettings
 from tasks.ask.brief_decider import UNSURE, BriefDecider, unsure_from
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.client import BlockingClient
 from tasks.models.likelihood import Choices, log_likelihoods

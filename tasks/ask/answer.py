@@ -134,6 +134,7 @@ def _program(results: Sequence[RouteResult]) -> str | None:
 
 def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:
     text = decision.text
+    written = {"text": text.text, "pruned": text.pruned, **text.measures} if text else {}
     return ExpertDecision(
         question_id=question_id,
         step=step,
@@ -142,15 +143,9 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
         decision=decision.decision,
         reason=decision.reason,
         expert=decision.expert,
-        text=text.text if text else None,
-        pruned=text.pruned if text else None,
-        relevance=text.relevance if text else None,
-        summary=text.summary if text else None,
-        support=text.support if text else None,
-        refute=text.refute if text else None,
-        unknown=text.unknown if text else None,
         score=decision.score,
         decided_at=decision.decided_at,
+        **written,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tasks.ask.phrasing import NO_QUESTION, brief_request
 from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.model_decider import Ask, ModelDecider, source_values
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.prompt import examples, load_prompt

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from schemas.answers import Evidence, Route
 from tasks.models.tokens import estimate_tokens
@@ -21,6 +22,7 @@ _LIKE_PROMPT = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 SIGNS = 4  # tokens of an item's number and line breaks
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,12 @@ class Item:
         if None in (mine.span_start, mine.span_end, its.span_start, its.span_end):
             return False
         return mine.span_start <= its.span_start and its.span_end <= mine.span_end  # type: ignore[operator]
+
+
+def alternating(found: Sequence[Sequence[T]]) -> list[T]:
+    """Return the items of several lists, the first of each, then the second of each."""
+    longest = max(map(len, found), default=0)
+    return [items[place] for place in range(longest) for items in found if place < len(items)]
 
 
 def joined(items: Sequence[Item]) -> list[Item]:

@@ -1,30 +1,30 @@
 """The route `experts`: small language models write what a question needs (CooK)."""
 
-from collections.abc import Sequence
-from functools import cached_property
-from threading import Lock
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
 
 from schemas.answers import Evidence, ExpertText
-from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.parts import load_learned_query, reader_name
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.text_route import TextRoute
 from tasks.experts.integrate.consult import bottom_up, top_down
 from tasks.experts.integrate.decisions import Decision, Record, nearest_experts
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.model_decider import ModelDecider
-from tasks.experts.integrate.need_examples import NeedExample, need_examples
 from tasks.experts.integrate.own_answers import answer_by_votes, best_choice
 from tasks.experts.integrate.writing import TextWriter
-from tasks.experts.knowledge import KnowledgeText
+from tasks.experts.knowledge import KnowledgeText, NeedExample
 from tasks.experts.pool import OpenExpert
 from tasks.experts.registry import active_experts
 from tasks.programs.written_program import Conversation
-from tasks.reader.passage_reader import PassageReader
 from tasks.text.question import Question, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -41,13 +41,13 @@ class ExpertsRoute(AnswerRoute):
     description is most like the question is asked, and after it those whose field contains its own.
     """
 
-    def __init__(self, resources: Resources, tools: ExpertTools | None = None) -> None:
-        """Open nothing yet; `tools` may be shared with other routes over the same edition."""
-        self._tools = tools or ExpertTools(resources)
+    def __init__(self, resources: Resources) -> None:
+        """Open nothing yet."""
+        self._tools, self._encode = ExpertTools(resources), resources.encode
+        self._text_route = TextRoute(resources)
         self._resources, self._settings = resources, resources.settings.experts
         self._named = resources.options.route == "experts" or bool(resources.options.expert)
         self._failed: dict[str, str] = {}
-        self._lock = Lock()  # questions that are answered at once share one reader
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -61,15 +61,10 @@ class ExpertsRoute(AnswerRoute):
         self._writer.forget()
         if self._settings.mode != "bottom_up":
             return
+        alone, writer = self._resources.speaks_for_itself, self._writer
+        prepare = writer.prepare_answers if alone else writer.prepare_knowledge
         for expert in self._experts:
-            texts = [q.text for q in questions if self._may_be_asked(expert, q)]
-            try:
-                if self._resources.speaks_for_itself:
-                    self._writer.prepare_answers(expert, texts)
-                else:
-                    self._writer.prepare_knowledge(expert, texts)
-            except AlmanacError as error:
-                self._fail(expert, error)
+            self._asking(prepare, expert, [q.text for q in questions if self._speaks(expert, q)])
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer found with the experts' help, with all decisions on the way."""
@@ -81,20 +76,14 @@ class ExpertsRoute(AnswerRoute):
             return self._by_model(question, state, state.conversation, decisions)
         if self._settings.mode == "bottom_up":
             return self._by_votes(question, state, asked, decisions)
-        with self._lock:
-            least = self._resources.options.min_score
-            reader = self._reader if self._named else None  # else the route `text` has read them
-            read = reader.answer(question, least) if reader else None
-        if read and read.answers:
-            decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
-            tried = (Attempt("passages"),)
-            return RouteResult(
-                "text", read.answers, read.evidence, tried, decisions, read.probability
-            )
-        if self._named:
+        if self._named:  # else the route `text` was asked
+            read = self._text_route.answer(question, state)
+            if read.answerable:
+                decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
+                return replace(read, decisions=decisions)
             decisions.append(Decision("need", "yes", "passages"))
         result = RouteResult("experts")
-        way = nearest_experts(self._tools.encode, question.text, asked, self._parents)
+        way = nearest_experts(self._encode, question.text, asked, self._parents)
         for name, likeness in reversed(way):
             decisions.append(Decision("expert", name, "nearest", name, likeness))
             result = self._by_votes(question, state, {name: asked[name]}, decisions)
@@ -123,11 +112,11 @@ class ExpertsRoute(AnswerRoute):
         answers = answer_by_votes(
             question.text,
             experts,
-            self._short_answers,
+            partial(self._asking, self._writer.answers),
             lambda expert, answers: self._writer.certainty(expert, question, answers),
             self._filters,
             decisions.append,
-            encode=self._tools.encode,
+            encode=self._encode,
             most=self._settings.relevant,
         )
         tried = (Attempt(", ".join(experts)),)
@@ -135,7 +124,7 @@ class ExpertsRoute(AnswerRoute):
             return RouteResult("experts", tried=tried, decisions=decisions)
         words = [answer.answer for answer in answers]
         if state.hints.choices:
-            words = [best_choice(answers, state.hints.choices, self._tools.encode)]
+            words = [best_choice(answers, state.hints.choices, self._encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
         probability = answers[0].probability
         return RouteResult("experts", words, evidence, tried, decisions, probability)
@@ -152,10 +141,9 @@ class ExpertsRoute(AnswerRoute):
         texts = self._knowledge(
             with_choices(question, choices), question, conversation, decisions.append
         )
-        shown = [text.words for text in texts]
-        before = state.hints.demonstrations
+        shown, before = [text.words for text in texts], state.hints.demonstrations
         answer = phrased_answer(
-            conversation, question, choices, shown, self._tools.encode, demonstrations=before
+            conversation, question, choices, shown, self._encode, demonstrations=before
         )
         experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
@@ -170,20 +158,20 @@ class ExpertsRoute(AnswerRoute):
         self, asked: Question, question: Question, conversation: Conversation, record: Record
     ) -> list[KnowledgeText]:
         """Return the texts that the model sees; experts get the question without its choices."""
-        settings = self._settings
+        settings, write = self._settings, partial(self._asking, self._writer.knowledge)
         if settings.mode == "bottom_up":
             experts = list(self._asked(question))
-            return bottom_up(question.text, experts, self._texts, self._filters, record)
+            return bottom_up(question.text, experts, write, self._filters, record)
         return top_down(
             asked.text,
             self._asked(question),
             self._parents,
             self._decider(question, conversation),
-            lambda expert, _, wanted, turn: self._texts(expert, question.text, wanted, turn),
+            lambda expert, _, wanted, turn: write(expert, question.text, wanted, turn),
             self._filters,
             record,
             mode=settings.mode,
-            encode=self._tools.encode,
+            encode=self._encode,
             iterations=settings.iterations,
         )
 
@@ -209,7 +197,8 @@ class ExpertsRoute(AnswerRoute):
         """The expert that contains another, by the other's name."""
         return {name: expert.parent for name, expert in self._experts.items() if expert.parent}
 
-    def _may_be_asked(self, expert: str, question: Question) -> bool:
+    def _speaks(self, expert: str, question: Question) -> bool:
+        """Return whether an expert is asked in a question's language; one that is named always."""
         is_named = self._resources.options.expert is not None
         return is_named or self._experts[expert].speaks(question.language)
 
@@ -225,31 +214,22 @@ class ExpertsRoute(AnswerRoute):
             name: expert.description
             for name, expert in self._experts.items()
             if name not in self._failed
-            and self._may_be_asked(name, question)
+            and self._speaks(name, question)
             and not (speaks and name in beside)
         }
 
-    def _texts(
-        self, expert: str, question: str, wanted: str | None = None, turn: int = 0
-    ) -> list[str]:
-        try:
-            return self._writer.knowledge(expert, question, wanted, turn)
-        except AlmanacError as error:
-            self._fail(expert, error)
-            return []
+    def _asking(self, write: Callable[..., Any], expert: str, *about: Any) -> Any:
+        """Return what an expert writes; one that fails writes nothing, and is not asked again.
 
-    def _short_answers(self, expert: str, question: str) -> list[str]:
+        Its error is raised if experts were requested and none is left.
+        """
         try:
-            return self._writer.answers(expert, question)
+            return write(expert, *about)
         except AlmanacError as error:
-            self._fail(expert, error)
+            self._failed[expert] = str(error)
+            if self._named and len(self._failed) == len(self._experts):
+                raise
             return []
-
-    def _fail(self, expert: str, error: AlmanacError) -> None:
-        """Ask this expert no more; raise the error if experts were requested and none is left."""
-        self._failed[expert] = str(error)
-        if self._named and len(self._failed) == len(self._experts):
-            raise error
 
     # -- tools ---------------------------------------------------------------------------------
 
@@ -262,15 +242,9 @@ class ExpertsRoute(AnswerRoute):
         return self._tools.filters(self._settings)
 
     @cached_property
-    def _examples(self) -> list[NeedExample]:
-        return need_examples(self._resources.home, self._resources.settings.engine.model.name)
-
-    @cached_property
-    def _reader(self) -> PassageReader | None:
-        edition = self._resources.edition
-        if not edition.rows(Passage):
-            return None
-        return PassageReader(edition, self._resources.settings.engine)
+    def _examples(self) -> Sequence[NeedExample]:
+        resources = self._resources
+        return load_learned_query(resources.home, reader_name(resources.settings)).needs
 
 
 def chosen_experts(home: Home, edition: Edition, name: str | None) -> list[OpenExpert]:
@@ -299,13 +273,5 @@ def _evidence(text: KnowledgeText, score: float | None = None) -> Evidence:
         kind="expert",
         graph=text.expert,
         score=min(1.0, max(0.0, score or 0.0)),
-        expert=ExpertText(
-            expert=text.expert,
-            written=text.text,
-            relevance=text.relevance,
-            summary=text.summary,
-            support=text.support,
-            refute=text.refute,
-            unknown=text.unknown,
-        ),
+        expert=ExpertText(expert=text.expert, written=text.text, **text.measures),
     )

@@ -53,6 +53,11 @@ class GateInput:
         """The columns that its gate reads from the model's own answer."""
         return OWN & self.placed.gate.gate.needs if self.placed.gate else frozenset()
 
+    @property
+    def forced(self) -> bool:
+        """Whether knowledge is retrieved whatever the score."""
+        return self.current_words is not None or self.about_corpus
+
 
 class Gatekeeper:
     """Decides question by question, within the budget of each task.
@@ -216,8 +221,7 @@ class Gatekeeper:
         live = self._threshold(gate)
         level, below = live.level, live.threshold
         score = math.nan if gating.score is None else gating.score
-        forced = known.current_words is not None or known.about_corpus
-        retrieve = live.decide(score, forced=forced)
+        retrieve = live.decide(score, forced=known.forced)
         cause = "no_score" if gating.score is None else "score"
         cause = "known_name" if known.about_corpus else cause
         return gating.model_copy(
@@ -247,12 +251,10 @@ class Gatekeeper:
 
 def _own_answer(state: QuestionState, known: GateInput) -> OwnAnswer | None:
     """Return the model's own answer if the gate reads it and does not retrieve in any case."""
-    forced = known.current_words or known.about_corpus
-    if not known.needs or forced or state.conversation is None:
+    if not known.needs or known.forced or state.conversation is None:
         return None
-    measured = "uncertainty" in known.needs
     question = with_choices(known.question, known.choices)
-    return own_answer(question, state.conversation, measured=measured)
+    return own_answer(question, state.conversation, measured="uncertainty" in known.needs)
 
 
 def _kind(own: OwnAnswer | None, choices: Sequence[str]) -> str:

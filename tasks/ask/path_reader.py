@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks.ask.phrasing import phrased_answer
-from tasks.experts.integrate.decisions import Encode
+from tasks.experts.filters.selection import Encode
 from tasks.graphs.graph import Nodes
 from tasks.models.client import BlockingClient
 from tasks.paths.bandit.bandit import arm_names
@@ -115,16 +115,6 @@ class PathReader:
         alike = np.exp(scores - scores.max(initial=-np.inf))
         chances: np.ndarray = known + (1 - known.sum()) * alike / max(alike.sum(), 1e-9)
         return chances
-
-    def nearest(
-        self,
-        arm: str | None,
-        grounded: GroundedQuestion,
-        choices: Sequence[str],
-        extracted: Extracted,
-    ) -> str:
-        """Return the choice with the highest chance."""
-        return choices[int(self.chances(arm, grounded, choices, extracted).argmax())]
 
     def supported(
         self, grounded: GroundedQuestion, choices: Sequence[str], extracted: Extracted

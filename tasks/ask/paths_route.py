@@ -12,7 +12,6 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.context import Item
-from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.parts import reader_name
 from tasks.ask.path_reader import PathReader
 from tasks.ask.programs_route import ProgramsRoute
@@ -43,15 +42,14 @@ class PathsRoute(AnswerRoute):
     """
 
     def __init__(self, resources: Resources) -> None:
-        self._resources, self._tools = resources, ExpertTools(resources)
-        self._programs = ProgramsRoute(resources)
+        self._resources, self._programs = resources, ProgramsRoute(resources)
         self._lock = Lock()
-        self._refusals: dict[str, None] = {}
+        self._refusals: list[str] = []
 
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings about choices that could not be recorded, and those of the programs."""
-        return [*self._refusals, *self._programs.warnings]
+        return [*dict.fromkeys(self._refusals), *self._programs.warnings]
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the best answer, with the paths to it and to others as evidence."""
@@ -174,14 +172,13 @@ class PathsRoute(AnswerRoute):
         around = reader.around(grounded)
         features = AskedQuestion(grounded.text, grounded.context, score, len(around.edges))
         with warned_of_refusals(
-            self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
+            self._resources.home.path,
+            "the bandit's choice was not recorded.",
+            self._refusals.append,
         ):
             decided = bandit.decide({state.question_id: features})
             return decided[state.question_id].arm, around
         return reader.usual_arm, around
-
-    def _refuse(self, words: str) -> None:
-        self._refusals[words] = None
 
     @cached_property
     def _readers(self) -> dict[str, PathReader]:
@@ -211,7 +208,7 @@ class PathsRoute(AnswerRoute):
         graphs = {name: open_path_graph(home, edition, name) for name in names}
         if (given := self._resources.policies) is not None:
             graphs = {name: replace(g, policy=given.get(name)) for name, g in graphs.items()}
-        return {name: PathReader(g, self._tools.encode, writer) for name, g in graphs.items()}
+        return {name: PathReader(g, self._resources.encode, writer) for name, g in graphs.items()}
 
     @cached_property
     def _bandits(self) -> dict[str, Bandit | None]:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from tasks.experts.integrate.decisions import Encode
+from tasks.experts.filters.selection import Encode
 from tasks.experts.integrate.model_decider import one_line
 from tasks.experts.integrate.own_answers import ExpertAnswer, best_choice
 from tasks.experts.knowledge import KnowledgeText

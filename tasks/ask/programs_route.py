@@ -11,7 +11,6 @@ from schemas.knowledge import CORPUS
 from tasks.ask.context import Item
 from tasks.ask.known_facts import MOST_CITED, MOST_VALUES
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
-from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
@@ -159,7 +158,7 @@ class ProgramsRoute(AnswerRoute):
             conversation,
             kbs,
             chooser=partial(conversation.choose, language=question.language),
-            encoder=self._english_encoder if not question.is_chinese else self._chinese_encoder,
+            encoder=self._resources.name_encoders[question.is_chinese],
             limits=CHOOSING,
             rounds=self._options.rounds or 1,
         )
@@ -175,18 +174,18 @@ class ProgramsRoute(AnswerRoute):
         """
         writers = {kb.name: self._writers[kb.name] for kb in kbs if kb.name in self._writers}
         fits: dict[str, float] = {}
+        least = NAMED_FITS if self._options.graph else FITS
         for name, writer in writers.items():
             for first in writer.programs(question)[:1]:
-                if guesses if first.guessed else first.probability >= self._least:
+                if guesses if first.guessed else first.probability >= least:
                     fits[name] = first.probability
         for name in sorted(fits, key=lambda name: -fits[name]):
             result = self._by_program(question, writers[name], self._graphs[name])
             yield replace(result, probability=fits[name])
-        if (
-            self._reads_corpus
-            and CORPUS in [kb.name for kb in kbs]
-            and self._knowledge_reader is not None
-        ):
+        # Otherwise the route `text` reads the corpus' facts beside passages.
+        reads_corpus = self._options.route == "programs" or self._options.graph == CORPUS
+        of_corpus = reads_corpus and CORPUS in [kb.name for kb in kbs]
+        if of_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.program),)
             yield RouteResult(
@@ -194,7 +193,7 @@ class ProgramsRoute(AnswerRoute):
             )
         for kb in kbs:
             if kb.name not in self._graphs:
-                around = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
+                around = NeighbourhoodWriter(kb, *self._resources.name_encoders)
                 yield self._by_program(question, around, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
@@ -224,32 +223,14 @@ class ProgramsRoute(AnswerRoute):
             )
         ]
 
-    @property
-    def _least(self) -> float:
-        """The least fit of a plan that is tried."""
-        return NAMED_FITS if self._options.graph else FITS
-
-    @cached_property
-    def _english_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.name_encoders[0])
-
-    @cached_property
-    def _chinese_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.name_encoders[1])
-
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:
         return {name: self._writer(graph) for name, graph in self._graphs.items() if name != CORPUS}
 
     def _writer(self, graph: EditionGraph) -> PlannedWriter:
         planner = self._resources.planner(graph.arrays)
-        encoders = self._english_encoder, self._chinese_encoder
-        return PlannedWriter(planner, Wordings(graph.arrays, planner.worded, *encoders))
-
-    @property
-    def _reads_corpus(self) -> bool:
-        """Whether the corpus is asked here; the route `text` reads its facts beside passages."""
-        return self._options.route == "programs" or self._options.graph == CORPUS
+        worded = Wordings(graph.arrays, planner.worded, *self._resources.name_encoders)
+        return PlannedWriter(planner, worded)
 
     @cached_property
     def _knowledge_reader(self) -> KnowledgeReader | None:

@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
+import numpy as np
+
 from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
 from schemas.documents import Passage
-from schemas.knowledge import Entity
+from tasks.text.languages import is_chinese
 from tasks.text.question import Demonstration, Question
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from tasks.experts.integrate.decisions import Decision
     from tasks.graphs.graph import Graph
     from tasks.models.client import BlockingClient
+    from tasks.models.encoders.load import Encoder
     from tasks.paths.policy.train import TrainedPolicy
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.web import Web
@@ -270,13 +273,27 @@ class Resources:
     @cached_property
     def searcher(self) -> "Searcher | None":
         """The search over the edition's passages, None if there are none."""
-        from tasks.models.encoders.load import load_encoder
-        from tasks.retrieval.search import Searcher
+        from tasks.retrieval.search_edition import open_searcher
 
         if not self.edition.rows(Passage):
             return None
-        self.edition.check(f"{Entity.table}.parquet", "search/")
-        engine = self.settings.engine
-        encoders = load_encoder(engine.encoder), load_encoder(engine.chinese_encoder)
-        searcher = Searcher(self.edition.path, *encoders)
+        searcher = open_searcher(self.edition, self.settings.engine)
         return searcher if self.documents is None else searcher.within(self.documents)
+
+    @cached_property
+    def name_encoders(self) -> "tuple[Encoder | None, Encoder | None]":
+        """The encoder of names and short texts, and that for Chinese, if the settings have them."""
+        from tasks.models.encoders.load import load_encoder
+
+        english, chinese = map(load_encoder, self.settings.engine.name_encoders)
+        return english, chinese
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Return the vectors of texts, by the first one's language, even where search has none."""
+        from tasks.models.encoders.load import load_encoder
+
+        english, chinese = self.name_encoders
+        encoder = (chinese if is_chinese(texts[0]) else english) or english
+        encoder = encoder or load_encoder("minilm")
+        assert encoder is not None
+        return encoder.encode(texts)

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tasks.experts.integrate.decisions import Votes
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Information, NeedsMore, Source

@@ -13,13 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tasks.experts.competence import Certainty, commonest, shares_of
-from tasks.experts.filters.selection import cosines
-from tasks.experts.integrate.decisions import (
-    Encode,
-    Record,
-    expert_likeness,
-    text_decision,
-)
+from tasks.experts.filters.selection import Encode, cosines
+from tasks.experts.integrate.decisions import Record, expert_likeness, text_decision
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.writing import statement
 from tasks.experts.knowledge import KnowledgeText
