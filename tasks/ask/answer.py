@@ -1,10 +1,7 @@
 """The answer to a question, made of what routes found, and the values that contradict it."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-
-import duckdb
 
 from schemas.answers import Answer, Gating, OfNamesake
 from schemas.documents import REMEMBERED, cited_as
@@ -86,7 +83,6 @@ def answer_of(
 ) -> Answer:
     """Return the answer record of a question, from the results of the routes that were tried."""
     last, mode = results[-1], resources.settings.experts.mode
-    decisions = [decision for result in results for decision in result.decisions]
     written = last.text or None
     answer = Answer(
         question_id=state.question_id,
@@ -109,7 +105,9 @@ def answer_of(
         edition=resources.edition.id,
         seconds=round(seconds, 3),
         gating=gating,
-        decisions=[_decision_row(state.question_id, mode, *pair) for pair in enumerate(decisions)],
+        decisions=[
+            _decision_row(state.question_id, mode, *pair) for pair in enumerate(state.decisions)
+        ],
     )
     if not answer.others:
         return answer
@@ -162,7 +160,7 @@ def values_of_namesakes(edition: Edition, answer: Answer) -> list[tuple[str, str
 
 
 def _beside_answer(edition: Edition, answer: Answer, query: str, /, **values: Any) -> list[Any]:
-    """Return what a query finds; an edition of an older version may lack the tables that tell."""
+    """Return what a query finds of the place where an answer stands, if that is in the corpus."""
     place = answer.evidence[0] if answer.answer and answer.evidence else None
     if place is None or place.graph != CORPUS or place.document_id is None:
         return []
@@ -171,6 +169,5 @@ def _beside_answer(edition: Edition, answer: Answer, query: str, /, **values: An
         "start": place.span_start,
         "end": place.span_end,
     }
-    with edition.connect() as con, suppress(duckdb.CatalogException, duckdb.BinderException):
+    with edition.connect() as con:
         return con.execute(query, values).fetchall()
-    return []

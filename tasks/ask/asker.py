@@ -168,7 +168,7 @@ class Asker:
             resources.settings, {"engine.engine": "rules", "engine.answer_model": None}
         )
         with Asker(resources.home, self.edition, embedded, resources.options) as asker:
-            [answer] = asker._answered([question], [replace(state, watcher=None)])
+            [answer] = asker._answered([question], [replace(state, watcher=None, decisions=[])])
         return answer
 
     def answer_all(

@@ -1,7 +1,6 @@
 """The route `experts`: small language models write what a question needs (CooK)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.ask.text_route import TextRoute
 from tasks.experts.integrate.consult import bottom_up, top_down
-from tasks.experts.integrate.decisions import Decision, Record, nearest_experts
+from tasks.experts.integrate.decisions import Decision, nearest_experts
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.model_decider import ModelDecider
 from tasks.experts.integrate.own_answers import answer_by_votes, best_choice
@@ -68,25 +67,24 @@ class ExpertsRoute(AnswerRoute):
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer found with the experts' help, with all decisions on the way."""
-        decisions: list[Decision] = []
-        asked = self._asked(question)
+        asked, record = self._asked(question), state.decisions.append
         if not asked:
             return RouteResult("experts")
         if state.conversation is not None and not self._resources.speaks_for_itself:
-            return self._by_model(question, state, state.conversation, decisions)
+            return self._by_model(question, state, state.conversation)
         if self._settings.mode == "bottom_up":
-            return self._by_votes(question, state, asked, decisions)
+            return self._by_votes(question, state, asked)
         if self._named:  # else the route `text` was asked
             read = self._text_route.answer(question, state)
             if read.answerable:
-                decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
-                return replace(read, decisions=decisions)
-            decisions.append(Decision("need", "yes", "passages"))
+                record(Decision("need", "no", "passages", score=read.evidence[0].score))
+                return read
+            record(Decision("need", "yes", "passages"))
         result = RouteResult("experts")
         way = nearest_experts(self._encode, question.text, asked, self._parents)
         for name, likeness in reversed(way):
-            decisions.append(Decision("expert", name, "nearest", name, likeness))
-            result = self._by_votes(question, state, {name: asked[name]}, decisions)
+            record(Decision("expert", name, "nearest", name, likeness))
+            result = self._by_votes(question, state, {name: asked[name]})
             if result.answerable:
                 break
         return result
@@ -96,18 +94,14 @@ class ExpertsRoute(AnswerRoute):
         if not self._asked(question) or state.conversation is None:
             return []
         complete = with_choices(question, state.hints.choices)
-        texts = self._knowledge(complete, question, state.conversation, state.decisions.append)
+        texts = self._knowledge(complete, question, state, state.conversation)
         return [
             Item(text.words, _evidence(text), "experts", f"Written by the expert {text.expert}")
             for text in texts
         ]
 
     def _by_votes(
-        self,
-        question: Question,
-        state: QuestionState,
-        experts: dict[str, str],
-        decisions: list[Decision],
+        self, question: Question, state: QuestionState, experts: dict[str, str]
     ) -> RouteResult:
         answers = answer_by_votes(
             question.text,
@@ -115,32 +109,26 @@ class ExpertsRoute(AnswerRoute):
             partial(self._asking, self._writer.answers),
             lambda expert, answers: self._writer.certainty(expert, question, answers),
             self._filters,
-            decisions.append,
+            state.decisions.append,
             encode=self._encode,
             most=self._settings.relevant,
         )
         tried = (Attempt(", ".join(experts)),)
         if not answers or (answers[0].votes < LEAST_VOTES and not self._named):
-            return RouteResult("experts", tried=tried, decisions=decisions)
+            return RouteResult("experts", tried=tried)
         words = [answer.answer for answer in answers]
         if state.hints.choices:
             words = [best_choice(answers, state.hints.choices, self._encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
-        probability = answers[0].probability
-        return RouteResult("experts", words, evidence, tried, decisions, probability)
+        return RouteResult("experts", words, evidence, tried, answers[0].probability)
 
     def _by_model(
-        self,
-        question: Question,
-        state: QuestionState,
-        conversation: Conversation,
-        decisions: list[Decision],
+        self, question: Question, state: QuestionState, conversation: Conversation
     ) -> RouteResult:
         """Return the model's answer from the experts' texts; the route is `none` without any."""
         choices = state.hints.choices
-        texts = self._knowledge(
-            with_choices(question, choices), question, conversation, decisions.append
-        )
+        complete = with_choices(question, choices)
+        texts = self._knowledge(complete, question, state, conversation)
         shown, before = [text.words for text in texts], state.hints.demonstrations
         answer = phrased_answer(
             conversation, question, choices, shown, self._encode, demonstrations=before
@@ -151,14 +139,18 @@ class ExpertsRoute(AnswerRoute):
             [answer] if answer else [],
             [_evidence(text) for text in texts],
             (Attempt(experts or "model"),),
-            decisions,
         )
 
     def _knowledge(
-        self, asked: Question, question: Question, conversation: Conversation, record: Record
+        self,
+        asked: Question,
+        question: Question,
+        state: QuestionState,
+        conversation: Conversation,
     ) -> list[KnowledgeText]:
         """Return the texts that the model sees; experts get the question without its choices."""
-        settings, write = self._settings, partial(self._asking, self._writer.knowledge)
+        settings, record = self._settings, state.decisions.append
+        write = partial(self._asking, self._writer.knowledge)
         if settings.mode == "bottom_up":
             experts = list(self._asked(question))
             return bottom_up(question.text, experts, write, self._filters, record)

@@ -112,17 +112,14 @@ class Gatekeeper:
         `map`, or one that works on several questions at once.
         """
         inputs = self.gather(questions, [state.hints for state in states])
+        own: list[OwnAnswer | None] = [None] * len(states)
         if decides:
-            states = [
-                replace(state, own_answer=own)
-                for state, own in zip(states, mapped(_own_answer, states, inputs), strict=True)
-            ]
-        gatings = self.scored(inputs, [state.own_answer for state in states])
+            own = list(mapped(_own_answer, states, inputs))
+        gatings = self.scored(inputs, own)
         if decides:  # in this order, because every decision moves the threshold
             gatings = list(map(self._decided, inputs, gatings))
-        return [
-            replace(state, gating=gating) for state, gating in zip(states, gatings, strict=True)
-        ]
+        found = zip(states, own, gatings, strict=True)
+        return [replace(state, own_answer=answer, gating=one) for state, answer, one in found]
 
     def gather(
         self, questions: Sequence[Question], hints: Sequence[QuestionHints]

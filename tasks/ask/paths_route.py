@@ -57,8 +57,9 @@ class PathsRoute(AnswerRoute):
         is_read = state.conversation is not None and not self._resources.speaks_for_itself
         if not choices and not is_read:
             return self._open_answer(question, state)
+        candidates = choices or self._candidates(question, state)
         with self._lock:  # questions that are answered at once share graphs and bandits
-            name, grounded = self._grounded(question, choices or self._candidates(question, state))
+            name, grounded = self._grounded(question, candidates)
             reader = self._readers[name]
             arm, around = self._arm(name, reader, grounded, state)
         answer, probability, extracted = reader.answer(

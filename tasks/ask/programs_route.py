@@ -188,9 +188,7 @@ class ProgramsRoute(AnswerRoute):
         if of_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.program),)
-            yield RouteResult(
-                "programs", known.answers, known.evidence, tried, probability=known.probability
-            )
+            yield RouteResult("programs", known.answers, known.evidence, tried, known.probability)
         for kb in kbs:
             if kb.name not in self._graphs:
                 around = NeighbourhoodWriter(kb, *self._resources.name_encoders)

@@ -294,12 +294,9 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
     )
     tried = (Attempt("sources", reading.program),)
     found = reply.found if checked.answer else "no"
-    decisions = query.state.decisions
     if found == "no":
         near = checked.evidence or [item.evidence for item in reading.context.items[:NEAREST]]
-        return RouteResult(
-            "text", (), near, tried, decisions, found="no", text=checked.answer, way=way
-        )
+        return RouteResult("text", (), near, tried, found="no", text=checked.answer, way=way)
     result = RouteResult(
         _route_of(reading),
         reply.values or [checked.answer],
@@ -307,7 +304,6 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
         tried,
         found=found,
         text=checked.answer,
-        decisions=decisions,
         unsupported=checked.unsupported,
         way=way,
     )

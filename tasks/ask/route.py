@@ -126,7 +126,7 @@ class QuestionState:
     `question_id` is that of its answer; `history` has the turns before it, the latest last.
     `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
     decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
-    answer while a model writes it. `decisions` are those on texts of experts among its sources.
+    answer while a model writes it. `decisions` collects those on experts and their texts.
     """
 
     hints: QuestionHints = NO_HINTS
@@ -170,17 +170,15 @@ class RouteResult:
 
     There are no answers if the route does not know any; otherwise they are from the last attempt.
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
-    right, if the route can tell. `decisions` are those of the experts' route. `unknown` are names
-    in the question by which no entity is known, if the route looked them up. `text` is what a model
-    wrote, with the numbers of its evidence, `found`, `unsupported`, `others` and `way` are as in
-    `Answer`.
+    right, if the route can tell. `unknown` are names in the question by which no entity is known,
+    if the route looked them up. `text` is what a model wrote, with the numbers of its evidence,
+    `found`, `unsupported`, `others` and `way` are as in `Answer`.
     """
 
     route: Route
     answers: Sequence[str] = ()
     evidence: Sequence[Evidence] = ()
     tried: tuple[Attempt, ...] = ()
-    decisions: "Sequence[Decision]" = ()
     probability: float | None = None
     unknown: Sequence[str] = ()
     text: str = ""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
@@ -49,15 +50,8 @@ class TextRoute(AnswerRoute):
             if self._reader is None or lone_pronoun(question):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
-        tried = (Attempt("passages"),)
-        return RouteResult(
-            "text",
-            answer.answers,
-            answer.evidence,
-            tried,
-            probability=answer.probability,
-            others=answer.others,
-        )
+        found = RouteResult("text", answer.answers, answer.evidence, (Attempt("passages"),))
+        return replace(found, probability=answer.probability, others=answer.others)
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.

@@ -74,7 +74,7 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
             home.path / row["path"],
             row["sha256"],
             row["parent"],
-            tuple(row.get("languages") or ()),
+            tuple(row["languages"] or ()),
         )
         for row in edition.table(Expert).to_pylist()
         if row["status"] == "active"
