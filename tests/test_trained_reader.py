@@ -306,12 +306,10 @@ def test_any_text_is_read(reader: TrainedReader, text: str) -> None:
     assert isinstance(reader.read("Who built it?", [text]), list)
 
 
-def items(text: str, within: str) -> list[str]:
-    found = list_around(text, text.index(within))
-    return found[0] if found else []
-
-
 def test_a_list_is_given_whole() -> None:
+    def items(text: str, within: str) -> list[str]:
+        return (list_around(text, text.index(within)) or ([], (0, 0)))[0]
+
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
     assert items(text, "fish") == ["salt", "dried fish", "tar"]
     assert list_around(text, text.index("Nothing")) is None
