@@ -114,13 +114,12 @@ class LiveThreshold:
     def drifted(self) -> bool:
         """Return whether the live scores are distributed otherwise than the calibration's.
 
-        This is the two-sample test of Kolmogorov and Smirnov; false before `ENOUGH` live scores.
+        It is false before there are `ENOUGH` live scores.
         """
         if self._live < ENOUGH or not len(self._seeds):
             return False
         live = np.sort(np.array(list(self._scores)[-self._live :]))
-        gap = _largest_gap(self._seeds, live)
-        return _chance(gap, len(self._seeds), len(live)) < ALARM
+        return _chance(self._seeds, live) < ALARM
 
     def warnings(self, task: str) -> list[str]:
         """Return warnings for a task: of drift, and of a budget that cannot be kept."""
@@ -164,21 +163,15 @@ class LiveThreshold:
         self.level = min(1 + STEP, max(-STEP, self.level + by))
 
 
-def _largest_gap(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the largest difference between the distribution functions of two sorted samples."""
-    every = np.concatenate([first, second])
-    shares = [
-        np.searchsorted(sample, every, side="right") / len(sample) for sample in (first, second)
-    ]
-    return float(np.abs(shares[0] - shares[1]).max())
+def _chance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the probability that two sorted samples of one distribution differ at least so much.
 
-
-def _chance(gap: float, first: int, second: int) -> float:
-    """Return the probability that two samples of one distribution have at least this gap.
-
-    This is Kolmogorov's distribution with Stephens' correction for small samples (1970).
+    This is the test of Kolmogorov and Smirnov, with Stephens' correction for small samples (1970).
     """
     from scipy.special import kolmogorov  # 0.4 s, needed only once there are enough live scores
 
-    root = math.sqrt(first * second / (first + second))
+    every = np.concatenate([first, second])
+    shares = [np.searchsorted(one, every, side="right") / len(one) for one in (first, second)]
+    gap = np.abs(shares[0] - shares[1]).max()
+    root = math.sqrt(len(first) * len(second) / (len(first) + len(second)))
     return float(kolmogorov((root + 0.12 + 0.11 / root) * gap))

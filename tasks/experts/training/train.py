@@ -29,7 +29,7 @@ from tasks.experts.training.loop import (
     Training,
     processor_seconds,
 )
-from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.start import Base, find_base, make_model, make_tokenizer, merged
 from tasks.experts.training.tokens import TextTokenizer, Tokens, read_tokens, write_tokens
 from tasks.models.loaded_model import chosen_device
@@ -208,7 +208,7 @@ def _about(
     base_name = os.path.basename(plan.base.rstrip("/")) if Path(plan.base).is_dir() else plan.base  # noqa: PTH119
     return {
         "base_model": base_name,
-        "method": plan.made_how,
+        "method": SCRATCH if plan.base == SCRATCH else plan.method,
         "licence": base.licence if licence is None else licence,
         "tokens": progress.targets,
         "texts": len(train),
