@@ -170,11 +170,12 @@ class _TrainingRun(Work):
         )
         home = self.home.path.absolute()
         asked = ((home, texts.expert, tuple(texts.ids)) for texts in sets)
+        trained = []  # anew, should the stage be tried again
         for expert in (self.each or each)(work, asked):
-            self.trained.append(expert)
+            trained.append(expert)
             if elsewhere:  # progress of other processes is not seen here
-                self.report("train", len(self.trained), len(sets))
-        self.trained.sort(key=lambda expert: expert.name)
+                self.report("train", len(trained), len(sets))
+        self.trained = sorted(trained, key=lambda expert: expert.name)
         self.run.counts["train"] = {
             "experts": len(self.trained),
             "texts": sum(expert.manifest.texts for expert in self.trained),

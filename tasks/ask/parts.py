@@ -109,11 +109,13 @@ def save_learned_query(home: Home, model: str, learned: LearnedQuery) -> None:
 def _few(examples: Iterable[NeedExample]) -> Iterator[NeedExample]:
     """Yield the first example with each question, and so many of each kind and language."""
     counts: Counter[tuple[str, bool]] = Counter()
-    first = {example.question: example for example in reversed(tuple(examples))}
-    for example in reversed(first.values()):
-        counts[example.language, example.right] += 1
-        if counts[example.language, example.right] <= MOST_NEEDS:
-            yield example
+    asked: set[str] = set()
+    for example in examples:
+        if example.question not in asked:
+            asked.add(example.question)
+            counts[example.language, example.right] += 1
+            if counts[example.language, example.right] <= MOST_NEEDS:
+                yield example
 
 
 def _file(home: Home) -> Path:
