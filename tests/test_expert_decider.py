@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.model_decider import WORDINGS, ModelDecider, shown_examples
 from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
@@ -35,19 +34,19 @@ class Model:
 )
 def test_a_reply_is_yes_or_no_and_nothing_that_holds_these_letters(reply):
     model = Model({"more": reply})
-    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) == Votes(0, 0)
+    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) is None
     assert NeedsMore.model_json_schema()["properties"]["more"]["enum"] == ["yes", "no"]
 
 
 def test_wordings_vote():
     model = Model({"more": "yes"}, {"more": "perhaps"}, {"more": "no"})
-    votes = ModelDecider(model, "en", 3).needs_more(QUESTION, ["The clock is old."])
-    assert votes == Votes(1, 2) and votes.share == 0.5
+    share = ModelDecider(model, "en", 3).needs_more(QUESTION, ["The clock is old."])
+    assert share == 0.5
     assert [request.user.splitlines()[-1] for request in model.requests] == list(WORDINGS["en"])
     assert all("Knowledge: The clock is old." in r.user for r in model.requests)
     assert len(Model().requests) == 0 and len(WORDINGS["zh"]) == 3
     decider = ModelDecider(model := Model({"more": "no"}), "zh", 1)
-    assert decider.needs_more("隆德的钟是谁上的弦？", []) == Votes(0, 1)
+    assert decider.needs_more("隆德的钟是谁上的弦？", []) == 0
     assert WORDINGS["zh"][0] in model.requests[0].user
 
 

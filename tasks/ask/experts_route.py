@@ -118,7 +118,8 @@ class ExpertsRoute(AnswerRoute):
             return RouteResult("experts", tried=tried)
         words = [answer.answer for answer in answers]
         if state.hints.choices:
-            words = [best_choice(answers, state.hints.choices, self._encode)]
+            scores = {answer.answer: answer.score for answer in answers}
+            words = [best_choice(scores, state.hints.choices, self._encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
         return RouteResult("experts", words, evidence, tried, answers[0].probability)
 

@@ -75,8 +75,7 @@ def top_down(
     kept: list[KnowledgeText] = []
     for turn in range(iterations):
         known = [text.words for text in kept]
-        votes = decider.needs_more(question, known)
-        share = votes.share
+        share = decider.needs_more(question, known)
         if share is None:
             record(Decision("need", "no", "no_reply"))
             break

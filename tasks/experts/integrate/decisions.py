@@ -13,19 +13,6 @@ from tasks.models.tokens import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Votes:
-    """The number of valid replies to a yes-no question, and how many of them were yes."""
-
-    yes: int
-    replies: int
-
-    @property
-    def share(self) -> float | None:
-        """The share of yes; None without a valid reply."""
-        return self.yes / self.replies if self.replies else None
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """One decision: if more is needed, which information, which expert, or a text's fate."""
 

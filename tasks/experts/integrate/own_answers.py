@@ -90,22 +90,19 @@ def answer_by_votes(
     return kept
 
 
-def best_choice(answers: Sequence[ExpertAnswer], choices: Sequence[str], encode: Encode) -> str:
-    """Return the choice that shares most words with the answers, else the most similar one."""
-    scores = [
-        sum(
-            answer.score
-            * (
-                1.0
-                if bare_words(answer.answer) == bare_words(choice)
-                else WORDS_WEIGHT * token_f1(answer.answer, choice)
-            )
-            for answer in answers
-        )
-        for choice in choices
-    ]
+def best_choice(answers: Mapping[str, float], choices: Sequence[str], encode: Encode) -> str:
+    """Return the choice that shares most words with the answers, else the one most like the first.
+
+    `answers` have their scores.
+    """
+
+    def shared(answer: str, choice: str) -> float:
+        is_same = bare_words(answer) == bare_words(choice)
+        return 1.0 if is_same else WORDS_WEIGHT * token_f1(answer, choice)
+
+    scores = [sum(n * shared(words, choice) for words, n in answers.items()) for choice in choices]
     if not any(scores):
-        vectors = encode([answers[0].answer, *choices])
+        vectors = encode([next(iter(answers)), *choices])
         scores = cosines(vectors[0], vectors[1:]).tolist()
     return choices[int(np.argmax(scores))]
 
