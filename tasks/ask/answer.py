@@ -7,7 +7,7 @@ from schemas.answers import Answer, Gating, OfNamesake
 from schemas.documents import REMEMBERED, cited_as
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
-from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import QuestionState, Resources, RouteResult
 from warehouse.editions import Edition
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def answer_of(
     """Return the answer record of a question, from the results of the routes that were tried."""
     last, mode = results[-1], resources.settings.experts.mode
     written = last.text or None
+    tried = [last.program] if last.answerable else [one.program for one in results if one.program]
     answer = Answer(
         question_id=state.question_id,
         question=question,
@@ -97,7 +98,7 @@ def answer_of(
         route=last.route if last.answerable else "none",
         probability=last.probability,
         thrust=gating.thrust if gating else None,
-        program=_program(results),
+        program=next(iter(tried), None),
         evidence=resources.described.completed(last.evidence),
         unknown=[] if last.answerable else [name for one in results for name in one.unknown],
         usage=state.spent,
@@ -120,14 +121,6 @@ def answer_of(
 def is_by_model(answer: Answer) -> bool:
     """Return whether a model answered, from sources or, where the gate chose it, by itself."""
     return answer.found is not None or (answer.gating is not None and not answer.gating.retrieve)
-
-
-def _program(results: Sequence[RouteResult]) -> str | None:
-    """Return the program that led to the answer; without an answer, the first that was tried."""
-    tried: list[Attempt] = [attempt for result in results for attempt in result.tried]
-    if results[-1].answerable:
-        return results[-1].tried[-1].program
-    return next((attempt.program for attempt in tried if attempt.program), None)
 
 
 def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:

@@ -12,7 +12,7 @@ from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.parts import load_learned_query, reader_name
 from tasks.ask.phrasing import phrased_answer
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.ask.text_route import TextRoute
 from tasks.experts.integrate.consult import bottom_up, top_down
 from tasks.experts.integrate.decisions import Decision, nearest_experts
@@ -113,15 +113,14 @@ class ExpertsRoute(AnswerRoute):
             encode=self._encode,
             most=self._settings.relevant,
         )
-        tried = (Attempt(", ".join(experts)),)
         if not answers or (answers[0].votes < LEAST_VOTES and not self._named):
-            return RouteResult("experts", tried=tried)
+            return RouteResult("experts")
         words = [answer.answer for answer in answers]
         if state.hints.choices:
             scores = {answer.answer: answer.score for answer in answers}
             words = [best_choice(scores, state.hints.choices, self._encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
-        return RouteResult("experts", words, evidence, tried, answers[0].probability)
+        return RouteResult("experts", words, evidence, answers[0].probability)
 
     def _by_model(
         self, question: Question, state: QuestionState, conversation: Conversation
@@ -134,12 +133,10 @@ class ExpertsRoute(AnswerRoute):
         answer = phrased_answer(
             conversation, question, choices, shown, self._encode, demonstrations=before
         )
-        experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
             "experts" if texts else "none",
             [answer] if answer else [],
             [_evidence(text) for text in texts],
-            (Attempt(experts or "model"),),
         )
 
     def _knowledge(

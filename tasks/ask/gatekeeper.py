@@ -256,11 +256,10 @@ def _own_answer(state: QuestionState, known: GateInput) -> OwnAnswer | None:
 
 def _kind(own: OwnAnswer | None, choices: Sequence[str]) -> str:
     """Return the kind of the model's own answer; in words, it is of the choice that it means."""
-    answers = list(own.result.answers[:1]) if own else []
-    if answers and choices:
-        words = without_letter(answers[0], choices)
-        answers = [meant_choice("", choices, [words], ())]
-    return kind_of_answer(next(iter(answers), None), choices)
+    answer: str | None = own.words if own else None
+    if answer and choices:
+        answer = meant_choice("", choices, [without_letter(answer, choices)], ())
+    return kind_of_answer(answer, choices)
 
 
 def _scores(

@@ -15,7 +15,7 @@ from tasks.ask.context import Item
 from tasks.ask.parts import reader_name
 from tasks.ask.path_reader import PathReader
 from tasks.ask.programs_route import ProgramsRoute
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.bandit import Bandit, open_bandit
 from tasks.paths.bandit.context import AskedQuestion
 from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
@@ -69,8 +69,7 @@ class PathsRoute(AnswerRoute):
             "paths",
             [answer] if answer else [],
             _evidence(name, reader, extracted, question.text),
-            (Attempt(f"{name}, {arm}"),),
-            probability=probability if answer else None,
+            probability if answer else None,
         )
 
     def _open_answer(self, question: Question, state: QuestionState) -> RouteResult:
@@ -83,18 +82,13 @@ class PathsRoute(AnswerRoute):
                 reader = self._readers[name]
             [extracted] = reader.extract(reader.usual_arm, [grounded])
             evidence = _evidence(name, reader, extracted, question.text)
-            return RouteResult("paths", candidates, evidence, (Attempt(name),))
+            return RouteResult("paths", candidates, evidence)
         if not proposed:
-            return RouteResult("paths", tried=tuple(map(Attempt, self._readers)))
+            return RouteResult("paths")
         name, proposals, paths = proposed
         reader, best = self._readers[name], proposals[0]
-        return RouteResult(
-            "paths",
-            _names(reader, best),
-            _evidence(name, reader, paths, question.text),
-            (Attempt(f"{name}, walks"),),
-            probability=best.probability,
-        )
+        evidence = _evidence(name, reader, paths, question.text)
+        return RouteResult("paths", _names(reader, best), evidence, best.probability)
 
     def _candidates(self, question: Question, state: QuestionState) -> Sequence[str]:
         """Return the answers that an open question may have, the likeliest first."""

@@ -10,7 +10,7 @@ from schemas.answers import Evidence, Route
 from schemas.knowledge import CORPUS
 from tasks.ask.context import Item
 from tasks.ask.known_facts import MOST_CITED, MOST_VALUES
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
@@ -76,19 +76,19 @@ class ProgramsRoute(AnswerRoute):
         if state.conversation is not None and not self._resources.speaks_for_itself:
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)
-        tried: tuple[Attempt, ...] = ()
-        for result in self._planned(question, kbs, guesses=bool(state.hints.choices)):
-            tried += result.tried
+        program: str | None = None
+        for _, result in self._planned(question, kbs, guesses=bool(state.hints.choices)):
             if result.answerable:
-                return replace(result, tried=tried)
-        return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
+                return result
+            program = program or result.program
+        return RouteResult("programs", program=program, unknown=self._unknown(question, kbs))
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return what programs find that are planned without a model, in imported graphs alone."""
         kbs = [kb for kb in self._knowledge_bases(question) if kb.name != CORPUS]
         return [
-            _item(result.tried[-1].where, result.answers, result.evidence)
-            for result in self._planned(question, kbs)
+            _item(name, result.answers, result.evidence)
+            for name, result in self._planned(question, kbs)
             if result.answerable
         ]
 
@@ -146,10 +146,8 @@ class ProgramsRoute(AnswerRoute):
         search = self._search(question, kbs, conversation)
         answer = answer_by_program(question, search, conversation)
         route: Route = "programs" if answer.searched.found else "none"
-        where = ", ".join(kb.name for kb in kbs)
-        return RouteResult(
-            route, answer.answers, answer.evidence, (Attempt(where, answer.searched.program),)
-        )
+        program = answer.searched.program
+        return RouteResult(route, answer.answers, answer.evidence, program=program)
 
     def _search(
         self, question: Question, kbs: Sequence[KnowledgeBase], conversation: "Conversation"
@@ -165,8 +163,8 @@ class ProgramsRoute(AnswerRoute):
 
     def _planned(
         self, question: Question, kbs: Sequence[KnowledgeBase], *, guesses: bool = False
-    ) -> Iterator[RouteResult]:
-        """Yield the answer of each knowledge base: imported graphs, the corpus, then the web.
+    ) -> Iterator[tuple[str, RouteResult]]:
+        """Yield each knowledge base with its answer: imported graphs, the corpus, then the web.
 
         Only imported graphs that the question fits are asked, the best first, and the corpus only
         if the route `programs` or its graph is requested. With `guesses` a plan also counts for a
@@ -181,23 +179,23 @@ class ProgramsRoute(AnswerRoute):
                     fits[name] = first.probability
         for name in sorted(fits, key=lambda name: -fits[name]):
             result = self._by_program(question, writers[name], self._graphs[name])
-            yield replace(result, probability=fits[name])
+            yield name, replace(result, probability=fits[name])
         # Otherwise the route `text` reads the corpus' facts beside passages.
         reads_corpus = self._options.route == "programs" or self._options.graph == CORPUS
         of_corpus = reads_corpus and CORPUS in [kb.name for kb in kbs]
         if of_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
-            tried = (Attempt(CORPUS, known.program),)
-            yield RouteResult("programs", known.answers, known.evidence, tried, known.probability)
+            found = known.answers, known.evidence, known.probability, known.program
+            yield CORPUS, RouteResult("programs", *found)
         for kb in kbs:
             if kb.name not in self._graphs:
                 around = NeighbourhoodWriter(kb, *self._resources.name_encoders)
-                yield self._by_program(question, around, kb)
+                yield kb.name, self._by_program(question, around, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
         answer = answer_by_program(question, ProgramSearch(writer, [kb]))
-        tried = (Attempt(kb.name, answer.searched.program),)
-        return RouteResult("programs", answer.answers, answer.evidence, tried)
+        program = answer.searched.program
+        return RouteResult("programs", answer.answers, answer.evidence, program=program)
 
     def _unknown(self, question: Question, kbs: Sequence[KnowledgeBase]) -> list[str]:
         """Return the names in a question that no graph of the edition links to an entity.

@@ -16,7 +16,6 @@ from tasks.ask.choice import Trusts, choose, is_settled
 from tasks.ask.context import Context, Item, alternating
 from tasks.ask.route import (
     AnswerRoute,
-    Attempt,
     QuestionState,
     Resources,
     RouteName,
@@ -292,16 +291,17 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
         claims=checked.claims,
         repaired=reading.repaired,
     )
-    tried = (Attempt("sources", reading.program),)
-    found = reply.found if checked.answer else "no"
+    found, program = reply.found if checked.answer else "no", reading.program
     if found == "no":
         near = checked.evidence or [item.evidence for item in reading.context.items[:NEAREST]]
-        return RouteResult("text", (), near, tried, found="no", text=checked.answer, way=way)
+        return RouteResult(
+            "text", (), near, program=program, found="no", text=checked.answer, way=way
+        )
     result = RouteResult(
         _route_of(reading),
         reply.values or [checked.answer],
         checked.evidence,
-        tried,
+        program=program,
         found=found,
         text=checked.answer,
         unsupported=checked.unsupported,

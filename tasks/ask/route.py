@@ -87,9 +87,12 @@ NO_HINTS = QuestionHints()
 
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
-    """A model's answer without knowledge; `uncertainty` in nats per token, NaN if not measured."""
+    """A model's answer without knowledge, empty if it has none.
 
-    result: "RouteResult"
+    `uncertainty` is in nats per token, NaN if it was not measured.
+    """
+
+    words: str = ""
     uncertainty: float = math.nan
 
 
@@ -157,20 +160,12 @@ class QuestionState:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt of a route: where it looked, and by which program, if any."""
-
-    where: str
-    program: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RouteResult:
-    """Answers, best first, with their evidence and the attempts.
+    """Answers, best first, with their evidence.
 
-    There are no answers if the route does not know any; otherwise they are from the last attempt.
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
-    right, if the route can tell. `unknown` are names in the question by which no entity is known,
+    right, if the route can tell. `program` led to the answers or, without any, was the first that
+    was tried. `unknown` are names in the question by which no entity is known,
     if the route looked them up. `text` is what a model wrote, with the numbers of its evidence,
     `found`, `unsupported`, `others` and `way` are as in `Answer`.
     """
@@ -178,8 +173,8 @@ class RouteResult:
     route: Route
     answers: Sequence[str] = ()
     evidence: Sequence[Evidence] = ()
-    tried: tuple[Attempt, ...] = ()
     probability: float | None = None
+    program: str | None = None
     unknown: Sequence[str] = ()
     text: str = ""
     found: Found | None = None

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
@@ -17,7 +16,7 @@ from tasks.ask.broad_questions import (
 )
 from tasks.ask.context import Item, alternating
 from tasks.ask.documents import DocumentFacts
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.ask.stated_values import StatedValues, is_among
 from tasks.reader.asked_names import lone_pronoun
 from tasks.reader.passage_reader import PassageReader
@@ -50,8 +49,8 @@ class TextRoute(AnswerRoute):
             if self._reader is None or lone_pronoun(question):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
-        found = RouteResult("text", answer.answers, answer.evidence, (Attempt("passages"),))
-        return replace(found, probability=answer.probability, others=answer.others)
+        found = answer.answers, answer.evidence, answer.probability
+        return RouteResult("text", *found, others=answer.others)
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.
@@ -151,7 +150,7 @@ def _named(themes: Sequence[Item]) -> RouteResult:
     names = [theme.title for theme in themes]
     text = "; ".join(f"{name} [{number}]" for number, name in enumerate(names, 1))
     evidence = [theme.stated_by[0] for theme in themes]
-    return RouteResult("text", names, evidence, (Attempt("themes"),), found="yes", text=text)
+    return RouteResult("text", names, evidence, found="yes", text=text)
 
 
 def _beside(hit: Hit, searcher: Searcher, *, is_best: bool) -> list[Hit]:
