@@ -18,7 +18,7 @@ class RememberingWriter(ExpertPool):
     """Writes each text once: a prompt's k-th text is the same, however many are requested."""
 
     def __init__(self, writer: ExpertPool) -> None:
-        super().__init__(writer.experts)
+        super().__init__([])  # the other one writes
         self._writer = writer
         self._written: dict[tuple[str, str, int, int, float], list[str]] = {}
 

@@ -157,18 +157,14 @@ class Context:
         """Return the item with a number, None if there is none."""
         return self.items[number - 1] if 1 <= number <= len(self.items) else None
 
-    def shown(self, since: int = 0) -> str:
-        """Return the items after the first `since` as numbered paragraphs."""
-        return "\n\n".join(
-            self._paragraph(number, item)
-            for number, item in enumerate(self.items[since:], since + 1)
-        )
-
-    def _paragraph(self, number: int, item: Item) -> str:
-        """Return an item with its number; no line of its text looks like the prompt's own."""
-        text = _LIKE_PROMPT.sub(" ", item.text)
-        title = one_line(item.title, LONGEST_TITLE)
-        return f"[{number}] {title}\n{text}" if title else f"[{number}] {text}"
+    def shown(self) -> str:
+        """Return the items as numbered paragraphs, of which no line looks like the prompt's own."""
+        paragraphs = []
+        for number, item in enumerate(self.items, 1):
+            text = _LIKE_PROMPT.sub(" ", item.text)
+            title = one_line(item.title, LONGEST_TITLE)
+            paragraphs.append(f"[{number}] {title}\n{text}" if title else f"[{number}] {text}")
+        return "\n\n".join(paragraphs)
 
     @property
     def routes(self) -> dict[str, int]:

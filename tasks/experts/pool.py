@@ -102,11 +102,6 @@ class ExpertPool:
         self._device, self._most = device, resident_bytes
         self._loaded: OrderedDict[str, LoadedExpert] = OrderedDict()
 
-    @property
-    def experts(self) -> list[OpenExpert]:
-        """The experts that may be asked."""
-        return list(self._experts.values())
-
     def write(
         self,
         expert: str,
@@ -158,10 +153,6 @@ class ExpertPool:
         ready = self._ready(expert)
         with _fair_share(ready):
             return ready.certainty(question, answers)
-
-    def close(self) -> None:
-        """Unload all models."""
-        self._loaded.clear()
 
     def _ready(self, name: str) -> LoadedExpert:
         if name not in self._experts:
