@@ -7,7 +7,6 @@ its event is in the journal; a training that was killed resumes when the same co
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -206,8 +205,6 @@ class _TrainingRun(Work):
             "sources": sorted({row["source_sha"] for row in texts.rows}),
             "graph": texts.only,
             "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],
-            "stale": False,
-            "trained_at": datetime.now(UTC),
         }
         return event("train", self.run.run_id, values)
 
@@ -385,8 +382,6 @@ def add_expert(
             "parent": parent,
             **status_columns(experts.get(name, {}), failure),
             "trained_on": "",
-            "stale": False,
-            "trained_at": datetime.now(UTC),
         }
         run.notes += inactive_notes(name, values)
         return event("add", run.run_id, values)

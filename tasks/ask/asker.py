@@ -221,7 +221,7 @@ class Asker:
         return [state.gating.score if state.gating else None for state in states]
 
     def own_answers(
-        self, questions: Sequence[str], choices: Sequence[Sequence[str]] = ()
+        self, questions: Sequence[str], choices: Sequence[Sequence[str]]
     ) -> list[tuple[str, float | None]]:
         """Return the model's answers without knowledge, as the route `experts` asks for them.
 
@@ -232,9 +232,8 @@ class Asker:
         from tasks.ask.model_route import answer_alone
 
         with self._workers() as mapped:
-            offered = choices or [()] * len(questions)
             talks = [self._conversation() for _ in questions]
-            return list(mapped(answer_alone, map(analyse, questions), offered, talks))
+            return list(mapped(answer_alone, map(analyse, questions), choices, talks))
 
     def planned_paths(self, question: str, graph: str) -> tuple[tuple[str, ...], ...] | None:
         """Return what `ProgramsRoute.planned_paths` does; None if that route is not asked."""

@@ -93,8 +93,7 @@ class ExpertsRoute(AnswerRoute):
         """Return the texts of experts that the filters keep, for a model that reads."""
         if not self._asked(question) or state.conversation is None:
             return []
-        complete = with_choices(question, state.hints.choices)
-        texts = self._knowledge(complete, question, state, state.conversation)
+        texts = self._knowledge(question, state, state.conversation)
         return [
             Item(text.words, _evidence(text), "experts", f"Written by the expert {text.expert}")
             for text in texts
@@ -126,12 +125,14 @@ class ExpertsRoute(AnswerRoute):
         self, question: Question, state: QuestionState, conversation: Conversation
     ) -> RouteResult:
         """Return the model's answer from the experts' texts; the route is `none` without any."""
-        choices = state.hints.choices
-        complete = with_choices(question, choices)
-        texts = self._knowledge(complete, question, state, conversation)
-        shown, before = [text.words for text in texts], state.hints.demonstrations
+        hints, texts = state.hints, self._knowledge(question, state, conversation)
         answer = phrased_answer(
-            conversation, question, choices, shown, self._encode, demonstrations=before
+            conversation,
+            question,
+            hints.choices,
+            [text.words for text in texts],
+            self._encode,
+            demonstrations=hints.demonstrations,
         )
         return RouteResult(
             "experts" if texts else "none",
@@ -140,11 +141,7 @@ class ExpertsRoute(AnswerRoute):
         )
 
     def _knowledge(
-        self,
-        asked: Question,
-        question: Question,
-        state: QuestionState,
-        conversation: Conversation,
+        self, question: Question, state: QuestionState, conversation: Conversation
     ) -> list[KnowledgeText]:
         """Return the texts that the model sees; experts get the question without its choices."""
         settings, record = self._settings, state.decisions.append
@@ -153,7 +150,7 @@ class ExpertsRoute(AnswerRoute):
             experts = list(self._asked(question))
             return bottom_up(question.text, experts, write, self._filters, record)
         return top_down(
-            asked.text,
+            with_choices(question, state.hints.choices).text,
             self._asked(question),
             self._parents,
             self._decider(question, conversation),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.protocol import EntityRef
 
+Linked = Sequence[tuple["EditionGraph", "EntityRef"]]  # the entities that a question names
 NEAREST = 5  # sources that are shown without an answer
 LIKELIER_RIGHT = 0.5  # least probability of an answer to an open question
 UNREAD: tuple[RouteName, ...] = ("paths", "experts")  # whose answers nothing compares with the form
@@ -44,7 +45,7 @@ class Query:
 
     question: Question
     state: QuestionState
-    linked: "Sequence[tuple[EditionGraph, EntityRef]]" = ()
+    linked: Linked = ()
     items: Sequence[Item] = ()
     context: Context | None = None
     reading: "Reading | None" = None
@@ -125,7 +126,7 @@ def find_names(means: Means, query: Query) -> None:
             return
 
 
-def _linked(means: Means, question: Question) -> "Sequence[tuple[EditionGraph, EntityRef]]":
+def _linked(means: Means, question: Question) -> Linked:
     from tasks.ask.known_facts import linked_entities
 
     resources = means.resources
@@ -204,21 +205,23 @@ def _ask_each(means: Means, query: Query, names: Sequence[RouteName]) -> None:
 
 @for_each
 def _collect(means: Means, query: Query) -> None:
-    from tasks.ask.known_facts import fact_items
-
     items = [
         item
         for name in means.usual
         for item in means.routes[name].items(query.question, query.state)
     ]
-    facts = [] if _reads_text_alone(means) else fact_items(query.question, query.linked)
+    facts = _facts(means, query.question, query.linked)
     programs = [item for item in items if item.evidence.kind == "program"]
     query.items = [*programs, *facts, *(item for item in items if item not in programs)]
 
 
-def _reads_text_alone(means: Means) -> bool:
+def _facts(means: Means, question: Question, linked: Linked) -> list[Item]:
+    """Return the facts of linked entities that are like a question, unless texts alone are read."""
+    from tasks.ask.known_facts import fact_items
+
     options = means.resources.options
-    return options.route == "text" or options.where is not None
+    texts_alone = options.route == "text" or options.where is not None
+    return [] if texts_alone else fact_items(question, linked)
 
 
 def number_items(means: Means, queries: Sequence[Query]) -> None:
@@ -237,13 +240,10 @@ def read_items(means: Means, query: Query) -> None:
 
     def searched(searches: Sequence[str]) -> list[Item]:
         """Return what passages and facts say for each search, the best of each first."""
-        from tasks.ask.known_facts import fact_items
-
         state, found = replace(query.state, history=()), []
         for words in map(analyse, searches):
             texts = means.routes["text"].items(words, state) if "text" in means.routes else []
-            facts = [] if _reads_text_alone(means) else fact_items(words, _linked(means, words))
-            found.append([*texts, *facts])
+            found.append([*texts, *_facts(means, words, _linked(means, words))])
         return alternating(found)
 
     def computed() -> list[Item]:

@@ -82,12 +82,14 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
 
 
 def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return the columns of the table `experts` that follow from a checked folder."""
+    """Return the columns of the table `experts` that follow from a new, checked folder."""
     return {
         **manifest.model_dump(exclude={"format", "files", "training", "competence"}),
         "expert": name,
         "path": home.relative(folder),
         "sha256": sha_of(folder),
+        "stale": False,
+        "trained_at": datetime.now(UTC),
         "share_right": manifest.competence.right if manifest.competence else None,
         "languages": list(manifest.competence.languages) if manifest.competence else [],
     }
