@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from tasks.ask.contradiction import CLAUSE_ENDS, content, contradicts, share_of, states
+from tasks.extract.by_model.amounts import points_of
 from tasks.extract.rules.chinese.naming import looks_like_person
 from tasks.text.chinese_words import NAME_TAGS, segmenter, simplified, tag_of
 from tasks.text.english_words import is_word
@@ -159,20 +160,15 @@ class Source:
 def _same_value(one: Value, other: Value, rounding: float) -> bool:
     """Return whether two values are the same number, or dates that do not differ."""
     if one.date and other.date:
-        stated = _days(other)
+        stated = points_of(other.date)
         return all(any(day == known or known.startswith(f"{day}-") for known in stated)
-                   for day in _days(one))  # fmt: skip
+                   for day in points_of(one.date))  # fmt: skip
     if one.number is None or other.number is None:
         return False
     (number, unit), (stated_number, stated_unit) = map(in_base, (one, other))
     if unit and stated_unit and unit != stated_unit:
         return False
     return abs(number - stated_number) <= max(rounding, 1e-9) * abs(stated_number)
-
-
-def _days(value: Value) -> set[str]:
-    """Return the dates of a value; an interval, such as `until 1911`, has one or two."""
-    return set((value.date or "").split("/")) - {"..", ""}
 
 
 def _counts(claim: str, value: Value) -> bool:
