@@ -27,12 +27,12 @@ from flows.home import edition_of, settings_of
 from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from schemas.settings import Settings
-from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.parts import reader_name
 from tasks.ask.path_reader import PathReader
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AskOptions, Resources
 from tasks.evaluate.metrics import summarise
+from tasks.experts.filters.selection import Encode
 from tasks.models.client import BlockingClient
 from tasks.models.transports import open_client
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
@@ -119,10 +119,8 @@ class _Prompt:
 class _Asking:
     """Lets a reader answer several questions at once; as a context manager, closes the model."""
 
-    def __init__(
-        self, home: Home, settings: Settings, reader: PathReader, tools: ExpertTools
-    ) -> None:
-        self._home, self._settings, self._reader, self._tools = home, settings, reader, tools
+    def __init__(self, home: Home, settings: Settings, reader: PathReader, encode: Encode) -> None:
+        self._home, self._settings, self._reader, self._encode = home, settings, reader, encode
         self._model: BlockingClient | None = None
 
     def __enter__(self) -> "_Asking":
@@ -140,12 +138,14 @@ class _Asking:
     def __call__(self, prompts: Sequence[_Prompt]) -> list[str]:
         """Return the choice for each prompt."""
         if self._model is None:
-            return [
-                self._reader.nearest(p.arm, p.grounded, p.question.choices, p.extracted)
-                for p in prompts
-            ]
+            return [self._likeliest(prompt) for prompt in prompts]
         with ThreadPoolExecutor(self._settings.engine.model.concurrency) as pool:
             return list(pool.map(self._asked, prompts))
+
+    def _likeliest(self, prompt: _Prompt) -> str:
+        choices = prompt.question.choices
+        chances = self._reader.chances(prompt.arm, prompt.grounded, choices, prompt.extracted)
+        return choices[int(chances.argmax())]
 
     def _asked(self, prompt: _Prompt) -> str:
         assert self._model is not None
@@ -154,7 +154,7 @@ class _Asking:
             analyse(prompt.question.question),
             prompt.question.choices,
             [prompt.text] if prompt.text else [],
-            self._tools.encode,
+            self._encode,
             against_prior=True,
         )
 
@@ -163,9 +163,9 @@ def reader_of_paths(
     home: Home, edition: Edition, settings: Settings, graph: str
 ) -> tuple[PathReader, _Asking]:
     """Return the reader of a graph's paths, and what asks its questions."""
-    tools = ExpertTools(Resources(home, edition, settings, AskOptions("paths", graph), {}))
-    reader = PathReader(open_path_graph(home, edition, graph), tools.encode)
-    return reader, _Asking(home, settings, reader, tools)
+    encode = Resources(home, edition, settings, AskOptions("paths", graph), {}).encode
+    reader = PathReader(open_path_graph(home, edition, graph), encode)
+    return reader, _Asking(home, settings, reader, encode)
 
 
 def outcomes_of(

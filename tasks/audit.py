@@ -10,7 +10,6 @@ from statistics import NormalDist
 from typing import Any
 from uuid import uuid4
 
-import duckdb
 import pyarrow as pa
 
 from schemas.errors import UsageError
@@ -73,7 +72,7 @@ def draw(home: Home, edition: Edition, plan: Plan) -> list[dict[str, Any]]:
     judged = pa.table({"fact_id": pa.array(sorted(verdicts_in_force(home)), pa.string())})
     wanted = [KINDS[kind] for kind in plan.kinds]
     with edition.connect() as con:
-        _list_facts(con, edition)
+        con.execute(read_sql("audited_facts"))  # the view of all facts
         con.register("judged", judged)
         values = {
             "kinds": wanted,
@@ -156,20 +155,9 @@ def find_facts(edition: Edition, fact_ids: Iterable[str]) -> Iterator[dict[str, 
     """Yield the facts of an edition with these ids, with what is known of them."""
     edition.check(DUCKDB_FILE)
     with edition.connect() as con:
-        _list_facts(con, edition)
+        con.execute(read_sql("audited_facts"))  # the view of all facts
         con.register("wanted", pa.table({"fact_id": pa.array(list(fact_ids), pa.string())}))
         yield from con.sql(_FOUND).to_arrow_table().to_pylist()
-
-
-def _list_facts(con: duckdb.DuckDBPyConnection, edition: Edition) -> None:
-    """Make the view of all facts; raise UsageError if an older version built the edition."""
-    columns = {row[0] for row in con.sql("describe mentions").fetchall()}
-    if "engine_confidence" not in columns:
-        raise UsageError(
-            f"Edition {edition.id} was built by an older version. Refresh first: `almanac refresh "
-            "SOURCE` builds one that can be audited."
-        )
-    con.execute(read_sql("audited_facts"))
 
 
 def _nothing(plan: Plan, *, judged: bool) -> UsageError:

@@ -18,7 +18,7 @@ from tasks.gates.calibrate import Calibration, GateChoice, calibrate, journal_ro
 from tasks.gates.crossfit import BUDGETS, threshold
 from tasks.gates.gate import PopularityGate, make_gate
 from tasks.gates.questions import DUMMY, GateQuestions, kind_of_answer
-from tasks.gates.subject_popularity import open_popularity
+from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.gates.uncertainty import answer_uncertainty
 from tasks.models.encoders.opening import open_question_encoder
 from tasks.models.encoders.store import VectorStore
@@ -107,9 +107,23 @@ def calibrate_gates(
     calibrations: list[Calibration] = []
 
     def calibrate_all(work: Work) -> None:
-        calibrating = _Calibrating(home, choice, seeding, settings, work.run, report)
+        encoder = open_question_encoder(choice.encoder, settings.engine, home, work.run.run_id)
+        store = VectorStore(home.journal, encoder, report)
+        popularity: GraphPopularity | None = None
+        if isinstance(gate, PopularityGate) and gate.popularity_of is not None:
+            popularity = open_popularity(home.editions.current(), gate.popularity_of)
         for task, candidates in questions.items():
-            calibrations.append(calibrating.task(task, draw_seeds(candidates, seeding)))
+            drawn = draw_seeds(candidates, seeding)
+            drawn = popularity.with_popularity(drawn) if popularity else drawn
+            model = _model_of(drawn, seeding.model) if gate.needs & OF_A_MODEL else None
+            seeds = seed_questions(drawn, store.encode([q.question for q in drawn]), model)
+            if "uncertainty" in gate.needs:
+                prompts = [with_choices(analyse(q.question), q.choices).text for q in drawn]
+                uncertainty = answer_uncertainty(
+                    prompts, settings.engine, home, work.run.run_id, report
+                )
+                seeds = replace(seeds, uncertainty=uncertainty)
+            calibrations.append(calibrate(task, choice, store.id, seeds))
         home.journal.append(journal_rows(calibrations, work.run.run_id))
         work.run.counts["calibrate"] = {
             "seeds": sum(len(calibration.seeds) for calibration in calibrations),
@@ -165,43 +179,6 @@ def draw_seeds(questions: Sequence[BenchmarkQuestion], seeding: Seeding) -> list
     distinct = list({question.question: question for question in train or questions}.values())
     Random(seeding.draw).shuffle(distinct)
     return distinct[: seeding.count]
-
-
-class _Calibrating:
-    """A run that calibrates gates of one kind; the encoder is opened once."""
-
-    def __init__(
-        self,
-        home: Home,
-        choice: GateChoice,
-        seeding: Seeding,
-        settings: Settings,
-        run: RunReport,
-        report: Report,
-    ) -> None:
-        self._home, self._choice, self._model = home, choice, seeding.model
-        self._engine, self._run, self._report = settings.engine, run, report
-        encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
-        self._store = VectorStore(home.journal, encoder, report)
-        gate = make_gate(choice.gate, **choice.options)
-        self._needs, self._popularity = gate.needs, None
-        if isinstance(gate, PopularityGate) and gate.popularity_of is not None:
-            self._popularity = open_popularity(home.editions.current(), gate.popularity_of)
-
-    def task(self, task: str, drawn: Sequence[BenchmarkQuestion]) -> Calibration:
-        """Calibrate the gate of one task; only vectors and model calls enter the journal."""
-        if self._popularity is not None:
-            drawn = self._popularity.with_popularity(drawn)
-        texts = [question.question for question in drawn]
-        model = _model_of(drawn, self._model) if self._needs & OF_A_MODEL else None
-        seeds = seed_questions(drawn, self._store.encode(texts), model)
-        if "uncertainty" in self._needs:
-            prompts = [with_choices(analyse(q.question), q.choices).text for q in drawn]
-            uncertainty = answer_uncertainty(
-                prompts, self._engine, self._home, self._run.run_id, report=self._report
-            )
-            seeds = replace(seeds, uncertainty=uncertainty)
-        return calibrate(task, self._choice, self._store.id, seeds)
 
 
 def _summary(calibration: Calibration) -> dict[str, Any]:

@@ -113,37 +113,17 @@ def estimate(home: Home, sources: list[str], settings: Settings) -> CostEstimate
 
 
 def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
-    pending = pending_work(read, settings).passages
-    here, by_model = shared_out(pending, settings.engine)
-    requests = list(requests_for(home, settings.engine, by_model))
-    model, endpoint = settings.engine.model.name, endpoint_of(settings.engine)
-    unknown = [r for r in requests if known_reply(home.ledger, r, model, endpoint) is None]
-    return _of_requests(home, settings.engine, unknown, by_model, len(here), len(requests))
-
-
-def requests_for(home: Home, settings: EngineSettings, passages: pa.Table) -> Iterator[Request]:
-    """Yield the requests that a refresh would send for the passages."""
-    model = settings.model.model_copy(update={"budget": None})
-    engine = ModelEngine(settings, ModelClient(NoTransport(), model, home.ledger, "estimate"), 1)
-    for unit in engine.units(passages.to_pylist()):
-        yield from engine.requests(unit)
-
-
-def _of_requests(
-    home: Home,
-    settings: EngineSettings,
-    requests: list[Request],
-    passages: pa.Table,
-    here: int,
-    made: int,
-) -> CostEstimate:
-    model = settings.model
+    """Return what the work that is pending in `read` would cost, by the calls of a home."""
+    engine, model = settings.engine, settings.engine.model
+    here, by_model = shared_out(pending_work(read, settings).passages, engine)
+    made = list(requests_for(home, engine, by_model))
+    endpoint = endpoint_of(engine)
+    requests = [r for r in made if known_reply(home.ledger, r, model.name, endpoint) is None]
     tokens_in = sum(prompt_tokens(request) for request in requests)
     known = experience(home, model.name, {request.prompt_sha for request in requests})
-    text = sum(estimate_tokens(text) for text in passages["text"].to_pylist())
     share = known.reply_share
     unanswered = {passage for request in requests for passage in request.passage_ids}
-    texts = _among(passages, unanswered)["text"].to_pylist()
+    texts = _among(by_model, unanswered)["text"].to_pylist()
     tokens_out = round(sum(map(estimate_tokens, texts)) * (REPLY_SHARE if share is None else share))
     seconds = known.seconds
     if seconds is None:
@@ -158,19 +138,27 @@ def _of_requests(
     ]
     return CostEstimate(
         model=model.name,
-        documents=len(set(passages["document_id"].to_pylist())),
-        passages=len(passages),
-        passages_here=here,
-        known_calls=made - len(requests),
+        documents=len(set(by_model["document_id"].to_pylist())),
+        passages=len(by_model),
+        passages_here=len(here),
+        known_calls=len(made) - len(requests),
         calls=len(requests),
-        text_tokens=text,
+        text_tokens=sum(map(estimate_tokens, by_model["text"].to_pylist())),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=money(settings, tokens_in, tokens_out, known.cached_share),
+        cost=money(engine, tokens_in, tokens_out, known.cached_share),
         currency=currency_of(model),
-        seconds=round(_seconds(settings, len(requests), tokens_in + tokens_out, seconds), 1),
+        seconds=round(_seconds(engine, len(requests), tokens_in + tokens_out, seconds), 1),
         assumed=tuple(assumed),
     )
+
+
+def requests_for(home: Home, settings: EngineSettings, passages: pa.Table) -> Iterator[Request]:
+    """Yield the requests that a refresh would send for the passages."""
+    model = settings.model.model_copy(update={"budget": None})
+    engine = ModelEngine(settings, ModelClient(NoTransport(), model, home.ledger, "estimate"), 1)
+    for unit in engine.units(passages.to_pylist()):
+        yield from engine.requests(unit)
 
 
 def prompt_tokens(request: Request) -> int:
@@ -360,19 +348,13 @@ def _tokens_before(
 
 def facts_of(extracted: Extracted) -> set[Fact]:
     """Return the facts extracted from a passage, as strings that can be compared."""
-    passage = extracted.passage_id
-    facts = {
-        (passage, "triple", f"{t['head']} | {t['relation']} | {t['tail']}")
-        for t in extracted.triples
-    }
-    facts |= {
-        (passage, "description", f"{d['entity']}: {d['text']}") for d in extracted.descriptions
-    }
-    facts |= {
-        (passage, "aspect", f"{a['entity']} | {a['aspect']}: {a['text']}")
-        for a in extracted.aspects
-    }
-    return facts | {(passage, "alias", f"{a['name']} = {a['alias']}") for a in extracted.aliases}
+    words = (
+        *(("triple", f"{t['head']} | {t['relation']} | {t['tail']}") for t in extracted.triples),
+        *(("description", f"{d['entity']}: {d['text']}") for d in extracted.descriptions),
+        *(("aspect", f"{a['entity']} | {a['aspect']}: {a['text']}") for a in extracted.aspects),
+        *(("alias", f"{a['name']} = {a['alias']}") for a in extracted.aliases),
+    )
+    return {(extracted.passage_id, *fact) for fact in words}
 
 
 def _draw(home: Home, settings: Settings, most: int) -> _Sample:

@@ -8,7 +8,6 @@ right (KnowGPT, section 3.5).
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from dataclasses import replace as replace_fields
 from hashlib import blake2b
 from pathlib import Path
@@ -20,14 +19,13 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
-from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.parts import NO_MODEL, reader_name
+from tasks.ask.parts import NO_MODEL, load_learned_query, reader_name, save_learned_query
 from tasks.ask.path_reader import PathReader
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.calibrate_gate import calibrate_gates
 from tasks.evaluate.decide import FEWEST as FEWEST_MEASURED
 from tasks.evaluate.decide import Folds, decide_parts, folds_of
-from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
+from tasks.experts.knowledge import NeedExample
 from tasks.experts.line_picture import draw_lines
 from tasks.graphs.graph import Graph, graphs_of
 from tasks.paths.bandit.bandit import BanditPlan, Reward, make_bandit
@@ -57,25 +55,6 @@ TRIED = 500  # the most questions that are held out
 CHECKED = 100  # new questions checked for whether they are about the graph
 ANSWERED_TOGETHER = 16  # questions that are answered before their rewards count for the bandit
 LEAST_EXPLAINED = 0.1  # share of questions; below it they are not about the graph
-
-
-@dataclass(frozen=True)
-class LearnedGraph:
-    """The outcome of learning for one graph.
-
-    `new` of the `questions` are new; the planner had learned from the others before. `explained` of
-    the training questions are answered by some path of relations. Of the `tried` held-out
-    questions, `right` had a right answer first; both are None if there were too few questions to
-    hold some out.
-    """
-
-    graph: str
-    questions: int
-    new: int
-    explained: int
-    paths: int
-    tried: int | None
-    right: int | None
 
 
 def learn(
@@ -125,7 +104,7 @@ def learn(
         if not (tasks or experts or paths or folds) or (graph is not None and not paths):
             raise
         planners = []
-    learned = [{"learned": "planner", **asdict(planner)} for planner in planners]
+    learned = list(planners)
     if tasks:
         _, calibrated = calibrate_gates(home, tasks, settings, report=report)
         learned += [{"learned": "gate", **gate} for gate in calibrated]
@@ -137,7 +116,7 @@ def learn(
         learned.append({"learned": "policy", **policy})
         learned.append(learn_arms(home, known, settings, graph=graph, report=report))
     if measured:
-        about = [planner.graph for planner in planners]
+        about = [planner["graph"] for planner in planners]
         learned.append(_decide(home, joined, folds, settings, graph, about, report))
     return learned
 
@@ -191,13 +170,15 @@ def _learn_needs(
                 language = analyse(question.question).language
                 examples.append(NeedExample(question.question, language, right, surprise))
             report("needs", len(examples), len(sampled))
-    kept = save_need_examples(home, settings.engine.model.name, examples)
+    model = reader_name(settings)
+    known = replace_fields(load_learned_query(home, model), needs=tuple(examples))
+    save_learned_query(home, model, known)
     return {
         "learned": "needs",
-        "model": settings.engine.model.name,
+        "model": model,
         "asked": len(examples),
         "right": sum(example.right for example in examples),
-        "examples": kept,
+        "examples": len(load_learned_query(home, model).needs),
     }
 
 
@@ -239,7 +220,7 @@ def _learn_planners(
     graph: str | None,
     replace: bool,
     report: Report,
-) -> list[LearnedGraph]:
+) -> list[dict[str, Any]]:
     """Learn a planner for each graph that the questions are about, and save it in the home.
 
     Graphs beside the questions are imported into an empty home. `graph` names the graph of all
@@ -280,8 +261,13 @@ def _default_graph(questions: Sequence[BenchmarkQuestion], graphs: dict[str, Gra
 
 def _learn_graph(
     home: Home, graph: Graph, new: Sequence[Example], replace: bool, report: Report
-) -> LearnedGraph:
-    """Fit one graph's planner to the new examples and those that it learned from before."""
+) -> dict[str, Any]:
+    """Fit one graph's planner to the new examples and those that it learned from before.
+
+    Returns how many of the `questions` are `new`; how many training questions are `explained`, that
+    is, answered by some of the `paths` of relations; and how many of the `tried` held-out questions
+    had a right answer first. Both are None if there were too few questions to hold some out.
+    """
     _check_fit(graph, new, report)
     before = [] if replace else kept_examples(home, graph)
     # The newest answers replace earlier ones.
@@ -292,15 +278,16 @@ def _learn_graph(
     learned = learn_paths(graph, fitted, report)
     right = _right(Planner(graph, learned.model, learned.paths), held_out)
     save_planner(home, graph, learned, examples)
-    return LearnedGraph(
-        graph=graph.name,
-        questions=len(examples),
-        new=len(examples) - len(before),
-        explained=learned.explained,
-        paths=len(learned.paths),
-        tried=len(held_out) or None,
-        right=right if held_out else None,
-    )
+    return {
+        "learned": "planner",
+        "graph": graph.name,
+        "questions": len(examples),
+        "new": len(examples) - len(before),
+        "explained": learned.explained,
+        "paths": len(learned.paths),
+        "tried": len(held_out) or None,
+        "right": right if held_out else None,
+    }
 
 
 def _check_fit(graph: Graph, examples: Sequence[Example], report: Report) -> None:
@@ -367,9 +354,8 @@ def learn_arms(
     correct: Counter[str] = Counter()
     pulls: Counter[str] = Counter()
     with edition.pinned() as pinned, Asker(home, pinned, settings, options) as asker:
-        tools = ExpertTools(Resources(home, pinned, settings, options, {}))
         paths = open_path_graph(home, pinned, graph)
-        reader = PathReader(paths, tools.encode)
+        reader = PathReader(paths, Resources(home, pinned, settings, options, {}).encode)
         texts = [question.question for question in chosen]
         hints = [QuestionHints(choices=question.choices) for question in chosen]
         vectors, scores = paths.vectors.encode(texts), asker.gate_scores(texts, hints)
@@ -379,14 +365,12 @@ def learn_arms(
         )
         bandit = make_bandit(home.live, graph, model, plan, encoding)
         for start in range(0, len(chosen), ANSWERED_TOGETHER):
-            some = chosen[start : start + ANSWERED_TOGETHER]
-            answers = asker.answer_all(
-                [question.question for question in some],
-                [QuestionHints(choices=question.choices) for question in some],
-            )
+            end = start + ANSWERED_TOGETHER
+            answers = asker.answer_all(texts[start:end], hints[start:end])
             rewards = []
-            for question, answer in zip(some, answers, strict=True):
-                right = _is_right(question, answer.answer)
+            for question, answer in zip(chosen[start:end], answers, strict=True):
+                golden = map(bare_words, question.answers)
+                right = answer.answer is not None and bare_words(answer.answer) in golden
                 decision = bandit.decision(bandit.decision_id(answer.question_id))
                 if decision is None:  # its record was refused, by a full disk for instance
                     continue
@@ -395,7 +379,7 @@ def learn_arms(
                 tokens = answer.usage.tokens_in + answer.usage.tokens_out
                 rewards.append(Reward(decision.decision_id, float(right), tokens, answer.seconds))
             bandit.reward(rewards, "labels")
-            report("arms", min(start + ANSWERED_TOGETHER, len(chosen)), len(chosen))
+            report("arms", min(end, len(chosen)), len(chosen))
         logged = bandit.logged()
         picture = policies_folder(home, graph).with_suffix(".arms.png")
         picture.parent.mkdir(parents=True, exist_ok=True)
@@ -423,7 +407,3 @@ def _mean_rewards(rewards: np.ndarray, chances: np.ndarray) -> dict[str, np.ndar
         "mean reward of the bandit": np.stack([count, rewards.cumsum() / count], 1),
         "of all arms alike, estimated": np.stack([count, alike], 1),
     }
-
-
-def _is_right(question: BenchmarkQuestion, answer: str | None) -> bool:
-    return answer is not None and bare_words(answer) in map(bare_words, question.answers)

@@ -7,7 +7,6 @@ its event is in the journal; a training that was killed resumes when the same co
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from schemas.extras import check_extra
 from schemas.knowledge import Relation
 from schemas.settings import Settings
 from tasks.cluster import Cluster
-from tasks.experts.check import CheckQuestion, check_expert, journal_names, journal_questions
+from tasks.experts.check import CheckQuestion, check_expert, journal_questions
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.registry import (
     Action,
@@ -35,13 +34,12 @@ from tasks.experts.registry import (
     fields_of,
     import_folder,
     inactive_notes,
-    journal_events,
     remove_unused,
     status_columns,
 )
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
-from tasks.experts.verbalize.texts import METHODS, TextOptions, Verbalizer
+from tasks.experts.verbalize.texts import TextOptions, Verbalizer
 from tasks.graphs.graph import graphs_of
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
@@ -82,20 +80,6 @@ class TextSet:
     def graphs(self) -> list[str]:
         """The graphs that the texts are about."""
         return sorted(row["graph"] for row in self.rows)
-
-
-@dataclass(frozen=True)
-class _Request:
-    """One training, as it is passed to a worker process."""
-
-    home: Path
-    expert: str
-    plan: TrainingPlan
-    ids: tuple[str, ...]
-    position: int
-    licence: str | None
-    device: str | None
-    threads: int | None
 
 
 def train_experts(
@@ -166,10 +150,31 @@ class _TrainingRun(Work):
         ]
 
     def train(self) -> None:
-        """Train on each set of texts, in this process or where the settings say."""
-        self.trained = _train(
-            self.home, self.sets, self.settings, self.plan, self.about, self.report, self.each
+        """Train on each set of texts: on a cluster, in worker processes, or in this process."""
+        settings, sets = self.settings, self.sets
+        beside = min(settings.workers, len(sets))
+        elsewhere = settings.runner == "dask" or beside > 1
+        each: Each = in_this_process
+        if elsewhere:
+            clustered = settings.runner == "dask"
+            each = Cluster(settings, self.report) if clustered else PoolOfWorkers(beside)
+        work = partial(
+            train_one,
+            plan=self.plan,
+            position=self.home.journal.position,
+            licence=self.about.licence,
+            device=settings.engine.model.device,
+            threads=1 if elsewhere else None,  # further threads would wait for the others' cores
+            report=silent if elsewhere else self.report,
         )
+        home = self.home.path.absolute()
+        asked = ((home, texts.expert, tuple(texts.ids)) for texts in sets)
+        trained = []  # anew, should the stage be tried again
+        for expert in (self.each or each)(work, asked):
+            trained.append(expert)
+            if elsewhere:  # progress of other processes is not seen here
+                self.report("train", len(trained), len(sets))
+        self.trained = sorted(trained, key=lambda expert: expert.name)
         self.run.counts["train"] = {
             "experts": len(self.trained),
             "texts": sum(expert.manifest.texts for expert in self.trained),
@@ -180,15 +185,28 @@ class _TrainingRun(Work):
         """Make the experts known by one event each."""
         experts = current_experts(self.home)
         by_name = {expert.name: expert for expert in self.trained}
-        events = [
-            _event(self.home, texts, by_name[texts.expert], experts, self.about, self.run.run_id)
-            for texts in self.sets
-        ]
-        journal_events(self.home, events)
+        events = [self._event(texts, by_name[texts.expert], experts) for texts in self.sets]
+        self.home.journal.append({ExpertEvent: ExpertEvent.to_table(events)})
         for one in events:
             self.run.notes += inactive_notes(one.expert, one.model_dump())
         for expert in self.trained:
             forget_training(experts_folder(self.home), expert.name)
+
+    def _event(
+        self, texts: TextSet, expert: TrainedExpert, experts: dict[str, dict[str, Any]]
+    ) -> ExpertEvent:
+        earlier = experts.get(expert.name, {})
+        described = self.about.description or earlier.get("description")
+        values = {
+            **fields_of(self.home, expert.name, expert.folder, expert.manifest),
+            "description": described or _description(self.home, texts),
+            "parent": self.about.parent or earlier.get("parent"),
+            **status_columns(earlier, failure_of(expert.manifest)),
+            "sources": sorted({row["source_sha"] for row in texts.rows}),
+            "graph": texts.only,
+            "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],
+        }
+        return event("train", self.run.run_id, values)
 
 
 TRAINING: Stages[_TrainingRun] = (  # holds no lease, since it takes long
@@ -232,10 +250,9 @@ def _fresh_set(
         if edition is None:
             break
         facts = orjson.loads(row["options"])
-        options = TextOptions(**{**facts, "methods": tuple(facts.get("methods", METHODS))})
+        options = TextOptions(**{**facts, "methods": tuple(facts["methods"])})
         with Verbalizer(edition, its_graph, name, options) as verbalizer:
-            is_old = "checks" not in facts  # an earlier version made no questions for the check
-            if is_old or verbalizer.source_sha() != row["source_sha"]:
+            if verbalizer.source_sha() != row["source_sha"]:
                 needed[its_graph] = options
     for its_graph, options in needed.items():
         verbalize(home, settings, graph=its_graph, expert=name, options=options, report=report)
@@ -258,105 +275,43 @@ def journal_texts(
             yield from batch["text"].to_pylist()
 
 
-def _train(
-    home: Home,
-    sets: Sequence[TextSet],
-    settings: Settings,
+def train_one(
+    home_folder: Path,
+    expert: str,
+    ids: tuple[str, ...],
+    *,
     plan: TrainingPlan,
-    about: About,
+    position: int,
+    licence: str | None,
+    device: str | None,
+    threads: int | None,
     report: Report,
-    each: Each | None,
-) -> list[TrainedExpert]:
-    """Train on all sets, in this process or where the settings say."""
-    beside = min(settings.workers, len(sets))
-    elsewhere = settings.runner == "dask" or beside > 1
-    requests = [
-        _Request(
-            home.path.absolute(),
-            texts.expert,
-            plan,
-            tuple(texts.ids),
-            home.journal.position,
-            about.licence,
-            settings.engine.model.device,
-            1 if elsewhere else None,  # further threads would wait for the others' cores
-        )
-        for texts in sets
-    ]
-    work: Callable[..., TrainedExpert] = train_one if elsewhere else partial(train_one, report)
-    trained: list[TrainedExpert] = []
-    for expert in (each or _side_by_side(settings, beside, report))(work, ((r,) for r in requests)):
-        trained.append(expert)
-        if elsewhere:  # progress of other processes is not seen here
-            report("train", len(trained), len(requests))
-    return sorted(trained, key=lambda expert: expert.name)
+) -> TrainedExpert:
+    """Train an expert on verbalizations of a home, perhaps in another process or elsewhere.
 
-
-def _side_by_side(settings: Settings, beside: int, report: Report) -> Each:
-    """Return where experts are trained: on a cluster, in worker processes, or in this process."""
-    if settings.runner == "dask":
-        return Cluster(settings, report)
-    if beside == 1:
-        return in_this_process
-    return PoolOfWorkers(beside)
-
-
-def train_one(*arguments: Any) -> TrainedExpert:
-    """Train the expert of a request, the last argument; a report may precede it."""
-    request: _Request = arguments[-1]
-    report: Report = arguments[0] if len(arguments) > 1 else silent
-    if not request.home.is_dir():
+    Raises AlmanacError if that does not see the home.
+    """
+    if not home_folder.is_dir():
         raise AlmanacError(
-            f"The worker on {socket.gethostname()} does not see {request.home}, where the texts "
+            f"The worker on {socket.gethostname()} does not see {home_folder}, where the texts "
             "are and the expert goes. Mount it there under the same path, or leave out --dask."
         )
-    home = Home(request.home)
+    home = Home(home_folder)
     folder = experts_folder(home)
-    spill = folder / ".training" / f"{request.expert}.spill"
-    splits = ("train", "validation") if request.plan.all_texts else ("train",)
+    spill = folder / ".training" / f"{expert}.spill"
+    splits = ("train", "validation") if plan.all_texts else ("train",)
+    questions, names = journal_questions(home, ids, position, splits)
     return train_expert(
         folder,
-        request.expert,
-        request.plan,
-        partial(journal_texts, home, request.ids, request.position, spill),
-        " ".join(request.ids),
-        licence=request.licence,
-        device=request.device,
-        threads=request.threads,
-        check=partial(
-            check_expert,
-            questions=journal_questions(home, request.ids, request.position),
-            names=journal_names(home, request.ids, request.position, splits),
-            device=request.device,
-        ),
+        expert,
+        plan,
+        partial(journal_texts, home, ids, position, spill),
+        " ".join(ids),
+        licence=licence,
+        device=device,
+        threads=threads,
+        check=partial(check_expert, questions=questions, names=names, device=device),
         report=report,
-    )
-
-
-def _event(
-    home: Home,
-    texts: TextSet,
-    expert: TrainedExpert,
-    experts: dict[str, dict[str, Any]],
-    about: About,
-    run_id: str,
-) -> ExpertEvent:
-    earlier = experts.get(expert.name, {})
-    described = about.description or earlier.get("description")
-    return event(
-        "train",
-        run_id,
-        {
-            **fields_of(home, expert.name, expert.folder, expert.manifest),
-            "description": described or _description(home, texts),
-            "parent": about.parent or earlier.get("parent"),
-            **status_columns(earlier, failure_of(expert.manifest)),
-            "sources": sorted({row["source_sha"] for row in texts.rows}),
-            "graph": texts.only,
-            "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],
-            "stale": False,
-            "trained_at": datetime.now(UTC),
-        },
     )
 
 
@@ -427,8 +382,6 @@ def add_expert(
             "parent": parent,
             **status_columns(experts.get(name, {}), failure),
             "trained_on": "",
-            "stale": False,
-            "trained_at": datetime.now(UTC),
         }
         run.notes += inactive_notes(name, values)
         return event("add", run.run_id, values)
@@ -442,9 +395,10 @@ def _questions_about(home: Home, name: str) -> tuple[list[CheckQuestion], list[s
     They are from the set of training texts of that name, else from the graph of that name; there
     are none without either.
     """
-    texts, position = text_set(home, name, None), home.journal.position
-    if questions := journal_questions(home, texts.ids, position):
-        return questions, journal_names(home, texts.ids, position, ("train", "validation"))
+    ids, position = text_set(home, name, None).ids, home.journal.position
+    questions, names = journal_questions(home, ids, position, ("train", "validation"))
+    if questions:
+        return questions, names
     edition = home.editions.current()
     if edition is None or name not in graphs_of(edition):
         return [], []
@@ -493,7 +447,8 @@ def _publish_change(
     report: Report,
 ) -> RunReport:
     with publishing_run(home, "curate_experts", settings) as run:
-        journal_events(home, [make(current_experts(home), run)])
+        made = make(current_experts(home), run)
+        home.journal.append({ExpertEvent: ExpertEvent.to_table([made])})
         run_stages(Work(home, settings, run, report), PUBLISHING)
         remove_unused(home)
     return run

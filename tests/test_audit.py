@@ -5,7 +5,6 @@ import io
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from flows.audit_form import read_form, write_form
@@ -15,7 +14,6 @@ from tasks.audit import Plan, draw, keep_verdicts, report, verdicts_in_force
 from tasks.refresh import refresh
 from tasks.run import RunReport
 from tests.current_edition import current
-from warehouse.editions import Edition
 from warehouse.home import Home
 
 
@@ -257,14 +255,3 @@ def test_what_cannot_be_drawn_is_explained(own_home, almanac):
     assert "The edition has no triples of relation no such" in error
     assert almanac(own_home, "audit", "--kind", "nonsense")[0] == 2
     assert "no verdicts yet" in almanac.shown(own_home, "audit", "--report")
-
-
-def test_an_edition_of_an_older_version_is_explained(own_home, monkeypatch, almanac):
-    def older(edition: Edition) -> duckdb.DuckDBPyConnection:
-        con = duckdb.connect()
-        con.execute("create table mentions (fact_id varchar)")
-        return con
-
-    monkeypatch.setattr(Edition, "connect", older)
-    error = almanac.refused(own_home, "audit")
-    assert "built by an older version. Refresh first" in error

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings, ModelSettings
 from tasks.ask.brief_decider import UNSURE, BriefDecider, unsure_from
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.client import BlockingClient
 from tasks.models.likelihood import Choices, log_likelihoods
@@ -41,8 +41,8 @@ def example(surprise: float | None, *, right: bool) -> NeedExample:
 @pytest.mark.parametrize(("surprise", "share"), [(1.2, 1.0), (0.1, 0.0), (None, None)])
 def test_more_is_needed_while_the_answer_is_in_doubt(surprise, share):
     model = Model(surprise)
-    votes = BriefDecider(model, QUESTION).needs_more("not shown", ["The oldest one is in Lund."])
-    assert votes.share == share
+    voted = BriefDecider(model, QUESTION).needs_more("not shown", ["The oldest one is in Lund."])
+    assert voted == share
     (request,) = model.requests
     assert "The oldest one is in Lund." in request.user
     assert QUESTION.text in request.user and "not shown" not in request.user

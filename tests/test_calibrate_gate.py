@@ -146,25 +146,6 @@ def test_options_of_thrust_persist(home, tmp_path, hashed):
     assert opened.gate.score(question)[0] == pytest.approx(30, rel=0.01)
 
 
-def test_a_gate_of_an_earlier_release_is_replaced_or_removed(
-    calibrated, tmp_path, hashed, monkeypatch
-):
-    home, questions = calibrated, questions_file(tmp_path)
-    with monkeypatch.context() as earlier:
-        earlier.setitem(GATES, "bm25", GATES["random"])
-        calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("bm25"))
-    with home.editions.reading() as edition, pytest.raises(UsageError) as refusal:
-        calibrated_gates(edition)
-    assert "calibrate-gate FILE --task years" in str(refusal.value)
-    assert "gates remove years" in str(refusal.value)
-    remove_gate(home, "years", PLAIN)
-    with home.editions.reading() as edition:
-        assert calibrated_gates(edition) == {}
-    calibrate_gate(home, questions, PLAIN, task="years")
-    with home.editions.reading() as edition:
-        assert set(calibrated_gates(edition)) == {"years"}
-
-
 def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
     calibrated, tmp_path, hashed
 ):

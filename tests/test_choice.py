@@ -11,6 +11,7 @@ from schemas.answers import Evidence
 from schemas.errors import DamageError, UsageError
 from tasks.ask.choice import Trust, agreeing, choose, is_settled, learn_trusts, support
 from tasks.ask.parts import (
+    MOST_NEEDS,
     LearnedQuery,
     MeasuredPart,
     check_parts,
@@ -18,6 +19,7 @@ from tasks.ask.parts import (
     save_learned_query,
 )
 from tasks.ask.route import RouteResult
+from tasks.experts.knowledge import NeedExample
 from warehouse.home import Home
 
 
@@ -134,6 +136,23 @@ def test_what_was_measured_is_kept_for_each_model(tmp_path):
     kept = load_learned_query(home, "embedded")
     assert kept.parts == {"experts": experts, "gate": gate} and kept.off == {"experts"}
     assert load_learned_query(home, "another") == LearnedQuery()
+
+
+def test_the_newest_examples_of_a_model_are_kept(tmp_path):
+    home = Home(tmp_path)
+
+    def kept_with(*examples: NeedExample) -> tuple[NeedExample, ...]:
+        save_learned_query(home, "m", LearnedQuery(needs=examples))
+        return load_learned_query(home, "m").needs
+
+    kept = kept_with(*(NeedExample(f"Question {n}?", "en", n % 3 == 0) for n in range(200)))
+    assert len(kept) == 2 * MOST_NEEDS
+    corrected = NeedExample("Question 0?", "en", False)
+    kept = kept_with(corrected)
+    assert kept[0] == corrected and sum(e.question == "Question 0?" for e in kept) == 1
+    again = NeedExample("Question 6?", "en", True)
+    assert kept_with(again) == (again, *(e for e in kept if e != again))
+    assert load_learned_query(home, "other").needs == ()
 
 
 def test_a_damaged_file_says_what_to_do(tmp_path):

@@ -72,7 +72,6 @@ def test_items_are_numbered_and_shown_once():
     context.add([passage(TEXT), passage(TEXT), fact("A, b: c")], 1_000)
     assert [item.text for item in context.items] == [TEXT, "A, b: c"]
     assert context.shown() == f"[1] Mills\n{TEXT}\n\n[2] A, b: c"
-    assert context.shown(since=1) == "[2] A, b: c"
     assert context.dropped == Counter({"known already": 1})
 
 

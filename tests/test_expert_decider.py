@@ -5,18 +5,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from schemas.errors import DamageError
-from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.model_decider import WORDINGS, ModelDecider, shown_examples
-from tasks.experts.integrate.need_examples import (
-    MOST_KEPT,
-    NeedExample,
-    need_examples,
-    save_need_examples,
-)
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.prompts.replies import Information, NeedsMore, Source
-from warehouse.home import Home
 
 QUESTION = "Who wound the clock of Lund?"
 ABOUT = {"clocks": "clocks and towers of Lund", "fish": "cod, eels and herring"}
@@ -42,19 +34,19 @@ class Model:
 )
 def test_a_reply_is_yes_or_no_and_nothing_that_holds_these_letters(reply):
     model = Model({"more": reply})
-    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) == Votes(0, 0)
+    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) is None
     assert NeedsMore.model_json_schema()["properties"]["more"]["enum"] == ["yes", "no"]
 
 
 def test_wordings_vote():
     model = Model({"more": "yes"}, {"more": "perhaps"}, {"more": "no"})
-    votes = ModelDecider(model, "en", 3).needs_more(QUESTION, ["The clock is old."])
-    assert votes == Votes(1, 2) and votes.share == 0.5
+    share = ModelDecider(model, "en", 3).needs_more(QUESTION, ["The clock is old."])
+    assert share == 0.5
     assert [request.user.splitlines()[-1] for request in model.requests] == list(WORDINGS["en"])
     assert all("Knowledge: The clock is old." in r.user for r in model.requests)
     assert len(Model().requests) == 0 and len(WORDINGS["zh"]) == 3
     decider = ModelDecider(model := Model({"more": "no"}), "zh", 1)
-    assert decider.needs_more("隆德的钟是谁上的弦？", []) == Votes(0, 1)
+    assert decider.needs_more("隆德的钟是谁上的弦？", []) == 0
     assert WORDINGS["zh"][0] in model.requests[0].user
 
 
@@ -89,19 +81,8 @@ def test_a_text_cannot_look_like_another_part_of_the_prompt():
         assert "\nevil" not in request.user
 
 
-def test_examples_of_the_model_are_shown_in_pairs(tmp_path):
-    home = Home(tmp_path)
-    assert need_examples(home, "m") == []
-    new = [NeedExample(f"Question {n}?", "en", n % 3 == 0) for n in range(200)]
-    assert save_need_examples(home, "m", new) == 2 * MOST_KEPT
-    corrected = NeedExample("Question 0?", "en", False)
-    save_need_examples(home, "m", [corrected])
-    kept = need_examples(home, "m")
-    assert kept[0] == corrected and sum(e.question == "Question 0?" for e in kept) == 1
-    again = NeedExample("Question 6?", "en", True)
-    save_need_examples(home, "m", [again])
-    assert need_examples(home, "m") == [again, *(e for e in kept if e != again)]
-    assert need_examples(home, "other") == []
+def test_examples_of_the_model_are_shown_in_pairs():
+    kept = [NeedExample(f"Question {n}?", "en", n % 3 == 0) for n in range(200)]
     shown = shown_examples(kept, "en")
     assert [example["reply"]["more"] for example in shown] == ["no", "yes"] * 4
     assert shown_examples(kept, "zh") == []
@@ -111,7 +92,3 @@ def test_examples_of_the_model_are_shown_in_pairs(tmp_path):
     plain = Model({"more": "no"})
     ModelDecider(plain, "en", 1).needs_more(QUESTION, [])
     assert plain.requests[0].prompt_sha != model.requests[0].prompt_sha
-    path = tmp_path / "learned/experts/needs_more.json"
-    path.write_text(path.read_text().replace("Question 9", "Question X"))
-    with pytest.raises(DamageError):
-        need_examples(home, "m")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from schemas.errors import UsageError
-from tasks.experts.filters.evidence import EditionEvidence, first_found
+from tasks.experts.filters.evidence import EditionEvidence
 from tasks.experts.filters.pruning import CheckpointSummarizer, prune
 from tasks.experts.filters.verifier import CheckpointVerifier, label_columns
 from tasks.experts.knowledge import KnowledgeText
@@ -150,15 +150,3 @@ def test_evidence_is_not_what_the_expert_learned(edition):
         )
         assert not [text for text in blind.find(claim) if "Brenholm" in text]
         assert EditionEvidence(con, None, []).find(claim) == []
-
-
-def test_sources_are_asked_in_order():
-    asked: list[str] = []
-
-    def elsewhere(claim: str) -> list[str]:
-        asked.append(claim)
-        return ["found"]
-
-    assert first_found(lambda claim: [], elsewhere)("a claim") == ["found"]
-    assert first_found(lambda claim: ["here"], elsewhere)("a claim") == ["here"]
-    assert asked == ["a claim"]

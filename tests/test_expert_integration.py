@@ -12,19 +12,17 @@ from tasks.experts.filters.pruning import ExtractiveSummarizer
 from tasks.experts.integrate.consult import bottom_up, top_down
 from tasks.experts.integrate.decisions import (
     Decision,
-    Votes,
     down_the_hierarchy,
     fit_knowledge,
     nearest_experts,
 )
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.own_answers import (
-    ExpertAnswer,
-    answer_by_votes,
-    best_choice,
+    Sure as SureOf,
 )
 from tasks.experts.integrate.own_answers import (
-    Sure as SureOf,
+    answer_by_votes,
+    best_choice,
 )
 from tasks.experts.integrate.writing import TextWriter, as_question, statement
 from tasks.experts.knowledge import KnowledgeText
@@ -86,11 +84,13 @@ class Sure:
 class Fake:
     """Decides as it was told; keeps the order of questions."""
 
-    def __init__(self, *votes: Votes, wanted: str | None = "clocks of Lund", names: str = "fish"):
+    def __init__(
+        self, *votes: float | None, wanted: str | None = "clocks of Lund", names: str = "fish"
+    ):
         self.votes, self.words, self.names = list(votes), wanted, names
         self.calls: list[tuple[str, tuple[str, ...]]] = []
 
-    def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
+    def needs_more(self, question: str, knowledge: Sequence[str]) -> float | None:
         self.calls.append(("needs_more", tuple(knowledge)))
         return self.votes.pop(0)
 
@@ -107,7 +107,7 @@ class Fake:
 
 SURE, UNSURE = Certainty(0.9, is_enough=True), Certainty(0.1, is_enough=False)
 PARTS = {"bells": "bells of Lund", **ABOUT}
-YES, NO = Votes(3, 3), Votes(0, 3)
+YES, NO = 1.0, 0.0
 
 
 def filters(verifier: Any = None, **options: Any) -> Filters:
@@ -302,7 +302,7 @@ def test_explicit_asks_the_expert_that_is_named_and_no_other():
 
 
 def test_without_a_valid_reply_nothing_is_fetched():
-    kept, decisions, clocks = run_top_down(Fake(Votes(0, 0)))
+    kept, decisions, clocks = run_top_down(Fake(None))
     assert (kept, clocks.asked, decisions[0].reason) == ([], [], "no_reply")
 
 
@@ -392,8 +392,7 @@ def test_a_refuted_answer_loses_to_one_with_fewer_votes():
 
 def test_a_choice_is_found_by_words_then_by_likeness():
     def chosen(answer: str, *choices: str) -> str:
-        given = ExpertAnswer(answer, 1.0, 1.0, KnowledgeText("e", answer))
-        return best_choice([given], choices, encode)
+        return best_choice({answer: 1.0}, choices, encode)
 
     assert chosen("berta QUIST!", "Nils Quist", "Berta Quist") == "Berta Quist"
     assert chosen("the old Quist", "Nils Ek", "Berta Quist") == "Berta Quist"

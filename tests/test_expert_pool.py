@@ -36,7 +36,6 @@ def test_texts_do_not_depend_on_what_is_written_beside_them(pool, monkeypatch):
 def test_greedy_texts_are_all_alike(pool):
     (texts,) = pool.write("people", ["Ada Lund"], 3, temperature=0, max_new_tokens=12)
     assert len(set(texts)) == 1
-    assert pool.write("people", ["Ada Lund"], 1, 99, top_p=1e-9, max_new_tokens=12) == [texts[:1]]
 
 
 def test_greedy_texts_are_those_of_the_library(pool, tiny_expert):

@@ -14,10 +14,10 @@ from schemas.operations import AnswerRecord, ExpertDecision
 from schemas.settings import EngineSettings, ExpertSettings, ModelSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
+from tasks.ask.parts import load_learned_query
 from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
-from tasks.experts.integrate.need_examples import need_examples
 from tasks.import_graph import import_graph
 from tasks.train_experts import add_expert, change_expert
 from tests.copied_home import copied_home
@@ -251,5 +251,5 @@ def test_a_model_learns_when_it_needs_more(home, endpoint, tmp_path):
     engine = '[engine]\nengine = "openai"\nencoder = "none"\n\n[engine.model]\nname = "m"\n'
     (home.path / "settings.toml").write_text(f'{engine}base_url = "{endpoint.base_url}"\n')
     assert main(["--home", str(home.path), "learn", str(path), "--experts"]) == 0
-    examples = need_examples(home, "m")
+    examples = load_learned_query(home, "m").needs
     assert len(examples) == len(KEEPERS) and not any(example.right for example in examples)

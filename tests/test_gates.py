@@ -114,8 +114,6 @@ def test_what_there_is_not_is_refused_by_name():
         make_gate("thrust", variant="half")
     with pytest.raises(UsageError, match="no such option"):
         make_gate("random", variant="full")
-    with pytest.raises(UsageError, match=r"no gate 'bm25'.*benchmarks.gate_curves"):
-        make_gate("bm25")
 
 
 def test_columns_of_different_length_are_refused():

@@ -7,9 +7,8 @@ import numpy as np
 
 from tasks.retrieval.index import build_index
 from tasks.retrieval.passage_graph import FOLLOW, REST, PassageGraph, Walker
-from tasks.retrieval.search import Searcher, open_vectors
+from tasks.retrieval.search import open_vectors
 from tasks.retrieval.words import EntityNameIndex, WordIndex
-from tasks.text.question import analyse
 from tasks.text.word_index import open_table
 from tests.small_edition import make_edition
 
@@ -112,20 +111,6 @@ def test_the_same_tables_give_the_same_folder(tmp_path):
     del about["parts"]
     encoders = {"encoder": "counting", "chinese_encoder": None}
     assert about == encoders | {"passages": 3, "notes": 0, "entities": 4}
-
-
-def test_an_index_of_an_older_release_without_parts_is_read(tmp_path):
-    folder, question = indexed(tmp_path), analyse("Which element is named after Poland?")
-    found = Searcher(tmp_path, CountingEncoder()).union(question)
-    for kind in ("vectors", "statements"):
-        for path in (folder / kind).iterdir():
-            path.rename(folder / f"{kind}{path.name[64:]}")  # without the hash of its contents
-    for path in folder.rglob("parts.json"):
-        path.unlink()
-    about = json.loads((folder / "search.json").read_text())
-    del about["parts"]
-    (folder / "search.json").write_text(json.dumps(about))
-    assert Searcher(tmp_path, CountingEncoder()).union(question) == found != []
 
 
 def test_an_empty_edition_can_be_indexed_and_searched(tmp_path):

@@ -302,17 +302,17 @@ def test_an_edition_without_the_column_is_a_parent(
             derivation.close()
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path, old: bool) -> None:
+def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path) -> None:
     columns = {
         "document_id": ["d", "e"],
+        "uri": ["d", "e"],
+        "title": ["", ""],
+        "sensitivity": ["normal", "normal"],
         "page_starts": [[0, 10], None],
         "source": ["file", "file"],
         "read_at": [datetime.now(UTC)] * 2,
         "metadata": [None, '{"author": "Ada", "date": "2020-01-05T10:00:00"}'],
     }
-    if old:
-        del columns["metadata"]
     pq.write_table(pa.table(columns), tmp_path / "documents.parquet")
     passage = {"text": "The tide.", "kind": "passage", "span_start": 12, "score": 1}
     evidence = [
@@ -321,4 +321,4 @@ def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path, old: bool
     ]
     found = Documents(tmp_path).completed(evidence)
     places = [place_of(place) for place in found]
-    assert places == ["d, page 2", "e" if old else "e, Ada, 2020-01-05", "corpus"]
+    assert places == ["d, page 2", "e, Ada, 2020-01-05", "corpus"]

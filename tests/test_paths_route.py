@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -39,7 +40,7 @@ from tasks.paths.policy.store import UnsafePolicyError
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
-from tasks.text.question import analyse
+from tasks.text.question import Question, analyse
 from tasks.train_paths import train_paths
 from tests.benchmark_runs import study_result
 from tests.copied_home import copied_home
@@ -201,6 +202,20 @@ def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path):
         else:
             with pytest.raises(UsageError, match="sensitive"):
                 PathsRoute(resources).answer(question, state)
+
+
+def test_a_model_reads_the_paths_to_what_may_answer_an_open_question(home):
+    shown: list[str] = []
+
+    def phrase(question: Question, texts: list[str], demonstrations: object) -> None:
+        shown.extend(texts)
+
+    model: Any = SimpleNamespace(client=SimpleNamespace(is_small=True))
+    talk: Any = SimpleNamespace(model_is_small=False, phrase=phrase)
+    options, edition = AskOptions("paths", "moons"), home.require_edition()
+    resources = Resources(home, edition, SETTINGS, options, {}, model=model)
+    result = PathsRoute(resources).answer(analyse(ASKED), QuestionState(conversation=talk))
+    assert shown and result.evidence and not result.answers
 
 
 def test_a_changed_policy_is_refused(trained):

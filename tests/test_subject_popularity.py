@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import Entity
 from tasks.evaluate.gates.evaluate import GateMeasurement, evaluate_gates
 from tasks.evaluate.gates.scored import Draws
-from tasks.gates.subject_popularity import open_popularity, subject_popularity, triples_of
+from tasks.gates.subject_popularity import GraphPopularity, open_popularity, triples_of
 from tasks.graphs.graph import Graph
 from tasks.graphs.question_names import names_in
 from tasks.models.encoders.load import Encoder
@@ -69,7 +69,11 @@ WORDS = [
 
 
 def popularity(question: str, graph: Graph = FILMS) -> float:
-    return float(subject_popularity([analyse(question)], graph)[0])
+    return float(of_triples(graph).of([analyse(question)])[0])
+
+
+def of_triples(graph: Graph) -> GraphPopularity:
+    return GraphPopularity(graph, triples_of(graph))
 
 
 def names(question: str, graph: Graph = FILMS) -> list[str]:
@@ -145,7 +149,7 @@ def test_of_an_unknown_subject_nothing_is_known():
         "Who is it?",
         "",
     ]
-    assert np.isnan(subject_popularity([*map(analyse, questions)], FILMS)).all()
+    assert np.isnan(of_triples(FILMS).of([*map(analyse, questions)])).all()
     assert np.isnan(popularity("谁写了水浒传？", TOWNS))
 
 
@@ -156,7 +160,7 @@ def test_names_around_a_preposition_are_one():
 
 def test_chinese_subjects():
     questions = ["北京大学在哪个城市？", "《红楼梦》是谁写的？", "北京有多少人？", "上海的大学"]
-    assert subject_popularity([*map(analyse, questions)], TOWNS).tolist() == [1, 2, 2, 1]
+    assert of_triples(TOWNS).of([*map(analyse, questions)]).tolist() == [1, 2, 2, 1]
 
 
 def test_of_names_of_one_length_the_first_is_the_subject():
@@ -186,7 +190,7 @@ def test_values_are_no_subjects():
 def test_other_counts_may_be_given():
     known = np.arange(FILMS.nodes, dtype=float)
     node = FILMS.bearers("Jaws")[0]
-    assert subject_popularity([analyse("Who made Jaws?")], FILMS, known).tolist() == [float(node)]
+    assert GraphPopularity(FILMS, known).of([analyse("Who made Jaws?")]).tolist() == [float(node)]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +214,7 @@ def test_hostile_questions_cost_little(question):
 
 def test_a_graph_without_names_knows_nobody():
     assert np.isnan(popularity("Who made Jaws?", Graph.of("empty", [])))
-    assert subject_popularity([], FILMS).shape == (0,)
+    assert of_triples(FILMS).of([]).shape == (0,)
 
 
 # -- graphs of an edition -------------------------------------------------------------------------

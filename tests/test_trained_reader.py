@@ -38,9 +38,9 @@ from tasks.reader.answers import (
 )
 from tasks.reader.candidates import TEXTS_READ, candidates
 from tasks.reader.coverage import Coverage
-from tasks.reader.lists import asks_for_several, asks_for_steps, items_around, list_around
+from tasks.reader.lists import asks_for_several, asks_for_steps, list_around
 from tasks.reader.passage_reader import PassageReader, _lead_ins
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import Reading
 from tasks.reader.texts import Text, TextPart, evidence_from
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import ExpectedAnswer
@@ -307,16 +307,19 @@ def test_any_text_is_read(reader: TrainedReader, text: str) -> None:
 
 
 def test_a_list_is_given_whole() -> None:
+    def items(text: str, within: str) -> list[str]:
+        return (list_around(text, text.index(within)) or ([], (0, 0)))[0]
+
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
-    assert items_around(text, text.index("fish")) == ["salt", "dried fish", "tar"]
-    assert items_around(text, text.index("Nothing")) == []
+    assert items(text, "fish") == ["salt", "dried fish", "tar"]
+    assert list_around(text, text.index("Nothing")) is None
     nested = "- fish\n  - herring\n\n  - cod\n- tools\n   - saws"
-    assert items_around(nested, nested.index("cod")) == ["herring", "cod"]
-    assert items_around(nested, nested.index("tools")) == ["fish", "tools"]
+    assert items(nested, "cod") == ["herring", "cod"]
+    assert items(nested, "tools") == ["fish", "tools"]
     joined = "Bring:\n\n1. a rope;\n2. a lamp; and/or\n3. Hook and Line.\n\nGo."
-    assert items_around(joined, joined.index("lamp")) == ["a rope", "a lamp", "Hook and Line"]
-    first, last = list_around(joined, joined.index("lamp")) or (0, 0)
-    assert joined[first:last] == joined[joined.index("1.") : joined.index("\n\nGo")]
+    listed, span = list_around(joined, joined.index("lamp")) or ([], (0, 0))
+    assert listed == ["a rope", "a lamp", "Hook and Line"]
+    assert joined[slice(*span)] == joined[joined.index("1.") : joined.index("\n\nGo")]
     for several in (
         "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
         "船上有谁？", "货物包括什么？", "绳子分为几种？",
@@ -426,10 +429,10 @@ def test_nothing_is_answered_below_the_least_probability(passages: PassageReader
 def test_where_words_are_not_sure_a_sentence_that_is_answers(passages: PassageReader) -> None:
     question = analyse("In which year was the harbour of Brenholm built?")
     reader = Unsure()
-    answer = answer_from(question, passages, reader, 0.5)
+    answer = Reading(passages, reader, 0.5).answer(question)
     assert answer.answers == [HARBOUR.split(". ")[0] + "."] and answer.probability == 0.8
     assert answer.evidence[0].text == answer.answers[0]
-    assert answer_from(question, passages, reader, 0.9).answers == []
+    assert Reading(passages, reader, 0.9).answer(question).answers == []
 
 
 def test_plain_output_says_how_sure_it_is() -> None:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.experts_study.configurations import TEXT, Configuration, configurations
 from benchmarks.experts_study.shared import SharedTools
@@ -12,6 +13,7 @@ from benchmarks.knowledge_gain.asked_models import ENDPOINT
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, ExpertSettings, Settings
+from tasks.ask import experts_route
 from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.evaluate.answerer import Prediction, without_gold
@@ -162,5 +164,8 @@ def _asked(
     changed = settings.model_copy(update={"experts": experts, "gate": gate})
     options = AskOptions("experts", expert=configuration.expert)
     hints = [QuestionHints(choices=question.choices) for question in questions]
-    with Asker(home, edition, changed, options, shared) as asker:
+    with (
+        patch.object(experts_route, "ExpertTools", lambda resources: shared),
+        Asker(home, edition, changed, options) as asker,
+    ):
         return asker.answer_all([question.question for question in questions], hints)

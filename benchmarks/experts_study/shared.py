@@ -10,15 +10,15 @@ from tasks.ask.route import Resources
 from tasks.experts.competence import Certainty
 from tasks.experts.filters.factuality import EvidenceOf
 from tasks.experts.filters.verifier import Verifier
-from tasks.experts.integrate.writing import ExpertWriter
-from tasks.experts.pool import NEW_TOKENS, TEMPERATURE
+from tasks.experts.pool import NEW_TOKENS, TEMPERATURE, ExpertPool
 from tasks.text.question import Question
 
 
-class RememberingWriter:
+class RememberingWriter(ExpertPool):
     """Writes each text once: a prompt's k-th text is the same, however many are requested."""
 
-    def __init__(self, writer: ExpertWriter) -> None:
+    def __init__(self, writer: ExpertPool) -> None:
+        super().__init__([])  # the other one writes
         self._writer = writer
         self._written: dict[tuple[str, str, int, int, float], list[str]] = {}
 
@@ -79,7 +79,7 @@ class SharedTools(ExpertTools):
         self._found: dict[tuple[str, str], list[str]] = {}
 
     @cached_property
-    def writer(self) -> ExpertWriter:
+    def writer(self) -> ExpertPool:
         """The writer of texts as an expert."""
         return RememberingWriter(super().writer)
 

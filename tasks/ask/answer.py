@@ -1,16 +1,13 @@
 """The answer to a question, made of what routes found, and the values that contradict it."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-
-import duckdb
 
 from schemas.answers import Answer, Gating, OfNamesake
 from schemas.documents import REMEMBERED, cited_as
 from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
-from tasks.ask.route import Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import QuestionState, Resources, RouteResult
 from warehouse.editions import Edition
 
 if TYPE_CHECKING:
@@ -86,8 +83,8 @@ def answer_of(
 ) -> Answer:
     """Return the answer record of a question, from the results of the routes that were tried."""
     last, mode = results[-1], resources.settings.experts.mode
-    decisions = [decision for result in results for decision in result.decisions]
     written = last.text or None
+    tried = [last.program] if last.answerable else [one.program for one in results if one.program]
     answer = Answer(
         question_id=state.question_id,
         question=question,
@@ -101,7 +98,7 @@ def answer_of(
         route=last.route if last.answerable else "none",
         probability=last.probability,
         thrust=gating.thrust if gating else None,
-        program=_program(results),
+        program=next(iter(tried), None),
         evidence=resources.described.completed(last.evidence),
         unknown=[] if last.answerable else [name for one in results for name in one.unknown],
         usage=state.spent,
@@ -109,7 +106,9 @@ def answer_of(
         edition=resources.edition.id,
         seconds=round(seconds, 3),
         gating=gating,
-        decisions=[_decision_row(state.question_id, mode, *pair) for pair in enumerate(decisions)],
+        decisions=[
+            _decision_row(state.question_id, mode, *pair) for pair in enumerate(state.decisions)
+        ],
     )
     if not answer.others:
         return answer
@@ -124,16 +123,9 @@ def is_by_model(answer: Answer) -> bool:
     return answer.found is not None or (answer.gating is not None and not answer.gating.retrieve)
 
 
-def _program(results: Sequence[RouteResult]) -> str | None:
-    """Return the program that led to the answer; without an answer, the first that was tried."""
-    tried: list[Attempt] = [attempt for result in results for attempt in result.tried]
-    if results[-1].answerable:
-        return results[-1].tried[-1].program
-    return next((attempt.program for attempt in tried if attempt.program), None)
-
-
 def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:
     text = decision.text
+    written = {"text": text.text, "pruned": text.pruned, **text.measures} if text else {}
     return ExpertDecision(
         question_id=question_id,
         step=step,
@@ -142,15 +134,9 @@ def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") 
         decision=decision.decision,
         reason=decision.reason,
         expert=decision.expert,
-        text=text.text if text else None,
-        pruned=text.pruned if text else None,
-        relevance=text.relevance if text else None,
-        summary=text.summary if text else None,
-        support=text.support if text else None,
-        refute=text.refute if text else None,
-        unknown=text.unknown if text else None,
         score=decision.score,
         decided_at=decision.decided_at,
+        **written,
     )
 
 
@@ -167,7 +153,7 @@ def values_of_namesakes(edition: Edition, answer: Answer) -> list[tuple[str, str
 
 
 def _beside_answer(edition: Edition, answer: Answer, query: str, /, **values: Any) -> list[Any]:
-    """Return what a query finds; an edition of an older version may lack the tables that tell."""
+    """Return what a query finds of the place where an answer stands, if that is in the corpus."""
     place = answer.evidence[0] if answer.answer and answer.evidence else None
     if place is None or place.graph != CORPUS or place.document_id is None:
         return []
@@ -176,6 +162,5 @@ def _beside_answer(edition: Edition, answer: Answer, query: str, /, **values: An
         "start": place.span_start,
         "end": place.span_end,
     }
-    with edition.connect() as con, suppress(duckdb.CatalogException, duckdb.BinderException):
+    with edition.connect() as con:
         return con.execute(query, values).fetchall()
-    return []

@@ -37,7 +37,6 @@ from warehouse.home import Home
 
 if TYPE_CHECKING:
     from tasks.ask.cited_reader import CitedReader
-    from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
     from tasks.paths.policy.train import TrainedPolicy
     from tasks.programs.planner.planner import Planner
@@ -60,16 +59,14 @@ class Asker:
         edition: Edition,
         settings: Settings,
         options: AskOptions | None = None,
-        expert_tools: "ExpertTools | None" = None,
         planners: "Mapping[str, Planner] | None" = None,
         learned: LearnedQuery | None = None,
         policies: "Mapping[str, TrainedPolicy] | None" = None,
     ) -> None:
         """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
-        `expert_tools` of the same edition may be given, so that several askers share them, and
-        `planners` and `policies`, by graph, and what was `learned` of the query, in the place of
-        the home's.
+        `planners` and `policies`, by graph, and what was `learned` of the query, may be given in
+        the place of the home's.
         """
         options = options or AskOptions()
         settings = settings.model_copy(update={"engine": settings.engine.for_answers})
@@ -100,7 +97,6 @@ class Asker:
             policies=policies,
             documents=documents,
         )
-        self._expert_tools = expert_tools
         self._spending = Spending(home.live, settings.ask)
         self._gatekeeper = self._open_gatekeeper()
         self._unserved: list[str] = []
@@ -172,7 +168,7 @@ class Asker:
             resources.settings, {"engine.engine": "rules", "engine.answer_model": None}
         )
         with Asker(resources.home, self.edition, embedded, resources.options) as asker:
-            [answer] = asker._answered([question], [replace(state, watcher=None)])
+            [answer] = asker._answered([question], [replace(state, watcher=None, decisions=[])])
         return answer
 
     def answer_all(
@@ -225,7 +221,7 @@ class Asker:
         return [state.gating.score if state.gating else None for state in states]
 
     def own_answers(
-        self, questions: Sequence[str], choices: Sequence[Sequence[str]] = ()
+        self, questions: Sequence[str], choices: Sequence[Sequence[str]]
     ) -> list[tuple[str, float | None]]:
         """Return the model's answers without knowledge, as the route `experts` asks for them.
 
@@ -236,9 +232,8 @@ class Asker:
         from tasks.ask.model_route import answer_alone
 
         with self._workers() as mapped:
-            offered = choices or [()] * len(questions)
             talks = [self._conversation() for _ in questions]
-            return list(mapped(answer_alone, map(analyse, questions), offered, talks))
+            return list(mapped(answer_alone, map(analyse, questions), choices, talks))
 
     def planned_paths(self, question: str, graph: str) -> tuple[tuple[str, ...], ...] | None:
         """Return what `ProgramsRoute.planned_paths` does; None if that route is not asked."""
@@ -404,7 +399,7 @@ class Asker:
     def _routes(self) -> dict[RouteName, AnswerRoute]:
         alone: Sequence[RouteName] = ("none",) if self._resources.model else ()
         names = dict.fromkeys((*self._usual_routes, *alone))
-        return {name: _open_route(name, self._resources, self._expert_tools) for name in names}
+        return {name: _open_route(name, self._resources) for name in names}
 
     def _open_gatekeeper(self) -> "Gatekeeper | None":
         """Return the gatekeeper; None if gates are off, or if no gate is calibrated or named.
@@ -426,17 +421,14 @@ class Asker:
             resources.settings,
             self._run_id,
             graphs,
-            self._names_corpus if resources.settings.engine.engine != "rules" else _no_name,
+            self._names_corpus,
         )
 
     def _names_corpus(self, question: Question) -> bool:
-        searcher = self._resources.searcher
+        """Return whether a question names what the corpus knows; without a model, none need be."""
+        has_model = self._resources.settings.engine.engine != "rules"
+        searcher = self._resources.searcher if has_model else None
         return searcher is not None and bool(searcher.link(question))
-
-
-def _no_name(question: Question) -> bool:
-    """Without a model the gate decides nothing, so that no name is looked up."""
-    return False
 
 
 def _documents(edition: Edition, options: AskOptions) -> frozenset[str] | None:
@@ -469,13 +461,8 @@ def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:
         )
 
 
-def _open_route(
-    name: RouteName, resources: Resources, expert_tools: "ExpertTools | None" = None
-) -> AnswerRoute:
-    """Return the route, which is imported now, since most questions need one or two.
-
-    Experts' tools over the same edition may be given, to be shared.
-    """
+def _open_route(name: RouteName, resources: Resources) -> AnswerRoute:
+    """Return the route, which is imported now, since most questions need one or two."""
     match name:
         case "programs":
             from tasks.ask.programs_route import ProgramsRoute
@@ -492,7 +479,7 @@ def _open_route(
         case "experts":
             from tasks.ask.experts_route import ExpertsRoute
 
-            return ExpertsRoute(resources, expert_tools)
+            return ExpertsRoute(resources)
         case "none":
             from tasks.ask.model_route import ModelRoute
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from tasks.ask.contradiction import CLAUSE_ENDS, content, contradicts, share_of, states
+from tasks.extract.by_model.amounts import points_of
 from tasks.extract.rules.chinese.naming import looks_like_person
 from tasks.text.chinese_words import NAME_TAGS, segmenter, simplified, tag_of
 from tasks.text.english_words import is_word
@@ -19,20 +20,10 @@ from tasks.text.names import EXPANDED, strip_titles
 from tasks.text.stems import stem
 from tasks.text.values import Value, find_values
 from tasks.text.values.chinese_numerals import NUMERAL_CHARACTERS, read_numeral
+from tasks.text.values.value import in_base
 
 SHARE = 0.2  # of a claim's own words that must stand in what it cites
 ROUNDING = 0.05  # by how much "about 8,400" may be off
-# Units that a claim may convert: as how many of another.
-_UNITS = {
-    "km": (1000, "m"),
-    "cm": (0.01, "m"),
-    "mm": (0.001, "m"),
-    "t": (1000, "kg"),
-    "g": (0.001, "kg"),
-    "h": (60, "min"),
-    "week": (7, "day"),
-    "year": (12, "month"),
-}
 _NAME = re.compile(r"(?<![\w-])[A-Z][\w'’-]*(?:\.? [A-Z][\w'’-]*)*")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9'’-]+")
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -169,25 +160,15 @@ class Source:
 def _same_value(one: Value, other: Value, rounding: float) -> bool:
     """Return whether two values are the same number, or dates that do not differ."""
     if one.date and other.date:
-        stated = _days(other)
+        stated = points_of(other.date)
         return all(any(day == known or known.startswith(f"{day}-") for known in stated)
-                   for day in _days(one))  # fmt: skip
+                   for day in points_of(one.date))  # fmt: skip
     if one.number is None or other.number is None:
         return False
-    (number, unit), (stated_number, stated_unit) = map(_in_base, (one, other))
+    (number, unit), (stated_number, stated_unit) = map(in_base, (one, other))
     if unit and stated_unit and unit != stated_unit:
         return False
     return abs(number - stated_number) <= max(rounding, 1e-9) * abs(stated_number)
-
-
-def _in_base(value: Value) -> tuple[float, str | None]:
-    factor, unit = _UNITS.get(value.unit or "", (1, value.unit))
-    return (value.number or 0.0) * factor, unit
-
-
-def _days(value: Value) -> set[str]:
-    """Return the dates of a value; an interval, such as `until 1911`, has one or two."""
-    return set((value.date or "").split("/")) - {"..", ""}
 
 
 def _counts(claim: str, value: Value) -> bool:

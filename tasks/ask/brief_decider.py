@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tasks.ask.phrasing import NO_QUESTION, brief_request
-from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.model_decider import Ask, ModelDecider, source_values
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.prompt import examples, load_prompt
@@ -33,12 +32,12 @@ class BriefDecider(ModelDecider):
         super().__init__(ask, question.language, paraphrases=1)
         self._question, self._unsure = question, unsure_from(learned)
 
-    def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
-        """Return one vote: whether the model's answer from this knowledge is in doubt."""
+    def needs_more(self, question: str, knowledge: Sequence[str]) -> float | None:
+        """Return 1 if the model's answer from this knowledge is in doubt, else 0; None without."""
         reply = self._ask(brief_request(self._question, (), knowledge), MeasuredAnswer)
         if not isinstance(reply, MeasuredAnswer) or reply.surprise is None:
-            return Votes(0, 0)
-        return Votes(int(reply.surprise >= self._unsure), 1)
+            return None
+        return float(reply.surprise >= self._unsure)
 
     def choose(
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]

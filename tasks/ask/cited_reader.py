@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from schemas.answers import Usage
 from tasks.ask.context import Context, Item
@@ -64,7 +65,6 @@ class CitedReader:
         self._documents, self._open_only = documents, open_only
         self._tokens, self._rounds = answer_tokens, rounds
         self._style, self._memory = _STYLES[style], memory
-        self._catalogue: str | None = None
 
     def context(self, items: Sequence[Item]) -> Context:
         """Return a context with themes and passages first, and room for facts and notes after."""
@@ -153,7 +153,7 @@ class CitedReader:
             question.language,
             style=self._style,
             memory=_MEMORY if self._memory else "",
-            catalogue=self._known_documents(),
+            catalogue=self._catalogue,
         )
         values = {
             "sources": context.shown() or "none",
@@ -168,13 +168,9 @@ class CitedReader:
             request = replace(request, listener=streamed)
         return state.conversation.ask(request, CitedAnswer)
 
-    def _known_documents(self) -> str:
-        """Return a list of all documents, if it is short; the same for all questions."""
-        if self._catalogue is None:
-            self._catalogue = self._listed()
-        return self._catalogue
-
-    def _listed(self) -> str:
+    @cached_property
+    def _catalogue(self) -> str:
+        """A list of all documents, if it is short; the same for all questions."""
         titles = self._documents.titles(MOST_DOCUMENTS, open_only=self._open_only)
         lines = [
             f"- {one_line(title)}{f' ({date[:10]})' if date else ''}" for title, date in titles

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from schemas.answers import Evidence, Route
 from tasks.models.tokens import estimate_tokens
@@ -21,6 +22,7 @@ _LIKE_PROMPT = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 SIGNS = 4  # tokens of an item's number and line breaks
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,12 @@ class Item:
         if None in (mine.span_start, mine.span_end, its.span_start, its.span_end):
             return False
         return mine.span_start <= its.span_start and its.span_end <= mine.span_end  # type: ignore[operator]
+
+
+def alternating(found: Sequence[Sequence[T]]) -> list[T]:
+    """Return the items of several lists, the first of each, then the second of each."""
+    longest = max(map(len, found), default=0)
+    return [items[place] for place in range(longest) for items in found if place < len(items)]
 
 
 def joined(items: Sequence[Item]) -> list[Item]:
@@ -149,18 +157,14 @@ class Context:
         """Return the item with a number, None if there is none."""
         return self.items[number - 1] if 1 <= number <= len(self.items) else None
 
-    def shown(self, since: int = 0) -> str:
-        """Return the items after the first `since` as numbered paragraphs."""
-        return "\n\n".join(
-            self._paragraph(number, item)
-            for number, item in enumerate(self.items[since:], since + 1)
-        )
-
-    def _paragraph(self, number: int, item: Item) -> str:
-        """Return an item with its number; no line of its text looks like the prompt's own."""
-        text = _LIKE_PROMPT.sub(" ", item.text)
-        title = one_line(item.title, LONGEST_TITLE)
-        return f"[{number}] {title}\n{text}" if title else f"[{number}] {text}"
+    def shown(self) -> str:
+        """Return the items as numbered paragraphs, of which no line looks like the prompt's own."""
+        paragraphs = []
+        for number, item in enumerate(self.items, 1):
+            text = _LIKE_PROMPT.sub(" ", item.text)
+            title = one_line(item.title, LONGEST_TITLE)
+            paragraphs.append(f"[{number}] {title}\n{text}" if title else f"[{number}] {text}")
+        return "\n\n".join(paragraphs)
 
     @property
     def routes(self) -> dict[str, int]:

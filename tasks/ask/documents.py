@@ -13,16 +13,9 @@ from schemas.answers import Evidence
 from schemas.documents import Document, remembered_on
 
 SENSITIVE = "sensitive"
-_COLUMNS = (
-    "document_id",
-    "uri",
-    "title",
-    "sensitivity",
-    "page_starts",
-    "metadata",
-    "source",
-    "read_at",
-)
+_COLUMNS = [
+    "document_id", "uri", "title", "sensitivity", "page_starts", "metadata", "source", "read_at",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +57,8 @@ class Documents:
         """Return what the documents with these ids say about themselves."""
         new = [one for one in ids if one not in self._known]
         if new:
-            columns = set(pq.read_schema(self._path).names)  # an old edition's lack some
-            rows = pq.read_table(
-                self._path,
-                columns=[name for name in _COLUMNS if name in columns],
-                filters=[("document_id", "in", new)],
-            )
+            of_these = [("document_id", "in", new)]
+            rows = pq.read_table(self._path, columns=_COLUMNS, filters=of_these)
             self._known |= {row["document_id"]: _facts(row) for row in rows.to_pylist()}
         return {one: self._known[one] for one in ids if one in self._known}
 
@@ -81,8 +70,7 @@ class Documents:
         file = pq.ParquetFile(self._path)
         if file.metadata.num_rows > most:
             return []
-        columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
-        rows = file.read(columns=columns).to_pylist()
+        rows = file.read(columns=_COLUMNS).to_pylist()
         if self._listed is not None:
             rows = [row for row in rows if row["document_id"] in self._listed]
         facts = map(_facts, rows)
@@ -110,14 +98,14 @@ class Documents:
 
 
 def _facts(row: dict[str, Any]) -> DocumentFacts:
-    metadata = orjson.loads(row.get("metadata") or "{}")
+    metadata = orjson.loads(row["metadata"] or "{}")
     return DocumentFacts(
-        row.get("uri") or "",
-        row.get("title") or "",
+        row["uri"] or "",
+        row["title"] or "",
         metadata.get("modified") or metadata.get("date"),
         metadata.get("author"),
-        row.get("sensitivity") == SENSITIVE,
-        row.get("page_starts") or (),
+        row["sensitivity"] == SENSITIVE,
+        row["page_starts"] or (),
         remembered_on(row["source"], row["read_at"]),
         metadata.get("subtitle") or "",
     )

@@ -1,30 +1,29 @@
 """The route `experts`: small language models write what a question needs (CooK)."""
 
-from collections.abc import Sequence
-from functools import cached_property
-from threading import Lock
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
 
 from schemas.answers import Evidence, ExpertText
-from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from schemas.knowledge import CORPUS
 from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.context import Item
 from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.parts import load_learned_query, reader_name
 from tasks.ask.phrasing import phrased_answer
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
+from tasks.ask.text_route import TextRoute
 from tasks.experts.integrate.consult import bottom_up, top_down
-from tasks.experts.integrate.decisions import Decision, Record, nearest_experts
+from tasks.experts.integrate.decisions import Decision, nearest_experts
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.model_decider import ModelDecider
-from tasks.experts.integrate.need_examples import NeedExample, need_examples
 from tasks.experts.integrate.own_answers import answer_by_votes, best_choice
 from tasks.experts.integrate.writing import TextWriter
-from tasks.experts.knowledge import KnowledgeText
+from tasks.experts.knowledge import KnowledgeText, NeedExample
 from tasks.experts.pool import OpenExpert
 from tasks.experts.registry import active_experts
 from tasks.programs.written_program import Conversation
-from tasks.reader.passage_reader import PassageReader
 from tasks.text.question import Question, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -41,13 +40,13 @@ class ExpertsRoute(AnswerRoute):
     description is most like the question is asked, and after it those whose field contains its own.
     """
 
-    def __init__(self, resources: Resources, tools: ExpertTools | None = None) -> None:
-        """Open nothing yet; `tools` may be shared with other routes over the same edition."""
-        self._tools = tools or ExpertTools(resources)
+    def __init__(self, resources: Resources) -> None:
+        """Open nothing yet."""
+        self._tools, self._encode = ExpertTools(resources), resources.encode
+        self._text_route = TextRoute(resources)
         self._resources, self._settings = resources, resources.settings.experts
         self._named = resources.options.route == "experts" or bool(resources.options.expert)
         self._failed: dict[str, str] = {}
-        self._lock = Lock()  # questions that are answered at once share one reader
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -61,43 +60,31 @@ class ExpertsRoute(AnswerRoute):
         self._writer.forget()
         if self._settings.mode != "bottom_up":
             return
+        alone, writer = self._resources.speaks_for_itself, self._writer
+        prepare = writer.prepare_answers if alone else writer.prepare_knowledge
         for expert in self._experts:
-            texts = [q.text for q in questions if self._may_be_asked(expert, q)]
-            try:
-                if self._resources.speaks_for_itself:
-                    self._writer.prepare_answers(expert, texts)
-                else:
-                    self._writer.prepare_knowledge(expert, texts)
-            except AlmanacError as error:
-                self._fail(expert, error)
+            self._asking(prepare, expert, [q.text for q in questions if self._speaks(expert, q)])
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the answer found with the experts' help, with all decisions on the way."""
-        decisions: list[Decision] = []
-        asked = self._asked(question)
+        asked, record = self._asked(question), state.decisions.append
         if not asked:
             return RouteResult("experts")
         if state.conversation is not None and not self._resources.speaks_for_itself:
-            return self._by_model(question, state, state.conversation, decisions)
+            return self._by_model(question, state, state.conversation)
         if self._settings.mode == "bottom_up":
-            return self._by_votes(question, state, asked, decisions)
-        with self._lock:
-            least = self._resources.options.min_score
-            reader = self._reader if self._named else None  # else the route `text` has read them
-            read = reader.answer(question, least) if reader else None
-        if read and read.answers:
-            decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
-            tried = (Attempt("passages"),)
-            return RouteResult(
-                "text", read.answers, read.evidence, tried, decisions, read.probability
-            )
-        if self._named:
-            decisions.append(Decision("need", "yes", "passages"))
+            return self._by_votes(question, state, asked)
+        if self._named:  # else the route `text` was asked
+            read = self._text_route.answer(question, state)
+            if read.answerable:
+                record(Decision("need", "no", "passages", score=read.evidence[0].score))
+                return read
+            record(Decision("need", "yes", "passages"))
         result = RouteResult("experts")
-        way = nearest_experts(self._tools.encode, question.text, asked, self._parents)
+        way = nearest_experts(self._encode, question.text, asked, self._parents)
         for name, likeness in reversed(way):
-            decisions.append(Decision("expert", name, "nearest", name, likeness))
-            result = self._by_votes(question, state, {name: asked[name]}, decisions)
+            record(Decision("expert", name, "nearest", name, likeness))
+            result = self._by_votes(question, state, {name: asked[name]})
             if result.answerable:
                 break
         return result
@@ -106,84 +93,72 @@ class ExpertsRoute(AnswerRoute):
         """Return the texts of experts that the filters keep, for a model that reads."""
         if not self._asked(question) or state.conversation is None:
             return []
-        complete = with_choices(question, state.hints.choices)
-        texts = self._knowledge(complete, question, state.conversation, state.decisions.append)
+        texts = self._knowledge(question, state, state.conversation)
         return [
             Item(text.words, _evidence(text), "experts", f"Written by the expert {text.expert}")
             for text in texts
         ]
 
     def _by_votes(
-        self,
-        question: Question,
-        state: QuestionState,
-        experts: dict[str, str],
-        decisions: list[Decision],
+        self, question: Question, state: QuestionState, experts: dict[str, str]
     ) -> RouteResult:
         answers = answer_by_votes(
             question.text,
             experts,
-            self._short_answers,
+            partial(self._asking, self._writer.answers),
             lambda expert, answers: self._writer.certainty(expert, question, answers),
             self._filters,
-            decisions.append,
-            encode=self._tools.encode,
+            state.decisions.append,
+            encode=self._encode,
             most=self._settings.relevant,
         )
-        tried = (Attempt(", ".join(experts)),)
         if not answers or (answers[0].votes < LEAST_VOTES and not self._named):
-            return RouteResult("experts", tried=tried, decisions=decisions)
+            return RouteResult("experts")
         words = [answer.answer for answer in answers]
         if state.hints.choices:
-            words = [best_choice(answers, state.hints.choices, self._tools.encode)]
+            scores = {answer.answer: answer.score for answer in answers}
+            words = [best_choice(scores, state.hints.choices, self._encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
-        probability = answers[0].probability
-        return RouteResult("experts", words, evidence, tried, decisions, probability)
+        return RouteResult("experts", words, evidence, answers[0].probability)
 
     def _by_model(
-        self,
-        question: Question,
-        state: QuestionState,
-        conversation: Conversation,
-        decisions: list[Decision],
+        self, question: Question, state: QuestionState, conversation: Conversation
     ) -> RouteResult:
         """Return the model's answer from the experts' texts; the route is `none` without any."""
-        choices = state.hints.choices
-        texts = self._knowledge(
-            with_choices(question, choices), question, conversation, decisions.append
-        )
-        shown = [text.words for text in texts]
-        before = state.hints.demonstrations
+        hints, texts = state.hints, self._knowledge(question, state, conversation)
         answer = phrased_answer(
-            conversation, question, choices, shown, self._tools.encode, demonstrations=before
+            conversation,
+            question,
+            hints.choices,
+            [text.words for text in texts],
+            self._encode,
+            demonstrations=hints.demonstrations,
         )
-        experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
             "experts" if texts else "none",
             [answer] if answer else [],
             [_evidence(text) for text in texts],
-            (Attempt(experts or "model"),),
-            decisions,
         )
 
     def _knowledge(
-        self, asked: Question, question: Question, conversation: Conversation, record: Record
+        self, question: Question, state: QuestionState, conversation: Conversation
     ) -> list[KnowledgeText]:
         """Return the texts that the model sees; experts get the question without its choices."""
-        settings = self._settings
+        settings, record = self._settings, state.decisions.append
+        write = partial(self._asking, self._writer.knowledge)
         if settings.mode == "bottom_up":
             experts = list(self._asked(question))
-            return bottom_up(question.text, experts, self._texts, self._filters, record)
+            return bottom_up(question.text, experts, write, self._filters, record)
         return top_down(
-            asked.text,
+            with_choices(question, state.hints.choices).text,
             self._asked(question),
             self._parents,
             self._decider(question, conversation),
-            lambda expert, _, wanted, turn: self._texts(expert, question.text, wanted, turn),
+            lambda expert, _, wanted, turn: write(expert, question.text, wanted, turn),
             self._filters,
             record,
             mode=settings.mode,
-            encode=self._tools.encode,
+            encode=self._encode,
             iterations=settings.iterations,
         )
 
@@ -209,7 +184,8 @@ class ExpertsRoute(AnswerRoute):
         """The expert that contains another, by the other's name."""
         return {name: expert.parent for name, expert in self._experts.items() if expert.parent}
 
-    def _may_be_asked(self, expert: str, question: Question) -> bool:
+    def _speaks(self, expert: str, question: Question) -> bool:
+        """Return whether an expert is asked in a question's language; one that is named always."""
         is_named = self._resources.options.expert is not None
         return is_named or self._experts[expert].speaks(question.language)
 
@@ -225,31 +201,22 @@ class ExpertsRoute(AnswerRoute):
             name: expert.description
             for name, expert in self._experts.items()
             if name not in self._failed
-            and self._may_be_asked(name, question)
+            and self._speaks(name, question)
             and not (speaks and name in beside)
         }
 
-    def _texts(
-        self, expert: str, question: str, wanted: str | None = None, turn: int = 0
-    ) -> list[str]:
-        try:
-            return self._writer.knowledge(expert, question, wanted, turn)
-        except AlmanacError as error:
-            self._fail(expert, error)
-            return []
+    def _asking(self, write: Callable[..., Any], expert: str, *about: Any) -> Any:
+        """Return what an expert writes; one that fails writes nothing, and is not asked again.
 
-    def _short_answers(self, expert: str, question: str) -> list[str]:
+        Its error is raised if experts were requested and none is left.
+        """
         try:
-            return self._writer.answers(expert, question)
+            return write(expert, *about)
         except AlmanacError as error:
-            self._fail(expert, error)
+            self._failed[expert] = str(error)
+            if self._named and len(self._failed) == len(self._experts):
+                raise
             return []
-
-    def _fail(self, expert: str, error: AlmanacError) -> None:
-        """Ask this expert no more; raise the error if experts were requested and none is left."""
-        self._failed[expert] = str(error)
-        if self._named and len(self._failed) == len(self._experts):
-            raise error
 
     # -- tools ---------------------------------------------------------------------------------
 
@@ -262,15 +229,9 @@ class ExpertsRoute(AnswerRoute):
         return self._tools.filters(self._settings)
 
     @cached_property
-    def _examples(self) -> list[NeedExample]:
-        return need_examples(self._resources.home, self._resources.settings.engine.model.name)
-
-    @cached_property
-    def _reader(self) -> PassageReader | None:
-        edition = self._resources.edition
-        if not edition.rows(Passage):
-            return None
-        return PassageReader(edition, self._resources.settings.engine)
+    def _examples(self) -> Sequence[NeedExample]:
+        resources = self._resources
+        return load_learned_query(resources.home, reader_name(resources.settings)).needs
 
 
 def chosen_experts(home: Home, edition: Edition, name: str | None) -> list[OpenExpert]:
@@ -299,13 +260,5 @@ def _evidence(text: KnowledgeText, score: float | None = None) -> Evidence:
         kind="expert",
         graph=text.expert,
         score=min(1.0, max(0.0, score or 0.0)),
-        expert=ExpertText(
-            expert=text.expert,
-            written=text.text,
-            relevance=text.relevance,
-            summary=text.summary,
-            support=text.support,
-            refute=text.refute,
-            unknown=text.unknown,
-        ),
+        expert=ExpertText(expert=text.expert, written=text.text, **text.measures),
     )

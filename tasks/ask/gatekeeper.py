@@ -53,6 +53,11 @@ class GateInput:
         """The columns that its gate reads from the model's own answer."""
         return OWN & self.placed.gate.gate.needs if self.placed.gate else frozenset()
 
+    @property
+    def forced(self) -> bool:
+        """Whether knowledge is retrieved whatever the score."""
+        return self.current_words is not None or self.about_corpus
+
 
 class Gatekeeper:
     """Decides question by question, within the budget of each task.
@@ -107,17 +112,14 @@ class Gatekeeper:
         `map`, or one that works on several questions at once.
         """
         inputs = self.gather(questions, [state.hints for state in states])
+        own: list[OwnAnswer | None] = [None] * len(states)
         if decides:
-            states = [
-                replace(state, own_answer=own)
-                for state, own in zip(states, mapped(_own_answer, states, inputs), strict=True)
-            ]
-        gatings = self.scored(inputs, [state.own_answer for state in states])
+            own = list(mapped(_own_answer, states, inputs))
+        gatings = self.scored(inputs, own)
         if decides:  # in this order, because every decision moves the threshold
             gatings = list(map(self._decided, inputs, gatings))
-        return [
-            replace(state, gating=gating) for state, gating in zip(states, gatings, strict=True)
-        ]
+        found = zip(states, own, gatings, strict=True)
+        return [replace(state, own_answer=answer, gating=one) for state, answer, one in found]
 
     def gather(
         self, questions: Sequence[Question], hints: Sequence[QuestionHints]
@@ -216,8 +218,7 @@ class Gatekeeper:
         live = self._threshold(gate)
         level, below = live.level, live.threshold
         score = math.nan if gating.score is None else gating.score
-        forced = known.current_words is not None or known.about_corpus
-        retrieve = live.decide(score, forced=forced)
+        retrieve = live.decide(score, forced=known.forced)
         cause = "no_score" if gating.score is None else "score"
         cause = "known_name" if known.about_corpus else cause
         return gating.model_copy(
@@ -247,21 +248,18 @@ class Gatekeeper:
 
 def _own_answer(state: QuestionState, known: GateInput) -> OwnAnswer | None:
     """Return the model's own answer if the gate reads it and does not retrieve in any case."""
-    forced = known.current_words or known.about_corpus
-    if not known.needs or forced or state.conversation is None:
+    if not known.needs or known.forced or state.conversation is None:
         return None
-    measured = "uncertainty" in known.needs
     question = with_choices(known.question, known.choices)
-    return own_answer(question, state.conversation, measured=measured)
+    return own_answer(question, state.conversation, measured="uncertainty" in known.needs)
 
 
 def _kind(own: OwnAnswer | None, choices: Sequence[str]) -> str:
     """Return the kind of the model's own answer; in words, it is of the choice that it means."""
-    answers = list(own.result.answers[:1]) if own else []
-    if answers and choices:
-        words = without_letter(answers[0], choices)
-        answers = [meant_choice("", choices, [words], ())]
-    return kind_of_answer(next(iter(answers), None), choices)
+    answer: str | None = own.words if own else None
+    if answer and choices:
+        answer = meant_choice("", choices, [without_letter(answer, choices)], ())
+    return kind_of_answer(answer, choices)
 
 
 def _scores(

@@ -4,14 +4,7 @@ import re
 from collections.abc import Sequence
 
 from tasks.ask.phrasing import brief_request, without_letter
-from tasks.ask.route import (
-    AnswerRoute,
-    Attempt,
-    OwnAnswer,
-    QuestionState,
-    Resources,
-    RouteResult,
-)
+from tasks.ask.route import AnswerRoute, OwnAnswer, QuestionState, Resources, RouteResult
 from tasks.models.measures import MeasuredAnswer
 from tasks.programs.written_program import Conversation
 from tasks.text.question import Question, with_choices
@@ -24,7 +17,6 @@ _NO_ANSWER = re.compile(
     r"|我?(?:不知道|不清楚|不确定|无法).*|未知)\W*",
     re.IGNORECASE | re.DOTALL,
 )
-_MODEL = (Attempt("model"),)
 
 
 class ModelRoute(AnswerRoute):
@@ -35,29 +27,26 @@ class ModelRoute(AnswerRoute):
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the model's answer, or the one that the gate has already asked for."""
-        if state.own_answer is not None:
-            return state.own_answer.result
-        if state.conversation is None:
-            return RouteResult("none")
-        conversation = state.conversation
-        question = with_choices(question, state.hints.choices)
-        return own_answer(question, conversation, measured=conversation.model_is_small).result
+        own, conversation = state.own_answer, state.conversation
+        if own is None and conversation is not None:
+            question = with_choices(question, state.hints.choices)
+            own = own_answer(question, conversation, measured=conversation.model_is_small)
+        return RouteResult("none", [own.words] if own and own.words else [])
 
 
 def own_answer(question: Question, conversation: Conversation, *, measured: bool) -> OwnAnswer:
     """Return the model's own answer; if `measured`, a short one with its uncertainty."""
     if not measured:
         reply = conversation.phrase(question, [])
-        answer = reply.answer if reply and reply.answerable == "yes" else None
-        return OwnAnswer(RouteResult("none", [answer] if answer else [], tried=_MODEL))
+        return OwnAnswer((reply.answer or "") if reply and reply.answerable == "yes" else "")
     from tasks.gates.uncertainty import uncertainty_of, uncertainty_request
 
     measured_reply = conversation.ask(uncertainty_request(question.text), MeasuredAnswer)
     if measured_reply is None:
-        return OwnAnswer(RouteResult("none", tried=_MODEL))
+        return OwnAnswer()
     words = measured_reply.answer.strip()
-    known = [words] if words and not _NO_ANSWER.fullmatch(words) else []
-    return OwnAnswer(RouteResult("none", known, tried=_MODEL), uncertainty_of(measured_reply))
+    has_answer = not _NO_ANSWER.fullmatch(words)
+    return OwnAnswer(words if has_answer else "", uncertainty_of(measured_reply))
 
 
 def answer_alone(
@@ -71,7 +60,5 @@ def answer_alone(
     if conversation.model_is_small:
         reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
         return (reply.answer.strip(), reply.surprise) if reply else ("", None)
-    answer = own_answer(
-        with_choices(question, choices), conversation, measured=False
-    ).result.answers
-    return (without_letter(answer[0], choices) if answer else "", None)
+    answer = own_answer(with_choices(question, choices), conversation, measured=False).words
+    return (without_letter(answer, choices) if answer else "", None)

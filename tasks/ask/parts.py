@@ -1,10 +1,12 @@
-"""Which parts of the query are in use, as `almanac learn` measured them on labelled questions.
+"""What `almanac learn` found out about the query, by labelled questions.
 
 learned/query.json in a home has, for each model that answers (`embedded` is none), what each part
-was measured to bring and how far each route is trusted. What was never measured is in use.
+was measured to bring, how far each route is trusted, and questions that the model answered without
+knowledge, as examples of when it needs more. A part that was never measured is in use.
 """
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from filelock import FileLock
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ask.choice import Trust
+from tasks.experts.knowledge import NeedExample
 from warehouse import durable
 from warehouse.home import Home
 
@@ -22,6 +25,7 @@ Part = Literal[
     "gate", "programs", "planner", "paths", "bandit", "text", "experts", "filters", "trust"
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
+MOST_NEEDS = 50  # examples of each kind and language that are kept
 NO_MODEL = "embedded"  # what answers without a language model
 _LOST = "Remove it and measure again with `almanac learn`."
 
@@ -48,6 +52,7 @@ class LearnedQuery:
 
     parts: dict[str, MeasuredPart] = field(default_factory=dict)
     trusts: dict[str, Trust] = field(default_factory=dict)
+    needs: tuple[NeedExample, ...] = ()
 
     @property
     def off(self) -> frozenset[str]:
@@ -78,11 +83,15 @@ def load_learned_query(home: Home, model: str) -> LearnedQuery:
     return LearnedQuery(
         {name: MeasuredPart(**values) for name, values in known.get("parts", {}).items()},
         {name: Trust(**values) for name, values in known.get("trusts", {}).items()},
+        tuple(NeedExample(**values) for values in known.get("needs", ())),
     )
 
 
 def save_learned_query(home: Home, model: str, learned: LearnedQuery) -> None:
-    """Keep what was measured for a model; parts that were not measured again stay as they were."""
+    """Keep what was learned for a model; parts that were not measured again stay as they were.
+
+    So do examples of the same kind, the newest first, up to `MOST_NEEDS`.
+    """
     file = _file(home)
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_suffix(".lock")):
@@ -92,8 +101,21 @@ def save_learned_query(home: Home, model: str, learned: LearnedQuery) -> None:
         values = {
             "parts": {name: asdict(part) for name, part in parts.items()},
             "trusts": {name: asdict(trust) for name, trust in learned.trusts.items()},
+            "needs": list(map(asdict, _few((*learned.needs, *earlier.needs)))),
         }
         durable.write_sealed_json(file, {**others, model: values})
+
+
+def _few(examples: Iterable[NeedExample]) -> Iterator[NeedExample]:
+    """Yield the first example with each question, and so many of each kind and language."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    asked: set[str] = set()
+    for example in examples:
+        if example.question not in asked:
+            asked.add(example.question)
+            counts[example.language, example.right] += 1
+            if counts[example.language, example.right] <= MOST_NEEDS:
+                yield example
 
 
 def _file(home: Home) -> Path:

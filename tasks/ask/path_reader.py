@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks.ask.phrasing import phrased_answer
-from tasks.experts.integrate.decisions import Encode
+from tasks.experts.filters.selection import Encode
 from tasks.graphs.graph import Nodes
 from tasks.models.client import BlockingClient
 from tasks.paths.bandit.bandit import arm_names
@@ -116,16 +116,6 @@ class PathReader:
         chances: np.ndarray = known + (1 - known.sum()) * alike / max(alike.sum(), 1e-9)
         return chances
 
-    def nearest(
-        self,
-        arm: str | None,
-        grounded: GroundedQuestion,
-        choices: Sequence[str],
-        extracted: Extracted,
-    ) -> str:
-        """Return the choice with the highest chance."""
-        return choices[int(self.chances(arm, grounded, choices, extracted).argmax())]
-
     def supported(
         self, grounded: GroundedQuestion, choices: Sequence[str], extracted: Extracted
     ) -> np.ndarray:
@@ -140,7 +130,8 @@ class PathReader:
         ends = [path.nodes[-1] for path in extracted.paths]
         ends = ends or np.unique(extracted.edges[:, [0, 2]]).tolist()
         is_named = [
-            any(run.whole for run in runs) or (len(runs) > 0 and not _is_proper_name(choice))
+            any(run.whole for run in runs)
+            or (len(runs) > 0 and not all(word[:1].isupper() for word in choice.split()))
             for choice, runs in zip(choices, named[1:], strict=True)
         ]
         is_end = [bool(np.isin(nodes, ends).any()) for nodes in grounded.targets]
@@ -178,11 +169,6 @@ class PathReader:
         chances[~self.supported(grounded, choices, extracted)] = 0
         best = int(chances.argmax())
         return (choices[best] if chances[best] else ""), float(chances[best]), extracted
-
-
-def _is_proper_name(text: str) -> bool:
-    """Return whether every word of a text is capitalised."""
-    return all(word[:1].isupper() for word in text.split())
 
 
 def likeness_of(

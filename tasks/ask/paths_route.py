@@ -12,11 +12,10 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.context import Item
-from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.parts import reader_name
 from tasks.ask.path_reader import PathReader
 from tasks.ask.programs_route import ProgramsRoute
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.bandit import Bandit, open_bandit
 from tasks.paths.bandit.context import AskedQuestion
 from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
@@ -43,15 +42,14 @@ class PathsRoute(AnswerRoute):
     """
 
     def __init__(self, resources: Resources) -> None:
-        self._resources, self._tools = resources, ExpertTools(resources)
-        self._programs = ProgramsRoute(resources)
+        self._resources, self._programs = resources, ProgramsRoute(resources)
         self._lock = Lock()
-        self._refusals: dict[str, None] = {}
+        self._refusals: list[str] = []
 
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings about choices that could not be recorded, and those of the programs."""
-        return [*self._refusals, *self._programs.warnings]
+        return [*dict.fromkeys(self._refusals), *self._programs.warnings]
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the best answer, with the paths to it and to others as evidence."""
@@ -59,8 +57,9 @@ class PathsRoute(AnswerRoute):
         is_read = state.conversation is not None and not self._resources.speaks_for_itself
         if not choices and not is_read:
             return self._open_answer(question, state)
+        candidates = choices or self._candidates(question, state)
         with self._lock:  # questions that are answered at once share graphs and bandits
-            name, grounded = self._grounded(question, choices or self._candidates(question, state))
+            name, grounded = self._grounded(question, candidates)
             reader = self._readers[name]
             arm, around = self._arm(name, reader, grounded, state)
         answer, probability, extracted = reader.answer(
@@ -70,8 +69,7 @@ class PathsRoute(AnswerRoute):
             "paths",
             [answer] if answer else [],
             _evidence(name, reader, extracted, question.text),
-            (Attempt(f"{name}, {arm}"),),
-            probability=probability if answer else None,
+            probability if answer else None,
         )
 
     def _open_answer(self, question: Question, state: QuestionState) -> RouteResult:
@@ -84,18 +82,13 @@ class PathsRoute(AnswerRoute):
                 reader = self._readers[name]
             [extracted] = reader.extract(reader.usual_arm, [grounded])
             evidence = _evidence(name, reader, extracted, question.text)
-            return RouteResult("paths", candidates, evidence, (Attempt(name),))
+            return RouteResult("paths", candidates, evidence)
         if not proposed:
-            return RouteResult("paths", tried=tuple(map(Attempt, self._readers)))
+            return RouteResult("paths")
         name, proposals, paths = proposed
         reader, best = self._readers[name], proposals[0]
-        return RouteResult(
-            "paths",
-            _names(reader, best),
-            _evidence(name, reader, paths, question.text),
-            (Attempt(f"{name}, walks"),),
-            probability=best.probability,
-        )
+        evidence = _evidence(name, reader, paths, question.text)
+        return RouteResult("paths", _names(reader, best), evidence, best.probability)
 
     def _candidates(self, question: Question, state: QuestionState) -> Sequence[str]:
         """Return the answers that an open question may have, the likeliest first."""
@@ -174,14 +167,13 @@ class PathsRoute(AnswerRoute):
         around = reader.around(grounded)
         features = AskedQuestion(grounded.text, grounded.context, score, len(around.edges))
         with warned_of_refusals(
-            self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
+            self._resources.home.path,
+            "the bandit's choice was not recorded.",
+            self._refusals.append,
         ):
             decided = bandit.decide({state.question_id: features})
             return decided[state.question_id].arm, around
         return reader.usual_arm, around
-
-    def _refuse(self, words: str) -> None:
-        self._refusals[words] = None
 
     @cached_property
     def _readers(self) -> dict[str, PathReader]:
@@ -211,7 +203,7 @@ class PathsRoute(AnswerRoute):
         graphs = {name: open_path_graph(home, edition, name) for name in names}
         if (given := self._resources.policies) is not None:
             graphs = {name: replace(g, policy=given.get(name)) for name, g in graphs.items()}
-        return {name: PathReader(g, self._tools.encode, writer) for name, g in graphs.items()}
+        return {name: PathReader(g, self._resources.encode, writer) for name, g in graphs.items()}
 
     @cached_property
     def _bandits(self) -> dict[str, Bandit | None]:

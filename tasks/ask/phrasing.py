@@ -9,10 +9,9 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from tasks.experts.integrate.decisions import Encode
+from tasks.experts.filters.selection import Encode
 from tasks.experts.integrate.model_decider import one_line
-from tasks.experts.integrate.own_answers import ExpertAnswer, best_choice
-from tasks.experts.knowledge import KnowledgeText
+from tasks.experts.integrate.own_answers import best_choice
 from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.plain_answers import ROOM
@@ -126,7 +125,7 @@ def phrased_answer(
     if not choices:
         return reply.answer
     words = without_letter(reply.answer, choices)
-    return best_choice([ExpertAnswer(words, 1.0, 1.0, KnowledgeText("", words))], choices, encode)
+    return best_choice({words: 1.0}, choices, encode)
 
 
 def without_letter(reply: str, choices: Sequence[str]) -> str:

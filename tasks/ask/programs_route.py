@@ -10,8 +10,7 @@ from schemas.answers import Evidence, Route
 from schemas.knowledge import CORPUS
 from tasks.ask.context import Item
 from tasks.ask.known_facts import MOST_CITED, MOST_VALUES
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
-from tasks.models.encoders.load import Encoder, load_encoder
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, KnowledgeBase
@@ -77,19 +76,19 @@ class ProgramsRoute(AnswerRoute):
         if state.conversation is not None and not self._resources.speaks_for_itself:
             complete = with_choices(question, state.hints.choices)
             return self._by_model(complete, kbs, state.conversation)
-        tried: tuple[Attempt, ...] = ()
-        for result in self._planned(question, kbs, guesses=bool(state.hints.choices)):
-            tried += result.tried
+        program: str | None = None
+        for _, result in self._planned(question, kbs, guesses=bool(state.hints.choices)):
             if result.answerable:
-                return replace(result, tried=tried)
-        return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
+                return result
+            program = program or result.program
+        return RouteResult("programs", program=program, unknown=self._unknown(question, kbs))
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return what programs find that are planned without a model, in imported graphs alone."""
         kbs = [kb for kb in self._knowledge_bases(question) if kb.name != CORPUS]
         return [
-            _item(result.tried[-1].where, result.answers, result.evidence)
-            for result in self._planned(question, kbs)
+            _item(name, result.answers, result.evidence)
+            for name, result in self._planned(question, kbs)
             if result.answerable
         ]
 
@@ -147,10 +146,8 @@ class ProgramsRoute(AnswerRoute):
         search = self._search(question, kbs, conversation)
         answer = answer_by_program(question, search, conversation)
         route: Route = "programs" if answer.searched.found else "none"
-        where = ", ".join(kb.name for kb in kbs)
-        return RouteResult(
-            route, answer.answers, answer.evidence, (Attempt(where, answer.searched.program),)
-        )
+        program = answer.searched.program
+        return RouteResult(route, answer.answers, answer.evidence, program=program)
 
     def _search(
         self, question: Question, kbs: Sequence[KnowledgeBase], conversation: "Conversation"
@@ -159,15 +156,15 @@ class ProgramsRoute(AnswerRoute):
             conversation,
             kbs,
             chooser=partial(conversation.choose, language=question.language),
-            encoder=self._english_encoder if not question.is_chinese else self._chinese_encoder,
+            encoder=self._resources.name_encoders[question.is_chinese],
             limits=CHOOSING,
             rounds=self._options.rounds or 1,
         )
 
     def _planned(
         self, question: Question, kbs: Sequence[KnowledgeBase], *, guesses: bool = False
-    ) -> Iterator[RouteResult]:
-        """Yield the answer of each knowledge base: imported graphs, the corpus, then the web.
+    ) -> Iterator[tuple[str, RouteResult]]:
+        """Yield each knowledge base with its answer: imported graphs, the corpus, then the web.
 
         Only imported graphs that the question fits are asked, the best first, and the corpus only
         if the route `programs` or its graph is requested. With `guesses` a plan also counts for a
@@ -175,32 +172,30 @@ class ProgramsRoute(AnswerRoute):
         """
         writers = {kb.name: self._writers[kb.name] for kb in kbs if kb.name in self._writers}
         fits: dict[str, float] = {}
+        least = NAMED_FITS if self._options.graph else FITS
         for name, writer in writers.items():
             for first in writer.programs(question)[:1]:
-                if guesses if first.guessed else first.probability >= self._least:
+                if guesses if first.guessed else first.probability >= least:
                     fits[name] = first.probability
         for name in sorted(fits, key=lambda name: -fits[name]):
             result = self._by_program(question, writers[name], self._graphs[name])
-            yield replace(result, probability=fits[name])
-        if (
-            self._reads_corpus
-            and CORPUS in [kb.name for kb in kbs]
-            and self._knowledge_reader is not None
-        ):
+            yield name, replace(result, probability=fits[name])
+        # Otherwise the route `text` reads the corpus' facts beside passages.
+        reads_corpus = self._options.route == "programs" or self._options.graph == CORPUS
+        of_corpus = reads_corpus and CORPUS in [kb.name for kb in kbs]
+        if of_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
-            tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
-            yield RouteResult(
-                "programs", known.answers, known.evidence, tried, probability=known.probability
-            )
+            found = known.answers, known.evidence, known.probability, known.program
+            yield CORPUS, RouteResult("programs", *found)
         for kb in kbs:
             if kb.name not in self._graphs:
-                around = NeighbourhoodWriter(kb, self._english_encoder, self._chinese_encoder)
-                yield self._by_program(question, around, kb)
+                around = NeighbourhoodWriter(kb, *self._resources.name_encoders)
+                yield kb.name, self._by_program(question, around, kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
         answer = answer_by_program(question, ProgramSearch(writer, [kb]))
-        tried = (Attempt(kb.name, answer.searched.program),)
-        return RouteResult("programs", answer.answers, answer.evidence, tried)
+        program = answer.searched.program
+        return RouteResult("programs", answer.answers, answer.evidence, program=program)
 
     def _unknown(self, question: Question, kbs: Sequence[KnowledgeBase]) -> list[str]:
         """Return the names in a question that no graph of the edition links to an entity.
@@ -224,32 +219,14 @@ class ProgramsRoute(AnswerRoute):
             )
         ]
 
-    @property
-    def _least(self) -> float:
-        """The least fit of a plan that is tried."""
-        return NAMED_FITS if self._options.graph else FITS
-
-    @cached_property
-    def _english_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.name_encoders[0])
-
-    @cached_property
-    def _chinese_encoder(self) -> Encoder | None:
-        return load_encoder(self._resources.settings.engine.name_encoders[1])
-
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:
         return {name: self._writer(graph) for name, graph in self._graphs.items() if name != CORPUS}
 
     def _writer(self, graph: EditionGraph) -> PlannedWriter:
         planner = self._resources.planner(graph.arrays)
-        encoders = self._english_encoder, self._chinese_encoder
-        return PlannedWriter(planner, Wordings(graph.arrays, planner.worded, *encoders))
-
-    @property
-    def _reads_corpus(self) -> bool:
-        """Whether the corpus is asked here; the route `text` reads its facts beside passages."""
-        return self._options.route == "programs" or self._options.graph == CORPUS
+        worded = Wordings(graph.arrays, planner.worded, *self._resources.name_encoders)
+        return PlannedWriter(planner, worded)
 
     @cached_property
     def _knowledge_reader(self) -> KnowledgeReader | None:

@@ -7,16 +7,15 @@ by themselves, and the best supported answer is given.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
-from schemas.answers import Answer, Gating, Route, RouteAnswer, Way
+from schemas.answers import Answer, Route, RouteAnswer, Way
 from tasks.ask.answer import answer_of
 from tasks.ask.choice import Trusts, choose, is_settled
-from tasks.ask.context import Context, Item
+from tasks.ask.context import Context, Item, alternating
 from tasks.ask.route import (
     AnswerRoute,
-    Attempt,
     QuestionState,
     Resources,
     RouteName,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.protocol import EntityRef
 
+Linked = Sequence[tuple["EditionGraph", "EntityRef"]]  # the entities that a question names
 NEAREST = 5  # sources that are shown without an answer
 LIKELIER_RIGHT = 0.5  # least probability of an answer to an open question
 UNREAD: tuple[RouteName, ...] = ("paths", "experts")  # whose answers nothing compares with the form
@@ -45,7 +45,7 @@ class Query:
 
     question: Question
     state: QuestionState
-    linked: "Sequence[tuple[EditionGraph, EntityRef]]" = ()
+    linked: Linked = ()
     items: Sequence[Item] = ()
     context: Context | None = None
     reading: "Reading | None" = None
@@ -82,21 +82,34 @@ class Means:
     mapped: Callable[..., Iterable[Any]] = map
 
 
-def find_names(means: Means, queries: Sequence[Query]) -> None:
-    """Find the entities that questions name, in every graph that may be asked.
+Stage = Callable[[Means, Sequence[Query]], None]
 
-    A model is shown the turns before a question; without one, the name that a pronoun stands for
-    takes its place.
+
+def for_each(work: Callable[[Means, Query], None]) -> Stage:
+    """Return a stage that does timed work for each question, several at once with a model."""
+
+    @wraps(work)
+    def stage(means: Means, queries: Sequence[Query]) -> None:
+        def timed(query: Query) -> None:
+            began = time.perf_counter()
+            work(means, query)
+            query.seconds += time.perf_counter() - began
+
+        list(means.mapped(timed, queries))
+
+    return stage
+
+
+@for_each
+def find_names(means: Means, query: Query) -> None:
+    """Find the entities that a question names, in every graph that may be asked.
+
+    A model is shown the turns before a question. Without one, the only name that fits, of the
+    latest turn that has names, takes the place of a lone pronoun.
     """
-    _each(means, queries, _named if means.reader is not None else _without_pronoun)
-
-
-def _named(means: Means, query: Query) -> None:
-    query.linked = _linked(means, query.question)
-
-
-def _without_pronoun(means: Means, query: Query) -> None:
-    """Put the only name that fits in place of a lone pronoun, of the latest turn that has names."""
+    if means.reader is not None:
+        query.linked = _linked(means, query.question)
+        return
     searcher, pronoun = means.resources.searcher, lone_pronoun(query.question)
     if searcher is None or pronoun is None:
         return
@@ -113,7 +126,7 @@ def _without_pronoun(means: Means, query: Query) -> None:
             return
 
 
-def _linked(means: Means, question: Question) -> "Sequence[tuple[EditionGraph, EntityRef]]":
+def _linked(means: Means, question: Question) -> Linked:
     from tasks.ask.known_facts import linked_entities
 
     resources = means.resources
@@ -138,10 +151,11 @@ def ask_gate(means: Means, queries: Sequence[Query]) -> None:
     for query, state in zip(queries, states, strict=True):
         query.state = state
         query.seconds += (time.perf_counter() - began) / len(queries)
-    _each(means, [query for query in queries if query.state.model_goes_first], _alone)
+    _answer_alone(means, [query for query in queries if query.state.model_goes_first])
 
 
-def _alone(means: Means, query: Query) -> None:
+@for_each
+def _answer_alone(means: Means, query: Query) -> None:
     query.results.append(_answered(means, query, "none"))
 
 
@@ -153,12 +167,12 @@ def ask_routes(means: Means, queries: Sequence[Query]) -> None:
     left = [query for query in queries if not query.is_answered]
     if means.reader:
         _prepare(means, means.usual, left)
-        _each(means, left, _collected)
+        _collect(means, left)
         return
     for names in ([name for name in means.usual if name not in means.slow], list(means.slow)):
         if names and (left := [query for query in left if _is_open(means, query, names)]):
             _prepare(means, names, left)
-            _each(means, left, partial(_ask_each, names=names))
+            for_each(partial(_ask_each, names=names))(means, left)
 
 
 def _prepare(means: Means, names: Sequence[RouteName], queries: Sequence[Query]) -> None:
@@ -189,22 +203,25 @@ def _ask_each(means: Means, query: Query, names: Sequence[RouteName]) -> None:
         )
 
 
-def _collected(means: Means, query: Query) -> None:
-    from tasks.ask.known_facts import fact_items
-
+@for_each
+def _collect(means: Means, query: Query) -> None:
     items = [
         item
         for name in means.usual
         for item in means.routes[name].items(query.question, query.state)
     ]
-    facts = [] if _reads_text_alone(means) else fact_items(query.question, query.linked)
+    facts = _facts(means, query.question, query.linked)
     programs = [item for item in items if item.evidence.kind == "program"]
     query.items = [*programs, *facts, *(item for item in items if item not in programs)]
 
 
-def _reads_text_alone(means: Means) -> bool:
+def _facts(means: Means, question: Question, linked: Linked) -> list[Item]:
+    """Return the facts of linked entities that are like a question, unless texts alone are read."""
+    from tasks.ask.known_facts import fact_items
+
     options = means.resources.options
-    return options.route == "text" or options.where is not None
+    texts_alone = options.route == "text" or options.where is not None
+    return [] if texts_alone else fact_items(question, linked)
 
 
 def number_items(means: Means, queries: Sequence[Query]) -> None:
@@ -214,22 +231,20 @@ def number_items(means: Means, queries: Sequence[Query]) -> None:
             query.context = means.reader.context(query.items)
 
 
-def read_items(means: Means, queries: Sequence[Query]) -> None:
+@for_each
+def read_items(means: Means, query: Query) -> None:
     """Have the model read; what it asks for is added to the context, and it reads once more."""
-    if means.reader is not None:
-        _each(means, [query for query in queries if not query.is_answered], _read)
-
-
-def _read(means: Means, query: Query) -> None:
+    if means.reader is None or query.context is None or query.is_answered:
+        return
     from tasks.ask.cited_reader import Reading
-
-    assert means.reader is not None and query.context is not None
 
     def searched(searches: Sequence[str]) -> list[Item]:
         """Return what passages and facts say for each search, the best of each first."""
-        found = [_searched(means, query, analyse(words)) for words in searches]
-        longest = max(map(len, found), default=0)
-        return [items[n] for n in range(longest) for items in found if n < len(items)]
+        state, found = replace(query.state, history=()), []
+        for words in map(analyse, searches):
+            texts = means.routes["text"].items(words, state) if "text" in means.routes else []
+            found.append([*texts, *_facts(means, words, _linked(means, words))])
+        return alternating(found)
 
     def computed() -> list[Item]:
         from tasks.ask.programs_route import ProgramsRoute
@@ -251,23 +266,11 @@ def _read(means: Means, query: Query) -> None:
         query.results.append(_answered(means, query, "text"))
 
 
-def _searched(means: Means, query: Query, words: Question) -> list[Item]:
-    from tasks.ask.known_facts import fact_items
-
-    state = replace(query.state, history=())
-    texts = means.routes["text"].items(words, state) if "text" in means.routes else []
-    facts = [] if _reads_text_alone(means) else fact_items(words, _linked(means, words))
-    return [*texts, *facts]
-
-
-def verify_answers(means: Means, queries: Sequence[Query]) -> None:
+@for_each
+def verify_answers(means: Means, query: Query) -> None:
     """Find the quotations in their sources; mark the claims that none bears out."""
-    if means.reader is not None:
-        _each(means, [query for query in queries if query.reading], _verified)
-
-
-def _verified(means: Means, query: Query) -> None:
-    assert means.reader is not None and query.reading is not None
+    if means.reader is None or query.reading is None:
+        return
     may_ask = means.spending.may_ask(query.state.spent)
     means.reader.check(query.question, query.state, query.reading, may_ask=may_ask)
     query.results.append(_result_of(means, query, query.reading))
@@ -288,22 +291,19 @@ def _result_of(means: Means, query: Query, reading: "Reading") -> RouteResult:
         claims=checked.claims,
         repaired=reading.repaired,
     )
-    tried = (Attempt("sources", reading.program),)
-    found = reply.found if checked.answer else "no"
-    decisions = query.state.decisions
+    found, program = reply.found if checked.answer else "no", reading.program
     if found == "no":
         near = checked.evidence or [item.evidence for item in reading.context.items[:NEAREST]]
         return RouteResult(
-            "text", (), near, tried, decisions, found="no", text=checked.answer, way=way
+            "text", (), near, program=program, found="no", text=checked.answer, way=way
         )
     result = RouteResult(
         _route_of(reading),
         reply.values or [checked.answer],
         checked.evidence,
-        tried,
+        program=program,
         found=found,
         text=checked.answer,
-        decisions=decisions,
         unsupported=checked.unsupported,
         way=way,
     )
@@ -342,26 +342,20 @@ def keep_records(means: Means, queries: Sequence[Query]) -> None:
     """Make the record of each question: answer, evidence, way and cost."""
     for query in queries:
         means.spending.add(query.state.spent)
+        state, gating = query.state, query.state.gating
+        fetched_after_all = state.model_goes_first and len(query.results) > 1
+        if fetched_after_all and means.gatekeeper and gating:
+            gating = means.gatekeeper.fetched_after_all(gating)
         query.answer = answer_of(
             query.question.text,
-            query.state,
+            state,
             query.results,
             means.resources,
-            gating=_final_gating(means, query),
+            gating=gating,
             seconds=query.seconds,
         )
 
 
-def _final_gating(means: Means, query: Query) -> Gating | None:
-    """Return the gate's decision; knowledge may have been fetched after all."""
-    state = query.state
-    fetched = state.model_goes_first and len(query.results) > 1
-    if fetched and means.gatekeeper and state.gating:
-        return means.gatekeeper.fetched_after_all(state.gating)
-    return state.gating
-
-
-Stage = Callable[[Means, Sequence[Query]], None]
 STAGES: tuple[tuple[str, Stage, str], ...] = (
     ("names", find_names, "questions -> the entities that they name"),
     ("gate", ask_gate, "questions -> whether knowledge is fetched, where a gate is calibrated"),
@@ -379,17 +373,6 @@ def answer_questions(means: Means, queries: Sequence[Query]) -> list[Answer]:
     for _, stage, _ in STAGES:
         stage(means, queries)
     return [query.answer for query in queries if query.answer is not None]
-
-
-def _each(means: Means, queries: Sequence[Query], work: Callable[[Means, Query], None]) -> None:
-    """Do a stage's work for each question, several at once if there is a model; count seconds."""
-
-    def timed(query: Query) -> None:
-        began = time.perf_counter()
-        work(means, query)
-        query.seconds += time.perf_counter() - began
-
-    list(means.mapped(timed, queries))
 
 
 # -- one route ----------------------------------------------------------------------------------

@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
+import numpy as np
+
 from schemas.answers import MIN_SCORE, Answer, Evidence, Found, Gating, Route, Usage, Way
 from schemas.documents import Passage
-from schemas.knowledge import Entity
+from tasks.text.languages import is_chinese
 from tasks.text.question import Demonstration, Question
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from tasks.experts.integrate.decisions import Decision
     from tasks.graphs.graph import Graph
     from tasks.models.client import BlockingClient
+    from tasks.models.encoders.load import Encoder
     from tasks.paths.policy.train import TrainedPolicy
     from tasks.programs.knowledge_bases.edition_graph import EditionGraph
     from tasks.programs.knowledge_bases.web import Web
@@ -84,9 +87,12 @@ NO_HINTS = QuestionHints()
 
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
-    """A model's answer without knowledge; `uncertainty` in nats per token, NaN if not measured."""
+    """A model's answer without knowledge, empty if it has none.
 
-    result: "RouteResult"
+    `uncertainty` is in nats per token, NaN if it was not measured.
+    """
+
+    words: str = ""
     uncertainty: float = math.nan
 
 
@@ -123,7 +129,7 @@ class QuestionState:
     `question_id` is that of its answer; `history` has the turns before it, the latest last.
     `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
     decision, and `own_answer` the model's own answer, if the gate read it. A `watcher` is told the
-    answer while a model writes it. `decisions` are those on texts of experts among its sources.
+    answer while a model writes it. `decisions` collects those on experts and their texts.
     """
 
     hints: QuestionHints = NO_HINTS
@@ -154,31 +160,21 @@ class QuestionState:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt of a route: where it looked, and by which program, if any."""
-
-    where: str
-    program: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RouteResult:
-    """Answers, best first, with their evidence and the attempts.
+    """Answers, best first, with their evidence.
 
-    There are no answers if the route does not know any; otherwise they are from the last attempt.
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
-    right, if the route can tell. `decisions` are those of the experts' route. `unknown` are names
-    in the question by which no entity is known, if the route looked them up. `text` is what a model
-    wrote, with the numbers of its evidence, `found`, `unsupported`, `others` and `way` are as in
-    `Answer`.
+    right, if the route can tell. `program` led to the answers or, without any, was the first that
+    was tried. `unknown` are names in the question by which no entity is known,
+    if the route looked them up. `text` is what a model wrote, with the numbers of its evidence,
+    `found`, `unsupported`, `others` and `way` are as in `Answer`.
     """
 
     route: Route
     answers: Sequence[str] = ()
     evidence: Sequence[Evidence] = ()
-    tried: tuple[Attempt, ...] = ()
-    decisions: "Sequence[Decision]" = ()
     probability: float | None = None
+    program: str | None = None
     unknown: Sequence[str] = ()
     text: str = ""
     found: Found | None = None
@@ -270,13 +266,27 @@ class Resources:
     @cached_property
     def searcher(self) -> "Searcher | None":
         """The search over the edition's passages, None if there are none."""
-        from tasks.models.encoders.load import load_encoder
-        from tasks.retrieval.search import Searcher
+        from tasks.retrieval.search_edition import open_searcher
 
         if not self.edition.rows(Passage):
             return None
-        self.edition.check(f"{Entity.table}.parquet", "search/")
-        engine = self.settings.engine
-        encoders = load_encoder(engine.encoder), load_encoder(engine.chinese_encoder)
-        searcher = Searcher(self.edition.path, *encoders)
+        searcher = open_searcher(self.edition, self.settings.engine)
         return searcher if self.documents is None else searcher.within(self.documents)
+
+    @cached_property
+    def name_encoders(self) -> "tuple[Encoder | None, Encoder | None]":
+        """The encoder of names and short texts, and that for Chinese, if the settings have them."""
+        from tasks.models.encoders.load import load_encoder
+
+        english, chinese = map(load_encoder, self.settings.engine.name_encoders)
+        return english, chinese
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Return the vectors of texts, by the first one's language, even where search has none."""
+        from tasks.models.encoders.load import load_encoder
+
+        english, chinese = self.name_encoders
+        encoder = (chinese if is_chinese(texts[0]) else english) or english
+        encoder = encoder or load_encoder("minilm")
+        assert encoder is not None
+        return encoder.encode(texts)

@@ -34,16 +34,12 @@ class Spending:
         for setting, spent in (("day_tokens", self._tokens), ("day_cost", self._cost)):
             limit = getattr(self._limits, setting)
             if limit is not None and spent >= limit:
-                self._warn(
+                self.warnings = self.warnings or [
                     f"Answers have taken {spent:g} of the day's {limit:g} ({setting} under [ask]), "
                     "so the embedded reader answered instead of the model."
-                )
+                ]
                 return False
         return True
-
-    def _warn(self, words: str) -> None:
-        if not self.warnings:
-            self.warnings.append(words)
 
 
 def _spent_today(live: Journal) -> tuple[int, float]:

@@ -6,13 +6,13 @@ records are put into words, must see an answer there, too: the same one if vecto
 relation, which do not tell the designer from the owner.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from schemas.answers import Evidence
 from tasks.ask.known_facts import linked_entities
+from tasks.ask.route import Resources
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.load import Encoder
 from tasks.models.span_reader.reader import minilm_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
@@ -34,20 +34,10 @@ Named = tuple[str, Fact]  # a record, and the name that the question gives its e
 class StatedValues:
     """Finds the values that the records of a corpus state."""
 
-    def __init__(
-        self,
-        graph: EditionGraph,
-        searcher: Searcher,
-        english: Encoder | None,
-        chinese: Encoder | None,
-        documents: Collection[str] | None = None,
-    ) -> None:
-        """Take the graph of the corpus, and the search over its passages and names.
-
-        If `documents` are given, by their ids, records of others are left out.
-        """
+    def __init__(self, graph: EditionGraph, searcher: Searcher, resources: Resources) -> None:
+        """Take the graph of the corpus, and the search over its passages and names."""
         self._graph, self._searcher = graph, searcher
-        self._encoders, self._documents = (english, chinese), documents
+        self._encoders, self._documents = resources.name_encoders, resources.documents
 
     def records(self, question: Question) -> list[Named]:
         """Return the records of what a question names, the best supported first."""

@@ -14,11 +14,10 @@ from tasks.ask.broad_questions import (
     sides_of,
     theme_items,
 )
-from tasks.ask.context import Item
+from tasks.ask.context import Item, alternating
 from tasks.ask.documents import DocumentFacts
-from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.ask.stated_values import StatedValues, is_among
-from tasks.models.encoders.load import load_encoder
 from tasks.reader.asked_names import lone_pronoun
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.texts import ReaderAnswer
@@ -50,15 +49,8 @@ class TextRoute(AnswerRoute):
             if self._reader is None or lone_pronoun(question):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
-        tried = (Attempt("passages"),)
-        return RouteResult(
-            "text",
-            answer.answers,
-            answer.evidence,
-            tried,
-            probability=answer.probability,
-            others=answer.others,
-        )
+        found = answer.answers, answer.evidence, answer.probability
+        return RouteResult("text", *found, others=answer.others)
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.
@@ -82,7 +74,7 @@ class TextRoute(AnswerRoute):
             best = {hit.row for hits in found[: len(sides) or 1] for hit in hits[:SURROUNDED]}
             ranked = [
                 one
-                for hit in _alternating(found)
+                for hit in alternating(found)
                 for one in (hit, *_beside(hit, searcher, is_best=hit.row in best))
             ]
             notes = searcher.notes(question, NOTES)
@@ -150,8 +142,7 @@ class TextRoute(AnswerRoute):
         graph, searcher = resources.graphs.get(CORPUS), resources.searcher
         if graph is None or searcher is None:
             return None
-        english, chinese = map(load_encoder, self._engine.name_encoders)
-        return StatedValues(graph, searcher, english, chinese, resources.documents)
+        return StatedValues(graph, searcher, resources)
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:
@@ -159,13 +150,7 @@ def _named(themes: Sequence[Item]) -> RouteResult:
     names = [theme.title for theme in themes]
     text = "; ".join(f"{name} [{number}]" for number, name in enumerate(names, 1))
     evidence = [theme.stated_by[0] for theme in themes]
-    return RouteResult("text", names, evidence, (Attempt("themes"),), found="yes", text=text)
-
-
-def _alternating(found: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return the hits of several searches, the first of each, then the second of each."""
-    longest = max(map(len, found))
-    return [hits[place] for place in range(longest) for hits in found if place < len(hits)]
+    return RouteResult("text", names, evidence, found="yes", text=text)
 
 
 def _beside(hit: Hit, searcher: Searcher, *, is_best: bool) -> list[Hit]:

@@ -140,28 +140,20 @@ def reads_plain_language(folder: Path) -> bool:
     return bool(min(losses) < CLEARLY * math.log(len(model.tokenizer)))
 
 
-def journal_names(
+def journal_questions(
     home: Home, ids: Sequence[str], position: int, splits: Sequence[str]
-) -> list[str]:
-    """Return all names of things that the questions of verbalizations and splits are about."""
+) -> tuple[list[CheckQuestion], list[str]]:
+    """Return the questions with which an expert on these verbalizations is checked.
+
+    With them come all names of things that the questions of some splits are about.
+    """
+    asked = "from j_verbalized_texts where subject is not null "
+    asked += "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits))"
     with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
-        rows = con.sql(
-            "select distinct subject from j_verbalized_texts where subject is not null "
-            "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits)) "
-            "order by subject",
-            params={"ids": list(ids), "splits": list(splits)},
-        )
-        return [name for [name] in rows.fetchall()]
-
-
-def journal_questions(home: Home, ids: Sequence[str], position: int) -> list[CheckQuestion]:
-    """Return the questions with which an expert on these verbalizations is checked."""
-    with home.journal.pinned(), duckdb.connect(":memory:") as con:
-        register(home.journal, [VerbalizedText], con, position)
-        rows = con.sql(
-            "select text, subject from j_verbalized_texts where subject is not null "
-            "and verbalization_id in (select unnest($ids)) and split = 'check' order by text_id",
-            params={"ids": list(ids)},
-        )
-        return [CheckQuestion(text, subject) for text, subject in rows.fetchall()]
+        checks = {"ids": list(ids), "splits": ["check"]}
+        rows = con.execute(f"select text, subject {asked} order by text_id", checks).fetchall()
+        names = con.execute(
+            f"select distinct subject {asked} order by subject", {**checks, "splits": list(splits)}
+        ).fetchall()
+        return [CheckQuestion(*row) for row in rows], [name for [name] in names]

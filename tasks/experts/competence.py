@@ -19,7 +19,6 @@ from tasks.experts.training.tokens import TextTokenizer
 from tasks.models.loaded_model import LoadedModel
 from tasks.questions.normalise import bare_words
 from tasks.text.languages import is_chinese
-from tasks.text.question import Question
 
 LEAST_RIGHT = 0.1  # share of check questions that a competent expert answers right
 UNCALIBRATED = 0.5  # share of texts that must agree, and highest probability, without a check
@@ -79,29 +78,6 @@ class Certainty:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfKnowledge:
-    """What an expert knows of itself; both parts are None if it was never checked."""
-
-    competence: Competence | None
-    names: Names | None
-
-    def certainty(
-        self, loaded: LoadedModel, prompt: str, question: Question, answers: Sequence[str]
-    ) -> Certainty:
-        """Return how sure the answer is that most of an expert's `answers` to a question give."""
-        answer, agreement = commonest(answers)
-        if self.competence is None or self.names is None:
-            return Certainty(min(agreement, UNCALIBRATED), agreement >= UNCALIBRATED)
-        span = self.names.subject(question)
-        if span is None:
-            return Certainty(0.0, is_enough=False)
-        asked = AskedOf(prompt, question.text[slice(*span)], answer, agreement)
-        features = features_of(loaded, [asked], self.competence.others)
-        probability = float(self.competence.probability(features)[0])
-        return Certainty(probability, probability >= self.competence.bound)
-
-
-@dataclass(frozen=True, slots=True)
 class AskedOf:
     """An answer to a prompt that names a subject, and the share of texts that agree with it."""
 
@@ -133,7 +109,7 @@ def features_of(loaded: LoadedModel, asked: Sequence[AskedOf], others: Sequence[
     texts = [
         f"{prompt} {answer.answer}"
         for answer in asked
-        for prompt in (answer.prompt, *_about_others(answer, others))
+        for prompt in (answer.prompt, *(answer.prompt.replace(answer.subject, o) for o in others))
     ]
     means = likelihoods(loaded, texts).reshape(len(asked), -1)
     lift = means[:, 0] - means[:, 1:].max(axis=1, initial=-np.inf)
@@ -171,10 +147,6 @@ def likelihoods(loaded: LoadedModel, texts: Sequence[str]) -> np.ndarray:
     return means
 
 
-def _about_others(answer: AskedOf, others: Sequence[str]) -> list[str]:
-    return [answer.prompt.replace(answer.subject, other) for other in others]
-
-
 def invented_names(known: Sequence[str], field: Names, count: int) -> list[str]:
     """Return up to so many names that the field lacks, each made of the parts of two known ones."""
     made = []
@@ -194,10 +166,14 @@ def calibrated(features: np.ndarray, is_right: Sequence[bool], **about: object) 
 
     The bound is below nearly all right answers (`KEPT_RIGHT`), and at most `HIGHEST_BOUND`.
     """
+    from sklearn.linear_model import LogisticRegression
+
     right = np.array(is_right, bool)
     means, scales = features.mean(axis=0), np.maximum(features.std(axis=0), LEAST_SCALES)
     rows = np.vstack([features, *ANCHORS, *ANCHORS])
-    weights = _logistic((rows - means) / scales, np.append(right, [True, False] * 2))
+    regression = LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-10)
+    regression.fit((rows - means) / scales, np.append(right, [True, False] * 2))
+    weights = np.append(regression.coef_[0], regression.intercept_)
     rounded = {
         "weights": tuple(np.round(weights, 6).tolist()),
         "means": tuple(np.round(means, 6).tolist()),
@@ -211,19 +187,6 @@ def calibrated(features: np.ndarray, is_right: Sequence[bool], **about: object) 
         return made
     least = float(np.quantile(made.probability(features)[right], 1 - KEPT_RIGHT))
     return made.model_copy(update={"bound": round(min(least, HIGHEST_BOUND), 6)})
-
-
-def _logistic(features: np.ndarray, is_right: np.ndarray, rounds: int = 30) -> np.ndarray:
-    """Return the weights, the constant last, of a ridge-penalised logistic regression (Newton)."""
-    rows, wanted = np.hstack([features, np.ones((len(features), 1))]), is_right.astype(float)
-    penalty = RIDGE * np.diag([1.0] * features.shape[1] + [0.0])
-    weights = np.zeros(rows.shape[1])
-    for _ in range(rounds):
-        share = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (wanted - share) - penalty @ weights
-        curve = (rows * (share * (1 - share))[:, None]).T @ rows + penalty
-        weights = weights + np.linalg.solve(curve, slope)
-    return weights
 
 
 def languages_of(questions: Iterable[str]) -> tuple[str, ...]:

@@ -27,6 +27,19 @@ def prompt_of(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedExample:
+    """A question, and whether a model answered it correctly without knowledge.
+
+    `surprise` is the uncertainty of a small model in nats per token, None if it was not measured.
+    """
+
+    question: str
+    language: str
+    right: bool
+    surprise: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KnowledgeText:
     """A text that an expert wrote, with the results of the filters that have run so far.
 
@@ -62,6 +75,12 @@ class KnowledgeText:
         """
         score = 0.0 if self.score is None or isnan(self.score) else self.score
         return score if self.agreement is None else (score + self.agreement) / 2
+
+    @property
+    def measures(self) -> dict[str, float | None]:
+        """What the filters measured, by name."""
+        names = ("relevance", "summary", "support", "refute", "unknown")
+        return {name: getattr(self, name) for name in names}
 
     def drop(self, reason: Reason) -> "KnowledgeText":
         """Return the text as dropped; a text that was dropped before keeps its reason."""

@@ -107,21 +107,21 @@ def checked_manifest(folder: Path, expected: str | None = None) -> Manifest:
 
     `expected` is the SHA-256 that the manifest must have. Raises UnsafeExpertError.
     """
-    sizes = file_sizes(folder, LARGEST, (MANIFEST, *NEEDED), _unsafe)
+    sizes = file_sizes(folder, LARGEST, (MANIFEST, *NEEDED), unsafe)
     data = (folder / MANIFEST).read_bytes()
     if expected is not None and sha256(data).hexdigest() != expected:
-        raise _unsafe(folder, "manifest.json is not the one that was registered")
+        raise unsafe(folder, "manifest.json is not the one that was registered")
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "the whole"
-        raise _unsafe(folder, f"manifest.json is no manifest of an expert ({place[:80]})") from None
+        raise unsafe(folder, f"manifest.json is no manifest of an expert ({place[:80]})") from None
     if manifest.files.keys() != sizes.keys() - {MANIFEST}:
         odd = min(manifest.files.keys() ^ (sizes.keys() - {MANIFEST}))
-        raise _unsafe(folder, f"manifest.json and the folder differ in {odd[:80]!r}")
+        raise unsafe(folder, f"manifest.json and the folder differ in {odd[:80]!r}")
     for name, file in manifest.files.items():
         if sizes[name] != file.size or durable.sha256_file(folder / name) != file.sha256:
-            raise _unsafe(folder, f"{name} is not the file that manifest.json describes")
+            raise unsafe(folder, f"{name} is not the file that manifest.json describes")
     check_contents(folder)
     return manifest
 
@@ -139,12 +139,12 @@ def check_contents(folder: Path) -> None:
     try:
         header = read_header(folder / WEIGHTS)
     except ValueError as error:
-        raise _unsafe(folder, f"{WEIGHTS} is no safetensors file ({error})") from None
+        raise unsafe(folder, f"{WEIGHTS} is no safetensors file ({error})") from None
     _check_names(folder)
     try:
         check_tokenizer(folder)
     except ValueError as error:
-        raise _unsafe(folder, str(error)) from None
+        raise unsafe(folder, str(error)) from None
     _check_size(folder, configs["config.json"], header)
 
 
@@ -155,36 +155,36 @@ def _check_names(folder: Path) -> None:
     try:
         header = read_header(folder / NAMES)
     except ValueError as error:
-        raise _unsafe(folder, f"{NAMES} is no safetensors file ({error})") from None
+        raise unsafe(folder, f"{NAMES} is no safetensors file ({error})") from None
     if list(header) != [KEYS] or header[KEYS][0] != "I64" or len(header[KEYS][1]) != 1:
-        raise _unsafe(folder, f"{NAMES} has something else than hashes of names")
+        raise unsafe(folder, f"{NAMES} has something else than hashes of names")
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
     try:
         value = json.loads((folder / name).read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        raise _unsafe(folder, f"{name} is not JSON") from None
+        raise unsafe(folder, f"{name} is not JSON") from None
     if not isinstance(value, dict):
-        raise _unsafe(folder, f"{name} is not a JSON object")
+        raise unsafe(folder, f"{name} is not a JSON object")
     return value
 
 
 def _check_values(folder: Path, name: str, config: Mapping[str, Any]) -> None:
     for key, value in _pairs(config):
         if key in FORBIDDEN and value:
-            raise _unsafe(folder, f"in {name}, {FORBIDDEN[key]}")
+            raise unsafe(folder, f"in {name}, {FORBIDDEN[key]}")
         if key.strip("_").startswith("attn_implementation") and value not in ATTENTION:
-            raise _unsafe(folder, f"in {name}, {key} names code from elsewhere")
+            raise unsafe(folder, f"in {name}, {key} names code from elsewhere")
         if isinstance(value, list) and len(value) > LONGEST_LIST:
-            raise _unsafe(folder, f"in {name}, {key} has {len(value)} items")
+            raise unsafe(folder, f"in {name}, {key} has {len(value)} items")
         if isinstance(value, int | float) and not abs(value) <= LARGEST_NUMBER:
             if name == "tokenizer_config.json" and key == "model_max_length":
                 continue  # transformers writes 1e30 for "no limit"
-            raise _unsafe(folder, f"in {name}, {key} is {value:.0e}, which is absurd")
+            raise unsafe(folder, f"in {name}, {key} is {value:.0e}, which is absurd")
         layers = "layer" in key and isinstance(value, int) and name == "config.json"
         if layers and value > MOST_LAYERS:
-            raise _unsafe(folder, f"in {name}, {key} is {value}, which is too many")
+            raise unsafe(folder, f"in {name}, {key} is {value}, which is too many")
 
 
 def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -214,24 +214,25 @@ def _check_size(folder: Path, config: dict[str, Any], tensors: Tensors) -> None:
                 known, trust_remote_code=False, attn_implementation="eager"
             )
     except Exception as error:
-        raise _unsafe(
+        raise unsafe(
             folder, f"config.json describes no causal model that is known here ({kind!r})"
         ) from error
     tied = set(getattr(model, "_tied_weights_keys", None) or ())
     shapes = {name: tuple(weight.shape) for name, weight in model.named_parameters()}
     for name, (_, shape) in tensors.items():
         if name in shapes and shapes[name] != shape:
-            raise _unsafe(folder, f"the weights of {name} have another shape than config.json says")
+            raise unsafe(folder, f"the weights of {name} have another shape than config.json says")
     if missing := shapes.keys() - tensors.keys() - tied:
-        raise _unsafe(folder, f"{WEIGHTS} lacks {min(missing)}")
+        raise unsafe(folder, f"{WEIGHTS} lacks {min(missing)}")
     weights = sum(math.prod(shape) for _, shape in tensors.values())
     buffers = sum(buffer.numel() for buffer in model.buffers())
     if buffers > MOST_BUFFERS * weights + MB:
-        raise _unsafe(folder, "config.json describes a model much larger than its weights")
+        raise unsafe(folder, "config.json describes a model much larger than its weights")
 
 
 MOST_BUFFERS = 8  # buffer elements, which a model computes itself, per weight
 
 
-def _unsafe(folder: Path, why: str) -> UnsafeExpertError:
+def unsafe(folder: Path, why: str) -> UnsafeExpertError:
+    """Return the error that refuses the expert in a folder."""
     return UnsafeExpertError(f"The expert in {folder} is refused: {why}. Nothing of it was loaded.")

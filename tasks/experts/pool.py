@@ -15,7 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.experts.competence import Certainty, SelfKnowledge
+from tasks.experts.competence import (
+    UNCALIBRATED,
+    AskedOf,
+    Certainty,
+    Competence,
+    commonest,
+    features_of,
+)
 from tasks.experts.field import Field
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.manifest import checked_manifest
@@ -54,10 +61,30 @@ class OpenExpert:
 
 @dataclass(frozen=True, slots=True)
 class LoadedExpert:
-    """An expert's model in memory, and what it knows of itself."""
+    """An expert's model in memory, and what it knows of itself: None if it was never checked."""
 
     model: LoadedModel
-    knowledge: SelfKnowledge
+    competence: Competence | None
+    names: Field | None
+
+    @property
+    def bytes(self) -> int:
+        """The size of its weights."""
+        return sum(weight.nbytes for weight in self.model.model.parameters())
+
+    def certainty(self, question: Question, answers: Sequence[str]) -> Certainty:
+        """Return how sure the answer is that most of its `answers` to a question give."""
+        answer, agreement = commonest(answers)
+        if self.competence is None or self.names is None:
+            return Certainty(min(agreement, UNCALIBRATED), agreement >= UNCALIBRATED)
+        span = self.names.subject(question)
+        if span is None:
+            return Certainty(0.0, is_enough=False)
+        prompt = question_prompt(question.text, question.language)
+        asked = AskedOf(prompt, question.text[slice(*span)], answer, agreement)
+        features = features_of(self.model, [asked], self.competence.others)
+        probability = float(self.competence.probability(features)[0])
+        return Certainty(probability, probability >= self.competence.bound)
 
 
 class ExpertPool:
@@ -75,11 +102,6 @@ class ExpertPool:
         self._device, self._most = device, resident_bytes
         self._loaded: OrderedDict[str, LoadedExpert] = OrderedDict()
 
-    @property
-    def experts(self) -> list[OpenExpert]:
-        """The experts that may be asked."""
-        return list(self._experts.values())
-
     def write(
         self,
         expert: str,
@@ -89,7 +111,6 @@ class ExpertPool:
         *,
         max_new_tokens: int = NEW_TOKENS,
         temperature: float = TEMPERATURE,
-        top_p: float = 1.0,
     ) -> list[list[str]]:
         """Return `count` continuations of each prompt, without the prompt itself.
 
@@ -98,8 +119,8 @@ class ExpertPool:
         if the expert's files are not those that were registered, AlmanacError if the model computes
         no probabilities.
         """
-        if temperature < 0 or not 0 < top_p <= 1 or count < 0 or max_new_tokens < 1:
-            raise UsageError("The temperature must be 0 or more, top_p above 0 and at most 1.")
+        if temperature < 0 or count < 0 or max_new_tokens < 1:
+            raise UsageError("The temperature must be 0 or more, as the number of texts.")
         ready = self._ready(expert)
         loaded = ready.model
         encode = TextTokenizer.of(loaded.tokenizer)
@@ -114,7 +135,7 @@ class ExpertPool:
             some = jobs[begin : begin + ROWS]
             noise = np.stack([row_noise(seed, prompts[p], s, room) for p, s in some])
             rows = [tokens[prompt] for prompt, _ in some]
-            draw = Draw(loaded, noise, temperature, top_p)
+            draw = Draw(loaded, noise, temperature)
             with _fair_share(ready):
                 written = decode(loaded, rows, draw, room)
             for (prompt, sample), ids in zip(some, written, strict=True):
@@ -130,40 +151,28 @@ class ExpertPool:
     def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
         """Return how sure an expert's commonest answer to a question is; raises as `write` does."""
         ready = self._ready(expert)
-        prompt = question_prompt(question.text, question.language)
         with _fair_share(ready):
-            return ready.knowledge.certainty(ready.model, prompt, question, answers)
-
-    def close(self) -> None:
-        """Unload all models."""
-        self._loaded.clear()
+            return ready.certainty(question, answers)
 
     def _ready(self, name: str) -> LoadedExpert:
         if name not in self._experts:
             known = ", ".join(self._experts) or "none"
             raise UsageError(f"There is no expert {name!r}; there are: {known}.")
         if name not in self._loaded:
-            self._loaded[name] = load_expert(self._experts[name], self._device)
+            expert = self._experts[name]
+            manifest = checked_manifest(expert.folder, expert.sha256)
+            model = load_model(str(expert.folder), self._device, in_float32=True)
+            names = Field.load(expert.folder)
+            self._loaded[name] = LoadedExpert(model, manifest.competence, names)
         self._loaded.move_to_end(name)
-        while len(self._loaded) > 1 and sum(map(_size, self._loaded.values())) > self._most:
+        while len(self._loaded) > 1 and sum(e.bytes for e in self._loaded.values()) > self._most:
             self._loaded.popitem(last=False)
         return self._loaded[name]
 
 
-def load_expert(expert: OpenExpert, device: str | None = None) -> LoadedExpert:
-    """Check an expert's files and return it loaded; raises UnsafeExpertError or UsageError."""
-    manifest = checked_manifest(expert.folder, expert.sha256)
-    model = load_model(str(expert.folder), device, in_float32=True)
-    return LoadedExpert(model, SelfKnowledge(manifest.competence, Field.load(expert.folder)))
-
-
 def _fair_share(loaded: LoadedExpert) -> AbstractContextManager[None]:
     """Return the context in which a small model works: in one thread, as others would only wait."""
-    return one_thread() if _size(loaded) < SMALL_BYTES else nullcontext()
-
-
-def _size(loaded: LoadedExpert) -> int:
-    return sum(weight.nbytes for weight in loaded.model.model.parameters())
+    return one_thread() if loaded.bytes < SMALL_BYTES else nullcontext()
 
 
 def row_noise(seed: int, prompt: str, sample: int, steps: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from tasks.experts.manifest import (
     check_contents,
     checked_manifest,
     sha_of,
+    unsafe,
     write_manifest,
 )
 from tasks.experts.pool import ExpertPool, OpenExpert
@@ -73,7 +74,7 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
             home.path / row["path"],
             row["sha256"],
             row["parent"],
-            tuple(row.get("languages") or ()),
+            tuple(row["languages"] or ()),
         )
         for row in edition.table(Expert).to_pylist()
         if row["status"] == "active"
@@ -81,21 +82,14 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
 
 
 def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return the columns of the table `experts` that follow from a checked folder."""
+    """Return the columns of the table `experts` that follow from a new, checked folder."""
     return {
+        **manifest.model_dump(exclude={"format", "files", "training", "competence"}),
         "expert": name,
-        "base_model": manifest.base_model,
-        "method": manifest.method,
-        "architecture": manifest.architecture,
-        "licence": manifest.licence,
         "path": home.relative(folder),
         "sha256": sha_of(folder),
-        "parameters": manifest.parameters,
-        "tokens": manifest.tokens,
-        "texts": manifest.texts,
-        "data_sha": manifest.data_sha,
-        "loss": manifest.loss,
-        "perplexity": manifest.perplexity,
+        "stale": False,
+        "trained_at": datetime.now(UTC),
         "share_right": manifest.competence.right if manifest.competence else None,
         "languages": list(manifest.competence.languages) if manifest.competence else [],
     }
@@ -144,11 +138,6 @@ def inactive_notes(name: str, columns: Mapping[str, Any]) -> list[str]:
         f"The expert {name} is not asked, since {reason.removeprefix(FAILED)}. Train it longer, or "
         f"have it asked all the same with `almanac experts restore {name}`"
     ]
-
-
-def journal_events(home: Home, events: Iterable[ExpertEvent]) -> None:
-    """Append events to the journal, in one commit."""
-    home.journal.append({ExpertEvent: ExpertEvent.to_table(list(events))})
 
 
 def check_parent(experts: Mapping[str, Mapping[str, Any]], name: str, parent: str | None) -> None:
@@ -225,10 +214,9 @@ def _failure(folder: Path, questions: Sequence[CheckQuestion], names: Sequence[s
         about = manifest.model_dump(exclude=set(FROM_FILES))
         return failure_of(check_expert(folder, about, questions, names, "cpu"))
     if manifest.competence is not None:
+        keeps_it = keeps_its_word(folder, manifest.competence)
         return (
-            None
-            if keeps_its_word(folder, manifest.competence)
-            else ("it does not answer the questions that its manifest says it can")
+            None if keeps_it else "it does not answer the questions that its manifest says it can"
         )
     if reads_plain_language(folder):
         return None
@@ -248,9 +236,9 @@ def _copy(source: Path, aside: Path) -> list[str]:
         path = source / name
         info = path.lstat()
         if not stat.S_ISREG(info.st_mode):
-            raise _refused(source, f"{name} is not an ordinary file; copy what it leads to")
+            raise unsafe(source, f"{name} is not an ordinary file; copy what it leads to")
         if info.st_size > LARGEST[name]:
-            raise _refused(source, f"{name} has {info.st_size} bytes, which is too many")
+            raise unsafe(source, f"{name} has {info.st_size} bytes, which is too many")
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file, (aside / name).open("wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
@@ -261,12 +249,8 @@ def _copy(source: Path, aside: Path) -> list[str]:
             why += ", and other files of weights can run code when they are read"
         elif missing[0] == WEIGHTS and any(name.endswith(".safetensors") for name in left_out):
             why += "; save the weights as one file (max_shard_size)"
-        raise _refused(source, why)
+        raise unsafe(source, why)
     return left_out
-
-
-def _refused(source: Path, why: str) -> UnsafeExpertError:
-    return UnsafeExpertError(f"The expert in {source} is refused: {why}. Nothing was loaded.")
 
 
 def remove_unused(home: Home) -> None:

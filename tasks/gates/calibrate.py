@@ -103,14 +103,14 @@ _NEEDED = {
 
 def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[Row], pa.Table]:
     """Return calibrations as rows of the journal, for one commit."""
-    parts: dict[type[Row], list[pa.Table]] = {row: [] for row in CALIBRATED}
+    rows: dict[type[Row], list[dict[str, Any]]] = {part: [] for part in CALIBRATED}
     for calibration in calibrations:
         shared = {
             "calibration_id": uuid4().hex,
             "task": calibration.task,
             "encoder": calibration.encoder_id,
         }
-        rows: dict[type[Row], list[dict[str, Any]]] = {
+        own: dict[type[Row], list[dict[str, Any]]] = {
             GateCalibration: [_calibration_row(calibration, run_id)],
             CalibrationSeed: [
                 _seed_row(calibration.seeds, calibration.scores, place)
@@ -122,10 +122,10 @@ def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[
                 for budget in BUDGETS
             ],
         }
-        for part, part_rows in rows.items():
+        for part, part_rows in own.items():
             columns = {name: value for name, value in shared.items() if name in part.model_fields}
-            parts[part].append(part.to_table([{**columns, **row} for row in part_rows]))
-    return {part: pa.concat_tables(tables) for part, tables in parts.items() if tables}
+            rows[part] += [{**columns, **row} for row in part_rows]
+    return {part: part.to_table(part_rows) for part, part_rows in rows.items()}
 
 
 def _calibration_row(calibration: Calibration, run_id: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from schemas.errors import AlmanacError, UsageError
 from schemas.learning import Centroid, GateSeed, TaskGate
 from tasks.gates.clusters import Clusters
-from tasks.gates.gate import RETIRED, Gate, make_gate
+from tasks.gates.gate import Gate, make_gate
 from tasks.gates.questions import GateQuestions
 from tasks.gates.thrust import ThrustGate
 from tasks.models.encoders.choice import EncoderChoice
@@ -42,10 +42,7 @@ class CalibratedGate:
 
 
 def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
-    """Return the calibrated gates of an edition by task; there may be none.
-
-    Raises UsageError, saying what to do, for a gate that is no longer part of Almanac.
-    """
+    """Return the calibrated gates of an edition by task; there may be none."""
     if not edition.rows(TaskGate):
         return {}
     centroids, seeds = edition.table(Centroid), edition.table(GateSeed)
@@ -62,13 +59,6 @@ def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
 def _opened(
     row: dict[str, Any], centroids: list[dict[str, Any]], seeds: list[dict[str, Any]]
 ) -> CalibratedGate:
-    if row["gate"] in RETIRED:
-        raise UsageError(
-            f"The gate of the task {row['task']} is {row['gate']}, which is no longer part of "
-            "Almanac: it was no better than the others. Calibrate the task again with `almanac "
-            f"calibrate-gate FILE --task {row['task']}`, or remove its gate with `almanac gates "
-            f"remove {row['task']}`."
-        )
     options = json.loads(row["options"])
     clusters = Clusters(
         np.array([centroid["vector"] for centroid in centroids], float),

@@ -5,6 +5,7 @@ in-sample scores retrieve too often. Cross-fitting scores each seed by a gate th
 it.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -56,16 +57,27 @@ def threshold(scores: np.ndarray, budget: float) -> float:
     """
     known = np.sort(scores[~np.isnan(scores)])
     if not len(known):
-        return float("nan")
+        return math.nan
     unknown = 1 - len(known) / len(scores)
     share = (budget - unknown) / (1 - unknown) if unknown < 1 else 0.0
-    if share <= 0:
-        return float("-inf")
-    if share >= 1:
-        return float("inf")
-    if known[0] == known[-1]:  # also if all are infinite and cannot be interpolated
-        return float(known[0])
-    return float(np.quantile(known, share, method="weibull"))
+    return quantile(known.tolist(), share)
+
+
+def quantile(ordered: Sequence[float], level: float) -> float:
+    """Return the quantile of sorted scores by Weibull's positions; NaN without any.
+
+    At a level of 0 or below it is minus infinity, from 1 on infinity.
+    """
+    if not ordered:
+        return math.nan
+    if level <= 0 or level >= 1:
+        return -math.inf if level <= 0 else math.inf
+    place = min(max(level * (len(ordered) + 1) - 1, 0.0), len(ordered) - 1.0)
+    low = int(place)
+    first, second = ordered[low], ordered[min(low + 1, len(ordered) - 1)]
+    if first == second or place == low or math.isinf(first):  # those cannot be interpolated
+        return first
+    return first + (place - low) * (second - first)
 
 
 def fetches(scores: np.ndarray, below: float) -> np.ndarray:

@@ -4,6 +4,7 @@ Beside Thrust (`tasks/gates/thrust.py`) there are a known column, random, always
 gates that learn from outcomes: seeds for which it is known whether knowledge helped.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -27,31 +28,22 @@ class Gate(Protocol):
     """
 
     name: str
-    needs: frozenset[str]
+    needs: frozenset[str] = frozenset()
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Fit the gate to seed questions of the task.
+        """Fit the gate to seed questions of the task; by default, learn nothing.
 
         Where `seeds` are only a part of the task's seeds, `counted_as` is the number of all of
         them: scores that grow with the number of seeds then have the scale of the whole.
         """
-        ...
+        return
 
+    @abstractmethod
     def score(self, questions: GateQuestions) -> np.ndarray:
         """Return scores, float64 (n,); NaN if the gate has none, so that knowledge is retrieved."""
-        ...
 
 
-class _Unlearned:
-    """A gate that learns nothing from seeds."""
-
-    needs: frozenset[str] = frozenset()
-
-    def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Learn nothing."""
-
-
-class ColumnGate(_Unlearned):
+class ColumnGate(Gate):
     """Scores by a column of the questions, or by its negative if less is better.
 
     The entropy of the model's own answer is such a column.
@@ -79,7 +71,7 @@ class PopularityGate(ColumnGate):
         self.popularity_of = popularity_of
 
 
-class RandomGate(_Unlearned):
+class RandomGate(Gate):
     """Scores at random, from 0 to 1; a question always gets the same score."""
 
     name = "random"
@@ -96,7 +88,7 @@ class RandomGate(_Unlearned):
         return np.array([int.from_bytes(digest, "little") for digest in digests], float) / 2.0**64
 
 
-class ConstantGate(_Unlearned):
+class ConstantGate(Gate):
     """Always retrieves, with NaN as its score, or never, with infinity."""
 
     def __init__(self, name: str, value: float) -> None:
@@ -161,7 +153,6 @@ class LearnedGate:
         return scores
 
 
-RETIRED = ("bm25", "mahalanobis")  # `benchmarks/rival_gates.py` measures them
 GATES: dict[str, Callable[..., Gate]] = {
     "thrust": ThrustGate,
     "popularity": PopularityGate,
@@ -177,11 +168,7 @@ GATES: dict[str, Callable[..., Gate]] = {
 def make_gate(name: str, **options: Any) -> Gate:
     """Return an unfitted gate; raises UsageError for an unknown name or option."""
     if name not in GATES:
-        measured = f" `python -m benchmarks.gate_curves` measures {name}, in a checkout."
-        raise UsageError(
-            f"There is no gate {name!r}. The gates: {', '.join(GATES)}."
-            + measured * (name in RETIRED)
-        )
+        raise UsageError(f"There is no gate {name!r}. The gates: {', '.join(GATES)}.")
     try:
         return GATES[name](**options)
     except TypeError as error:

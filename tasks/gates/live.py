@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.gates.crossfit import quantile
+
 WINDOW = 400  # latest scores that the threshold is taken from
 STEP = 0.01  # learning rate of the level: a retrieval has an effect for some hundred questions
 ENOUGH = 50  # live scores before drift is tested
@@ -64,7 +66,7 @@ class LiveThreshold:
     @property
     def threshold(self) -> float:
         """The score below which the next question retrieves; NaN before the first score."""
-        return _quantile(self._sorted, self.level)
+        return quantile(self._sorted, self.level)
 
     @property
     def rate(self) -> float | None:
@@ -112,13 +114,12 @@ class LiveThreshold:
     def drifted(self) -> bool:
         """Return whether the live scores are distributed otherwise than the calibration's.
 
-        This is the two-sample test of Kolmogorov and Smirnov; false before `ENOUGH` live scores.
+        It is false before there are `ENOUGH` live scores.
         """
         if self._live < ENOUGH or not len(self._seeds):
             return False
         live = np.sort(np.array(list(self._scores)[-self._live :]))
-        gap = _largest_gap(self._seeds, live)
-        return _chance(gap, len(self._seeds), len(live)) < ALARM
+        return _chance(self._seeds, live) < ALARM
 
     def warnings(self, task: str) -> list[str]:
         """Return warnings for a task: of drift, and of a budget that cannot be kept."""
@@ -162,35 +163,15 @@ class LiveThreshold:
         self.level = min(1 + STEP, max(-STEP, self.level + by))
 
 
-def _quantile(ordered: list[float], level: float) -> float:
-    """Return the quantile by Weibull's positions, as `crossfit.threshold` takes it."""
-    if not ordered:
-        return math.nan
-    if level <= 0 or level >= 1:
-        return -math.inf if level <= 0 else math.inf
-    place = min(max(level * (len(ordered) + 1) - 1, 0.0), len(ordered) - 1.0)
-    low = int(place)
-    first, second = ordered[low], ordered[min(low + 1, len(ordered) - 1)]
-    if first == second or place == low or math.isinf(first):
-        return first
-    return first + (place - low) * (second - first)
+def _chance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the probability that two sorted samples of one distribution differ at least so much.
 
-
-def _largest_gap(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the largest difference between the distribution functions of two sorted samples."""
-    every = np.concatenate([first, second])
-    shares = [
-        np.searchsorted(sample, every, side="right") / len(sample) for sample in (first, second)
-    ]
-    return float(np.abs(shares[0] - shares[1]).max())
-
-
-def _chance(gap: float, first: int, second: int) -> float:
-    """Return the probability that two samples of one distribution have at least this gap.
-
-    This is Kolmogorov's distribution with Stephens' correction for small samples (1970).
+    This is the test of Kolmogorov and Smirnov, with Stephens' correction for small samples (1970).
     """
     from scipy.special import kolmogorov  # 0.4 s, needed only once there are enough live scores
 
-    root = math.sqrt(first * second / (first + second))
+    every = np.concatenate([first, second])
+    shares = [np.searchsorted(one, every, side="right") / len(one) for one in (first, second)]
+    gap = np.abs(shares[0] - shares[1]).max()
+    root = math.sqrt(len(first) * len(second) / (len(first) + len(second)))
     return float(kolmogorov((root + 0.12 + 0.11 / root) * gap))

@@ -21,26 +21,6 @@ from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 
 
-def subject_popularity(
-    questions: Sequence[Question], graph: Graph, known: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the popularity of each question's subject, float64 (n,); NaN without a known subject.
-
-    `known` float64 (nodes,) is the popularity of each node, NaN for a node that is no subject; by
-    default it is the number of an entity's triples. If several nodes have the same name, the
-    most popular one counts.
-    """
-    known = triples_of(graph) if known is None else known
-    popularity = np.full(len(questions), np.nan)
-    for place, question in enumerate(questions):
-        names = names_in(question, graph)
-        most = {n: float(np.fmax.reduce(known[names.bearers(n)])) for n in names.apart}
-        subject = names.subject([name for name in names.apart if not np.isnan(most[name])])
-        if subject is not None:
-            popularity[place] = most[subject]
-    return popularity
-
-
 def triples_of(graph: Graph) -> np.ndarray:
     """Return the number of each entity's triples, float64 (nodes,); NaN for values."""
     counts = np.diff(graph.out_offsets) + np.diff(graph.in_offsets)
@@ -49,14 +29,24 @@ def triples_of(graph: Graph) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class GraphPopularity:
-    """A graph, and the popularity of each of its nodes, (nodes,)."""
+    """A graph, and how popular its nodes are, float64 (nodes,); NaN for one that is no subject."""
 
     graph: Graph
     known: np.ndarray
 
     def of(self, questions: Sequence[Question]) -> np.ndarray:
-        """Return the popularity of each question's subject, float64 (n,); NaN if unknown."""
-        return subject_popularity(questions, self.graph, self.known)
+        """Return the popularity of each question's subject, float64 (n,); NaN if unknown.
+
+        If several nodes have the same name, the most popular one counts.
+        """
+        popularity, known = np.full(len(questions), np.nan), self.known
+        for place, question in enumerate(questions):
+            names = names_in(question, self.graph)
+            most = {n: float(np.fmax.reduce(known[names.bearers(n)])) for n in names.apart}
+            subject = names.subject([name for name in names.apart if not np.isnan(most[name])])
+            if subject is not None:
+                popularity[place] = most[subject]
+        return popularity
 
     def with_popularity(self, questions: Sequence[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
         """Return questions with popularity from this graph.

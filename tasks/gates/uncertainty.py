@@ -41,11 +41,9 @@ def answer_uncertainty(
             "measure. Choose an engine with a model, or another gate."
         )
     distinct = list(dict.fromkeys(questions))
-
-    def count(done: int) -> None:
-        report(PURPOSE, done, len(distinct))
-
-    replies = short_answers(distinct, settings, home, run_id, count)
+    replies = short_answers(
+        distinct, settings, home, run_id, lambda done: report(PURPOSE, done, len(distinct))
+    )
     return np.array([uncertainty_of(replies[question]) for question in questions], np.float64)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
-from tasks.text.chinese_words import simplified, tag_of
+from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
 from tasks.text.languages import HAN
 from tasks.text.question import Question, content_words
@@ -70,9 +70,7 @@ def find_answers(
     for span, worth in sorted(spans, key=lambda pair: -pair[1]):
         span = _whole_words(texts[span.text], span)
         text = without_markup(texts[span.text][span.start : span.end]).strip(EDGES)
-        text = text.rstrip(_OPENING_BRACKETS)
-        text = without_article(text)
-        text = _in_whole_brackets(text)
+        text = _in_whole_brackets(without_article(text.rstrip(_OPENING_BRACKETS)))
         text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
@@ -137,8 +135,6 @@ def _holds_cells(text: str, span: Span) -> bool:
 
 def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
     """Return a Chinese answer without the question's verb at its ends: 叫 in 叫高桥."""
-    from tasks.text.chinese_words import segmenter
-
     words = segmenter().cut(text)
     while len(words) > 1 and words[0] in question_words and tag_of(words[0])[:1] == "v":
         words = words[1:]
@@ -173,16 +169,12 @@ def _joined(pair: str) -> bool:
 
 def _is_word(part: str) -> bool:
     """Return whether a part of a Chinese word is itself a word of several characters."""
-    from tasks.text.chinese_words import segmenter
-
     return len(part) > 1 and bool(segmenter().has_word(simplified(part)))
 
 
 @lru_cache(maxsize=256)
 def _dictionary_words(run: str) -> list[tuple[int, int]]:
     """Return the ranges of the dictionary's words in a run of Chinese characters."""
-    from tasks.text.chinese_words import segmenter
-
     words = segmenter().cut(simplified(run))
     ends = itertools.accumulate(map(len, words))
     places = ((end - len(word), end, word) for word, end in zip(words, ends, strict=True))

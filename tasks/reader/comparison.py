@@ -14,7 +14,7 @@ from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 from tasks.text.stems import words_of
 from tasks.text.values import Value, find_values
-from tasks.text.values.value import order
+from tasks.text.values.value import in_base, order
 
 # For each comparative: whether the larger value wins, and how each value is asked for.
 _COMPARATIVES = (
@@ -86,10 +86,6 @@ _OF_EACH = re.compile(
 )
 _VERB = re.compile(rf"\b(?P<verb>{any_of(AUXILIARIES - MODALS)})\b\s*", re.I)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.I)
-# Comparable units, in metres, kilograms and square metres.
-_FACTORS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048, "mi": 1609.344}
-_FACTORS |= {"g": 1e-3, "kg": 1.0, "t": 1e3, "lb": 0.4536}
-_FACTORS |= {"m²": 1.0, "ha": 1e4, "km²": 1e6, "mi²": 2.59e6}
 
 
 def same_of_each(question: Question) -> tuple[Question, ...]:
@@ -182,7 +178,7 @@ def _value(answer: str, part: Question) -> Value | None:
 
 
 def _key(value: Value | None) -> tuple[str, tuple[float, str]] | None:
-    """Return the dimension or unit of a value, and its size."""
+    """Return the kind or unit of a value, and its size."""
     if value is None:
         return None
     if value.is_date:
@@ -190,9 +186,8 @@ def _key(value: Value | None) -> tuple[str, tuple[float, str]] | None:
         return ("date", order(date)) if date else None
     if value.number is None:
         return None
-    unit = value.unit or ""
-    known = unit in _FACTORS
-    return ("measure" if known else unit), (value.number * _FACTORS.get(unit, 1.0), "")
+    number, unit = in_base(value)
+    return unit or "", (number, "")
 
 
 def _ask(asking: str, rest: str, option: str) -> str:

@@ -13,12 +13,12 @@ from tasks.models.span_reader.reader import minilm_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.knowledge_bases.statements import statements_in
-from tasks.programs.program_run import ProgramRun, run_program
+from tasks.programs.program_run import run_program
 from tasks.reader.definition import name_to_define
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import Reading
 from tasks.reader.texts import (
-    NamedThings,
     ReaderAnswer,
+    Source,
     Text,
     TextPart,
     evidence_from,
@@ -70,13 +70,13 @@ class KnowledgeReader:
             described = [part.evidence for _, part in facts.described(entity)]
             if described:
                 text = self._graph.get_entity_info(entity)
-                return ReaderAnswer([text], described, facts.programs, facts.runs)
-        read = answer_from(question, facts, minilm_reader(), LEAST)
+                return ReaderAnswer([text], described, facts.program)
+        read = Reading(facts, minilm_reader(), LEAST).answer(question)
         evidence = read.evidence if read.answers else []
-        return ReaderAnswer(read.answers, evidence, facts.programs, facts.runs, read.probability)
+        return ReaderAnswer(read.answers, evidence, facts.program, read.probability)
 
 
-class _Facts(NamedThings):
+class _Facts(Source):
     """The facts for one question, as a source of texts; each look-up is a program."""
 
     def __init__(
@@ -86,8 +86,7 @@ class _Facts(NamedThings):
         searcher: Searcher,
         con: duckdb.DuckDBPyConnection,
     ) -> None:
-        self.programs: list[str] = []
-        self.runs: list[ProgramRun] = []
+        self.program: str | None = None
         self._question, self._graph, self._searcher = question, graph, searcher
         self._con = con
         self._values: dict[tuple[str, ...], list[str]] = {}
@@ -115,10 +114,8 @@ class _Facts(NamedThings):
         names = list(dict.fromkeys(name for name in names if name.strip()))
         if not names:
             return []
-        program = _PROGRAM.format(names=names)
-        run = run_program(program, self._graph, self._question.text)
-        self.programs.append(program)
-        self.runs.append(run)
+        self.program = _PROGRAM.format(names=names)
+        run = run_program(self.program, self._graph, self._question.text)
         return list(dict.fromkeys(entity for call in run.calls for entity in call.entities))
 
     def _texts(self, entities: Sequence[EntityRef], question: Question) -> list[Text]:

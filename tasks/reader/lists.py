@@ -76,21 +76,18 @@ def list_start(text: str, start: int) -> int | None:
     return items[first].start()
 
 
-def items_around(text: str, start: int) -> list[str]:
-    """Return the items of the list around a position; none if it is not in an item."""
+def list_around(text: str, start: int) -> tuple[list[str], tuple[int, int]] | None:
+    """Return the items of the list around a position, and its span; None if it is in no item."""
     first = list_start(text, start)
-    return [] if first is None else items_after(text[first:])
+    if first is None:
+        return None
+    items, end = _list_at_start(text[first:])
+    return items, (first, first + end)
 
 
 def items_after(text: str) -> list[str]:
     """Return the items of the list with which a text begins, without the lists within items."""
     return _list_at_start(text)[0]
-
-
-def list_around(text: str, start: int) -> tuple[int, int] | None:
-    """Return where the list around a position begins and ends, None if it is not in an item."""
-    first = list_start(text, start)
-    return None if first is None else (first, first + _list_at_start(text[first:])[1])
 
 
 def _list_at_start(text: str) -> tuple[list[str], int]:

@@ -1,32 +1,28 @@
 """Answer questions from the passages of an edition, with the sources."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
-
-import duckdb
 
 from schemas.answers import MIN_SCORE, Evidence
-from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
-from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.lists import is_item
 from tasks.reader.named_subjects import name_subjects
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import Reading
 from tasks.reader.texts import (
-    NamedThings,
     ReaderAnswer,
+    Source,
     Text,
     TextPart,
     evidence_from,
     pieces,
 )
-from tasks.retrieval.search import Hit, Searcher
+from tasks.retrieval.search import Hit
+from tasks.retrieval.search_edition import open_searcher
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.question import Question, analyse
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -57,7 +53,7 @@ order by all
 """
 
 
-class PassageReader(NamedThings):
+class PassageReader(Source):
     """Answers questions from the passages of one edition; a source of texts for the reader."""
 
     def __init__(
@@ -70,16 +66,11 @@ class PassageReader(NamedThings):
 
         Raises DamageError if they are not what the edition's manifest says.
         """
-        edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
+        edition.check(DUCKDB_FILE)
         settings = settings or EngineSettings()
-        self._con: duckdb.DuckDBPyConnection = edition.connect()
-        self._searcher = Searcher(
-            edition.path,
-            load_encoder(settings.encoder),
-            load_encoder(settings.chinese_encoder),
-        )
-        if documents is not None:
-            self._searcher = self._searcher.within(documents)
+        self._con = edition.connect()
+        searcher = open_searcher(edition, settings)
+        self._searcher = searcher if documents is None else searcher.within(documents)
         self._within = {"all": documents is None, "documents": sorted(documents or ())}
 
     def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
@@ -94,7 +85,7 @@ class PassageReader(NamedThings):
         )
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
-        return answer_from(question, self, trained_reader(), min_score)
+        return Reading(self, trained_reader(), min_score).answer(question)
 
     # -- a source of texts ------------------------------------------------------------------------
 
@@ -162,20 +153,17 @@ class PassageReader(NamedThings):
         return [Text(subject + heading, (part,), evidence, cosine=hit.cosine)]
 
     def _passage(self, hit: Hit) -> Text:
-        return _passage(hit, self._searcher.stated(hit.row))
-
-
-def _passage(hit: Hit, clauses: Iterable[Mapping[str, Any]]) -> Text:
-    """Return a passage to read, with names for pronouns; its evidence has its own words."""
-    text, start = hit.fields["text"], hit.fields["span_start"]
-    named = name_subjects(text, start, hit.fields["title"], clauses)
-    spans = list(sentences_and_lines(text))
-    parts = (
-        TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b), lead_in=lead_in)
-        for (a, b), lead_in in zip(spans, _lead_ins(text, spans), strict=True)
-    )
-    whole = _evidence(hit, 0, len(text))
-    return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=_subject(hit))
+        """Return a passage to read, with names for pronouns; its evidence has its own words."""
+        text, title = hit.fields["text"], hit.fields["title"]
+        clauses = self._searcher.stated(hit.row)
+        named = name_subjects(text, hit.fields["span_start"], title, clauses)
+        spans = list(sentences_and_lines(text))
+        parts = (
+            TextPart(named.moved(a), named.moved(b), _evidence(hit, a, b), lead_in=lead_in)
+            for (a, b), lead_in in zip(spans, _lead_ins(text, spans), strict=True)
+        )
+        whole, subject = _evidence(hit, 0, len(text)), f"{title}: {hit.fields['headings']}"
+        return Text(named.words, tuple(parts), whole, cosine=hit.cosine, subject=subject)
 
 
 def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
@@ -196,10 +184,6 @@ def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
         introduces = text[start:end].rstrip(_MARKS).endswith((":", "："))
         above += [(depth, text[start:end])] if introduces else []
         line_before = line
-
-
-def _subject(hit: Hit) -> str:
-    return f"{hit.fields['title']}: {hit.fields['headings']}"
 
 
 def _evidence(hit: Hit, start: int, end: int) -> Evidence:

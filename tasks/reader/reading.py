@@ -12,7 +12,7 @@ from functools import cache
 
 from schemas.answers import Evidence
 from tasks.ingest.blocks import value_of_line
-from tasks.models.span_reader.reader import TrainedReader
+from tasks.models.span_reader.reader import TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
     FoundAnswer,
@@ -38,7 +38,6 @@ from tasks.reader.lists import (
     asks_for_several,
     asks_for_steps,
     items_after,
-    items_around,
     list_around,
     list_place,
 )
@@ -91,50 +90,275 @@ class _Compared:
     probability: float
 
 
-def answer_from(
-    question: Question, source: Source, reader: TrainedReader, least: float, hops: int = HOPS
-) -> ReaderAnswer:
-    """Return the answer that a source gives, if it has the probability `least`."""
-    comparison = find_comparison(question)
-    concluded = _conclude(question, comparison, source, reader, least)
-    if concluded:
-        return concluded
-    described = _described(question, source, reader, hops)
-    for nested, known in described:
-        if known.probability >= least:
-            outer = nested.outer(known.text)
-            followed = answer_from(outer, source, reader, least, hops - 1)
-            if followed.answers and _names(followed.stated, known.text):
-                return _together(followed, known)
-    found = _read(question, comparison, source, reader, least)
-    is_name = question.expected_answer.form != "number"
-    if found.answers and is_name and any(_only_describes(found, *d, source) for d in described):
-        return ReaderAnswer([], found.evidence)
-    return found
+class Reading:
+    """The texts of one source, as one model reads them.
 
-
-def _described(
-    question: Question, source: Source, reader: TrainedReader, hops: int, *, within: bool = False
-) -> list[tuple[Nested, _Compared]]:
-    """Return what a question describes, with the names that are likely meant.
-
-    With `within` the question is itself for what another one describes.
+    Answers have at least the probability `least`.
     """
-    described = []
-    for nested in find_nested(question) if hops else ():
-        if within and nested.is_whole:
-            continue
-        known = _value(nested.inner, source, reader, LIKELY, hops - 1, within=True)
-        if known and known.probability >= LIKELY:
-            names = sorted(source.names_in(known.text), key=lambda name: name.start)
-            described.append((nested, replace(known, text=names[0].text) if names else known))
-    return described
+
+    def __init__(self, source: Source, reader: TrainedReader, least: float) -> None:
+        """Take the source, which may be asked one question after another."""
+        self._source, self._reader, self._least = source, reader, least
+
+    def answer(self, question: Question, hops: int = HOPS) -> ReaderAnswer:
+        """Return the answer that the source gives; descriptions are followed `hops` times."""
+        comparison = find_comparison(question)
+        concluded = self._conclude(question, comparison)
+        if concluded:
+            return concluded
+        described = self._described(question, hops)
+        for nested, known in described:
+            if known.probability >= self._least:
+                followed = self.answer(nested.outer(known.text), hops - 1)
+                if followed.answers and _names(followed.stated, known.text):
+                    return _together(followed, known)
+        found = self._read(question, comparison)
+        is_name = question.expected_answer.form != "number"
+        if found.answers and is_name and any(self._only_describes(found, *d) for d in described):
+            return ReaderAnswer([], found.evidence)
+        return found
+
+    def _described(
+        self, question: Question, hops: int, *, within: bool = False
+    ) -> list[tuple[Nested, _Compared]]:
+        """Return what a question describes, with the names that are likely meant.
+
+        With `within` the question is itself for what another one describes.
+        """
+        described = []
+        for nested in find_nested(question) if hops else ():
+            if within and nested.is_whole:
+                continue
+            known = self._value(nested.inner, LIKELY, hops - 1, within=True)
+            if known and known.probability >= LIKELY:
+                names = sorted(self._source.names_in(known.text), key=lambda name: name.start)
+                described.append((nested, replace(known, text=names[0].text) if names else known))
+        return described
+
+    def _only_describes(self, found: ReaderAnswer, nested: Nested, known: _Compared) -> bool:
+        """Return whether an answer is from the sentence that tells what is described, and no more.
+
+        It is the answer of the first hop, if its sentence says little of what is asked.
+        """
+        around = Coverage(analyse(nested.words_around), self._source)
+        says_little = around.share(found.stated) < LEAST_COVERAGE
+        return known.evidence.text == found.evidence[0].text and says_little
+
+    def _read(self, question: Question, comparison: Comparison | None) -> ReaderAnswer:
+        options, least = comparison.options if comparison else (), self._least
+        yes_or_no = question.expected_answer.form == "yes"  # the model never learned to say either
+        whole = yes_or_no or not options
+        sure = max(SURE, least)
+        for first in self._readings(question, self._source.near(question), options):
+            if not yes_or_no and _is_sure(first.answers, sure):
+                return self._given(question, first)
+            if whole and _is_sure(first.sentences, sure):
+                break
+        if yes_or_no:
+            is_sure = _is_sure(first.sentences, least)
+            return self._sentence(question, first) if is_sure else _nothing(first)
+        beyond = texts_beyond(question, first.texts, self._source)
+        *_, second = self._readings(question, beyond, options, READ_NEXT, first)
+        if _is_sure(second.answers, sure):
+            return self._given(question, second)
+        if whole and _is_sure(first.sentences, least):
+            likelier = max((first, second), key=_sentence_probability)
+            suffices = max(least, NEARLY * _sentence_probability(likelier))
+            if _is_sure(likelier.answers, suffices):
+                return self._given(question, likelier)
+            return self._sentence(question, likelier)
+        for read in (first, second):
+            if _is_sure(read.answers, least):
+                return self._given(question, read)
+        if whole and _is_sure(second.sentences, least):
+            return self._sentence(question, second)
+        return _nothing(first)
+
+    def _readings(
+        self,
+        question: Question,
+        texts: list[Text],
+        options: tuple[str, ...] = (),
+        most: Sequence[int] = TEXTS_READ,
+        before: Read | None = None,
+    ) -> Iterator[Read]:
+        """Yield the answers in the texts nearest to a question, from ever more texts.
+
+        The answers found `before` are rivals, which lower the probability of different answers.
+        """
+        reader, source = self._reader, self._source
+        noun = question.expected_answer.noun
+        words = [text.words for text in texts]
+        languages = [reader.languages(question.text, text) for text in words]
+        listed = asks_for_several(question.text) or asks_for_steps(question.text)
+        described = cache(source.description_of)
+        has_its_year = cache(QuestionYears(question).may_be_those_of)
+
+        def worth(row: CandidateAnswer, margin: float, unit: Unit) -> float:
+            other_year = 0.0 if has_its_year(row.part.evidence.text) else OTHER_YEAR
+            return reader.worth(margin, row.covered, languages[row.span.text], unit) - other_year
+
+        def other_kind(row: CandidateAnswer) -> float:
+            answer = words[row.span.text][row.span.start : row.span.end]
+            kind = described(answer.strip()) if noun else ""
+            return OTHER_KIND if kind and noun not in words_of(kind) else 0.0
+
+        def with_list(answer: FoundAnswer) -> FoundAnswer:
+            part = texts[answer.span.text].part_at(answer.span.start)
+            assert part is not None  # others were not accepted
+            return replace(answer, list_place=list_place(part.evidence, source))
+
+        earlier = before or Read([], [], [])
+        for rows in candidates(question, texts, source, reader, most):
+            spans = [
+                (row.span, worth(row, row.span.margin, "words") - other_kind(row)) for row in rows
+            ]
+            answers = find_answers(question, words, spans, source.kinds_of, options)
+            stated = (
+                (row.part.evidence.text, row.span, worth(row, row.span.sentence_margin, "sentence"))
+                for row in rows
+            )
+            sentences = find_sentences(question, stated)
+            if listed:
+                answers = [*map(with_list, answers)]
+                sentences = worth_of_lists([*map(with_list, sentences)])
+            yield Read(
+                texts,
+                with_probabilities(answers, reader, languages, "words", earlier.answers),
+                with_probabilities(sentences, reader, languages, "sentence", earlier.sentences),
+            )
+
+    def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
+        """Return the likeliest sentence that contains the answer, where no words are sure.
+
+        Where a list is asked for and it is an item of one, all items are the answer.
+        """
+        best = read.sentences[0]
+        return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
+
+    def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
+        """Return an answer's sentence, and the list that it introduces; of a label its value."""
+        place = read.part(answer).evidence
+        sentence = without_markup(value_of_line(place.text) or place.text)
+        if sentence.endswith((":", "：")):
+            text, start = self._source.around(place)
+            items = items_after(text[start + len(place.text) :])
+            sentence = f"{sentence} {'; '.join(items)}".strip()
+        return _answer(question, [sentence], read, answer)
+
+    def _of_list(self, question: Question, read: Read, best: FoundAnswer) -> ReaderAnswer | None:
+        """Return the items of the list that an answer is from, with the whole list as evidence.
+
+        It may go on beyond the passage read. None if no list is asked for, or the answer is from
+        none; or if the list has no introduction, and only one of its items may answer.
+        """
+        of_list = [one for one in read.sentences if one.list_place == best.list_place]
+        if best.list_place is None or not (read.part(best).lead_in or of_list[1:]):
+            return None
+        place = read.part(best).scored(best.probability)
+        text, start = self._source.around(place)
+        listed = list_around(text, start)
+        if listed is None or place.span_start is None:
+            return None
+        items, span = listed
+        found = _answer(question, list(dict.fromkeys(items)), read, best)
+        first, end = (at + place.span_start - start for at in span)
+        whole = {"text": text[slice(*span)], "span_start": first, "span_end": end}
+        return replace(found, evidence=[place.model_copy(update=whole), *found.evidence[1:]])
+
+    def _given(self, question: Question, read: Read) -> ReaderAnswer:
+        """Return the completed answers, with the sentence that has the best.
+
+        Where several are asked for, they are the items of a list, else, if only one is found, its
+        sentence, which may name the others. Otherwise rivals of the best are apart.
+        """
+        best = read.answers[0]
+        sure = [best]
+        for answer in read.answers:
+            if answer.probability >= self._least and not any(alike(answer, one) for one in sure):
+                sure.append(answer)
+        given = [self._whole(question, answer, read) for answer in sure]
+        values = self._source.values_beside(read.part(best), given[0])
+        if listed := self._of_list(question, read, best):
+            return listed
+        if not asks_for_several(question.text):
+            return _only(question, given, values, read)
+        given = apart(and_others(given, values, question))
+        if len(set(given)) == 1:
+            return self._whole_sentence(question, read, best)
+        return _answer(question, list(dict.fromkeys(given)), read, best)
+
+    def _whole(self, question: Question, answer: FoundAnswer, read: Read) -> str:
+        part, text = read.part(answer), read.texts[answer.span.text]
+        sentence = text.words[part.start : part.end]
+        start = answer.span.start - part.start
+        at = sentence.find(answer.text, max(0, start - 1))
+        if at < 0:
+            return answer.text
+        names = self._source.names_in(sentence)
+        span = whole_span(question, sentence, (at, at + len(answer.text)), names)
+        return without_article(without_markup(sentence[slice(*span)]))
+
+    def _conclude(self, question: Question, comparison: Comparison | None) -> ReaderAnswer | None:
+        """Return the conclusion from the values of two things, as probable as the less sure one.
+
+        None if the question compares nothing, or a value is unknown or not probable enough.
+        """
+        compares = comparison is not None and bool(comparison.parts)
+        parts = comparison.parts if comparison and compares else same_of_each(question)
+        known: list[_Compared] = []
+        for part in parts:
+            value = self._value(part, self._least, HOPS)
+            if value is None or value.probability < self._least:
+                return None
+            known.append(value)
+        if not known:
+            return None
+        if comparison and compares:
+            number = winner(comparison, [value.text for value in known])
+            answer = "" if number is None else comparison.options[number]
+        else:
+            yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
+            answer = yes if are_same(*(value.text for value in known)) else no
+        if not answer:
+            return None
+        probability = min(value.probability for value in known)
+        return ReaderAnswer([answer], [value.evidence for value in known], probability=probability)
+
+    def _value(
+        self, part: Question, least: float, hops: int, *, within: bool = False
+    ) -> _Compared | None:
+        """Return the words that answer a question, also about something that it only describes.
+
+        With `within` the question asks what another one describes; a description in it is followed
+        only if nothing surely answers the whole.
+        """
+        direct = self._read_value(part) if within else None
+        if direct and direct.probability >= SURE:
+            return direct
+        for nested, known in self._described(part, hops, within=within):
+            value = self._value(nested.outer(known.text), least, hops - 1)
+            if value and min(value.probability, known.probability) >= least:
+                return replace(value, probability=min(value.probability, known.probability))
+        return direct if within else self._read_value(part)
+
+    def _read_value(self, part: Question) -> _Compared | None:
+        for read in self._readings(part, self._source.near(part)):
+            if _is_sure(read.answers, SURE):
+                break
+        if not read.answers:
+            return None
+        best = read.answers[0]
+        evidence = read.part(best).scored(best.probability)
+        return _Compared(self._whole(part, best, read), evidence, best.probability)
 
 
-def _together(found: ReaderAnswer, known: _Compared) -> ReaderAnswer:
-    """Return an answer with the sentence of the hop before it, and the lower probability."""
-    probability = min(found.probability or 0.0, known.probability)
-    return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
+def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
+    return bool(answers) and answers[0].probability >= least
+
+
+def _sentence_probability(read: Read) -> float:
+    return read.sentences[0].probability if read.sentences else 0.0
 
 
 def _names(sentence: str, name: str) -> bool:
@@ -143,52 +367,10 @@ def _names(sentence: str, name: str) -> bool:
     return 2 * len(words & words_of(sentence)) >= len(words)
 
 
-def _only_describes(found: ReaderAnswer, nested: Nested, known: _Compared, source: Source) -> bool:
-    """Return whether an answer is from the sentence that tells what is described, and no more.
-
-    It is the answer of the first hop, if its sentence says little of what is asked.
-    """
-    coverage = Coverage(analyse(nested.words_around), source).share(found.stated)
-    return known.evidence.text == found.evidence[0].text and coverage < LEAST_COVERAGE
-
-
-def _read(
-    question: Question,
-    comparison: Comparison | None,
-    source: Source,
-    reader: TrainedReader,
-    least: float,
-) -> ReaderAnswer:
-    options = comparison.options if comparison else ()
-    yes_or_no = question.expected_answer.form == "yes"  # the reader was not trained to say either
-    whole = yes_or_no or not options
-    sure = max(SURE, least)
-    for first in readings(question, source.near(question), source, reader, options):
-        if not yes_or_no and _is_sure(first.answers, sure):
-            return _given(question, first, source, least)
-        if whole and _is_sure(first.sentences, sure):
-            break
-    if yes_or_no:
-        is_sure = _is_sure(first.sentences, least)
-        return _sentence(question, first, source) if is_sure else _nothing(first)
-    beyond = texts_beyond(question, first.texts, source)
-    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, first)
-    if _is_sure(second.answers, sure):
-        return _given(question, second, source, least)
-    if whole and _is_sure(first.sentences, least):
-        likelier = max((first, second), key=_sentence_probability)
-        words_suffice = _is_sure(
-            likelier.answers, max(least, NEARLY * _sentence_probability(likelier))
-        )
-        if words_suffice:
-            return _given(question, likelier, source, least)
-        return _sentence(question, likelier, source)
-    for reading in (first, second):
-        if _is_sure(reading.answers, least):
-            return _given(question, reading, source, least)
-    if whole and _is_sure(second.sentences, least):
-        return _sentence(question, second, source)
-    return _nothing(first)
+def _together(found: ReaderAnswer, known: _Compared) -> ReaderAnswer:
+    """Return an answer with the sentence of the hop before it, and the lower probability."""
+    probability = min(found.probability or 0.0, known.probability)
+    return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
 
 
 def _nothing(read: Read) -> ReaderAnswer:
@@ -214,154 +396,12 @@ def _from(sentence: Evidence, passage: Evidence) -> Evidence:
     return passage.model_copy(update={"text": text, "span_start": sentence.span_start})
 
 
-def readings(
-    question: Question,
-    texts: list[Text],
-    source: Source,
-    reader: TrainedReader,
-    options: tuple[str, ...] = (),
-    most: Sequence[int] = TEXTS_READ,
-    before: Read | None = None,
-) -> Iterator[Read]:
-    """Yield the answers in the texts nearest to a question, from ever more texts.
-
-    The answers found `before` are rivals, which lower the probability of different answers.
-    """
-    noun = question.expected_answer.noun
-    words = [text.words for text in texts]
-    languages = [reader.languages(question.text, text) for text in words]
-    listed = asks_for_several(question.text) or asks_for_steps(question.text)
-    described = cache(source.description_of)
-    has_its_year = cache(QuestionYears(question).may_be_those_of)
-
-    def of_other_year(row: CandidateAnswer) -> float:
-        return 0.0 if has_its_year(row.part.evidence.text) else OTHER_YEAR
-
-    def words_worth(row: CandidateAnswer) -> float:
-        answer = words[row.span.text][row.span.start : row.span.end]
-        kind = described(answer.strip()) if noun else ""
-        other_kind = OTHER_KIND if kind and noun not in words_of(kind) else 0.0
-        worth = reader.worth(row.span.margin, row.covered, languages[row.span.text], "words")
-        return worth - other_kind - of_other_year(row)
-
-    def sentence_worth(row: CandidateAnswer) -> float:
-        worth = reader.worth(
-            row.span.sentence_margin, row.covered, languages[row.span.text], "sentence"
-        )
-        return worth - of_other_year(row)
-
-    def with_list(answer: FoundAnswer) -> FoundAnswer:
-        part = texts[answer.span.text].part_at(answer.span.start)
-        assert part is not None  # others were not accepted
-        return replace(answer, list_place=list_place(part.evidence, source))
-
-    earlier = before or Read([], [], [])
-    for rows in candidates(question, texts, source, reader, most):
-        spans = [(row.span, words_worth(row)) for row in rows]
-        answers = find_answers(question, words, spans, source.kinds_of, options)
-        stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
-        sentences = find_sentences(question, stated)
-        if listed:
-            answers = [*map(with_list, answers)]
-            sentences = worth_of_lists([*map(with_list, sentences)])
-        yield Read(
-            texts,
-            with_probabilities(answers, reader, languages, "words", earlier.answers),
-            with_probabilities(sentences, reader, languages, "sentence", earlier.sentences),
-        )
-
-
-def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
-    return bool(answers) and answers[0].probability >= least
-
-
-def _sentence_probability(read: Read) -> float:
-    return read.sentences[0].probability if read.sentences else 0.0
-
-
-def _sentence(question: Question, read: Read, source: Source) -> ReaderAnswer:
-    """Return the likeliest sentence that contains the answer, for an answer without sure words.
-
-    Where several, or steps, are asked for and it is an item of a list, all items are the answer.
-    """
-    best = read.sentences[0]
-    listed = asks_for_several(question.text) or asks_for_steps(question.text)
-    items = _items(read, best, source) if listed else []
-    if items:
-        return _of_list(question, items, read, best, source)
-    return _whole_sentence(question, read, best, source)
-
-
-def _whole_sentence(
-    question: Question, read: Read, answer: FoundAnswer, source: Source
-) -> ReaderAnswer:
-    """Return the sentence of an answer, and the list that it introduces; of a label its value."""
-    place = read.part(answer).evidence
-    sentence = without_markup(value_of_line(place.text) or place.text)
-    if sentence.endswith((":", "：")):
-        text, start = source.around(place)
-        sentence = f"{sentence} {'; '.join(items_after(text[start + len(place.text) :]))}".strip()
-    return _answer(question, [sentence], read, answer)
-
-
-def _items(read: Read, answer: FoundAnswer, source: Source) -> list[str]:
-    """Return the items of the list that an answer is from, also those beyond the passage read.
-
-    There are none if the list has no introduction and only one of them may answer.
-    """
-    of_list = [one for one in read.sentences if one.list_place == answer.list_place]
-    if answer.list_place is None or not (read.part(answer).lead_in or of_list[1:]):
-        return []
-    return items_around(*source.around(read.part(answer).evidence))
-
-
-def _of_list(
-    question: Question, items: list[str], read: Read, best: FoundAnswer, source: Source
-) -> ReaderAnswer:
-    """Return the items of a list, with the whole list as their evidence."""
-    found = _answer(question, list(dict.fromkeys(items)), read, best)
-    place = found.evidence[0]
-    text, start = source.around(place)
-    span = list_around(text, start)
-    if span is None or place.span_start is None:
-        return found
-    moved = place.span_start - start
-    whole = {"text": text[slice(*span)], "span_start": span[0] + moved, "span_end": span[1] + moved}
-    return replace(found, evidence=[place.model_copy(update=whole), *found.evidence[1:]])
-
-
 def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.evidence] if text.led and leads_to(part, text, question) else []
     given = [on_one_line(words) for words in given]
     return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
-
-
-def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
-    """Return the completed answers, with the sentence that has the best.
-
-    Where several are asked for, they are the items of a list, else, if only one is found, its
-    sentence, which may name the others. Otherwise rivals of the best are apart.
-    """
-    best = read.answers[0]
-    part = read.part(best)
-    sure = [best]
-    for answer in read.answers:
-        if answer.probability >= least and not any(alike(answer, other) for other in sure):
-            sure.append(answer)
-    given = [_whole(question, answer, read, source) for answer in sure]
-    values = source.values_beside(part, given[0])
-    if asks_for_steps(question.text) and (steps := _items(read, best, source)):
-        return _of_list(question, steps, read, best, source)
-    if not asks_for_several(question.text):
-        return _only(question, given, values, read)
-    if items := _items(read, best, source):
-        return _of_list(question, items, read, best, source)
-    given = apart(and_others(given, values, question))
-    if len(set(given)) == 1:
-        return _whole_sentence(question, read, best, source)
-    return _answer(question, list(dict.fromkeys(given)), read, best)
 
 
 def _only(question: Question, given: list[str], values: list[str], read: Read) -> ReaderAnswer:
@@ -378,83 +418,3 @@ def _only(question: Question, given: list[str], values: list[str], read: Read) -
     others = [on_one_line(text) for text in in_its_script(given[1:]) if text not in answers]
     found = _answer(question, list(dict.fromkeys(answers)), read, read.answers[0])
     return replace(found, others=list(dict.fromkeys(others)))
-
-
-def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) -> str:
-    part, text = read.part(answer), read.texts[answer.span.text]
-    sentence = text.words[part.start : part.end]
-    start = answer.span.start - part.start
-    at = sentence.find(answer.text, max(0, start - 1))
-    if at < 0:
-        return answer.text
-    span = whole_span(question, sentence, (at, at + len(answer.text)), source.names_in(sentence))
-    return without_article(without_markup(sentence[slice(*span)]))
-
-
-def _conclude(
-    question: Question,
-    comparison: Comparison | None,
-    source: Source,
-    reader: TrainedReader,
-    least: float,
-) -> ReaderAnswer | None:
-    """Return the conclusion from the values of two things, with the lower of their probabilities.
-
-    None if the question compares nothing, or a value is unknown or has less probability than
-    `least`.
-    """
-    same = same_of_each(question)
-    parts = comparison.parts if comparison and comparison.parts else same
-    known: list[_Compared] = []
-    for part in parts:
-        value = _value(part, source, reader, least, HOPS)
-        if value is None or value.probability < least:
-            return None
-        known.append(value)
-    if not known:
-        return None
-    if comparison and comparison.parts:
-        number = winner(comparison, [value.text for value in known])
-        answer = "" if number is None else comparison.options[number]
-    else:
-        yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
-        answer = yes if are_same(*(value.text for value in known)) else no
-    if not answer:
-        return None
-    probability = min(value.probability for value in known)
-    return ReaderAnswer([answer], [value.evidence for value in known], probability=probability)
-
-
-def _value(
-    part: Question,
-    source: Source,
-    reader: TrainedReader,
-    least: float,
-    hops: int,
-    *,
-    within: bool = False,
-) -> _Compared | None:
-    """Return the words that answer a question, also about something that it only describes.
-
-    With `within` the question asks what another one describes; a description in it is followed
-    only if nothing surely answers the whole.
-    """
-    direct = _read_value(part, source, reader) if within else None
-    if direct and direct.probability >= SURE:
-        return direct
-    for nested, known in _described(part, source, reader, hops, within=within):
-        value = _value(nested.outer(known.text), source, reader, least, hops - 1)
-        if value and min(value.probability, known.probability) >= least:
-            return replace(value, probability=min(value.probability, known.probability))
-    return direct if within else _read_value(part, source, reader)
-
-
-def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Compared | None:
-    for reading in readings(part, source.near(part), source, reader):
-        if _is_sure(reading.answers, SURE):
-            break
-    if not reading.answers:
-        return None
-    best = reading.answers[0]
-    evidence = reading.part(best).scored(best.probability)
-    return _Compared(_whole(part, best, reading, source), evidence, best.probability)

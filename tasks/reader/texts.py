@@ -1,12 +1,11 @@
 """The texts that the reader reads: passages and facts in words, with the places that state them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import asdict, dataclass, field, replace
 
 from schemas.answers import Evidence
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.programs.program_run import ProgramRun
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Searcher
 from tasks.text.languages import is_chinese
@@ -63,50 +62,26 @@ class Text:
         return f"{introduction} {self.words[part.start : part.end]}"
 
 
-class Source(Protocol):
-    """Where texts come from: passages, or facts."""
-
-    def near(self, question: Question) -> list[Text]:
-        """Return the texts that may answer a question, the most similar first."""
-        ...
-
-    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
-        """Return the texts about each name; `names` are pairs of a name and what is asked of it."""
-        ...
-
-    def names_in(self, text: str) -> Sequence[LinkedName]:
-        """Return the known names in a text."""
-        ...
-
-    def kinds_of(self, name: str) -> Sequence[str]:
-        """Return the kinds of the entities that bear a name."""
-        ...
-
-    def description_of(self, name: str) -> str:
-        """Return the descriptions of the entities that bear a name, empty if there are none."""
-        ...
-
-    def rarity(self, word: str) -> float:
-        """Return the inverse document frequency of a word."""
-        ...
-
-    def is_said(self, name: str) -> bool:
-        """Return whether a passage has all words of a name."""
-        ...
-
-    def values_beside(self, part: TextPart, answer: str) -> list[str]:
-        """Return all values of the relation by which a part states an answer."""
-        ...
-
-    def around(self, place: Evidence) -> tuple[str, int]:
-        """Return the text of a document around a place, and where in it the place begins."""
-        ...
-
-
-class NamedThings:
-    """The methods of a source of texts that look up names and words in an edition's index."""
+class Source(ABC):
+    """Where texts come from, passages or facts, and the names and words in an edition's index."""
 
     _searcher: Searcher
+
+    @abstractmethod
+    def near(self, question: Question) -> list[Text]:
+        """Return the texts that may answer a question, the most similar first."""
+
+    @abstractmethod
+    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
+        """Return the texts about each name; `names` are pairs of a name and what is asked of it."""
+
+    @abstractmethod
+    def values_beside(self, part: TextPart, answer: str) -> list[str]:
+        """Return all values of the relation by which a part states an answer."""
+
+    @abstractmethod
+    def around(self, place: Evidence) -> tuple[str, int]:
+        """Return the text of a document around a place, and where in it the place begins."""
 
     def names_in(self, text: str) -> Sequence[LinkedName]:
         """Return the known names in a text."""
@@ -118,7 +93,7 @@ class NamedThings:
         return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
 
     def description_of(self, name: str) -> str:
-        """Return the descriptions of the entities that bear a name."""
+        """Return the descriptions of the entities that bear a name, empty if there are none."""
         bearers = self._searcher.names.bearers(normalise_name(name))
         return " ".join(self._searcher.description_of(bearer.entity) for bearer in bearers)
 
@@ -137,14 +112,13 @@ class ReaderAnswer:
 
     Without answers, `evidence` holds the nearest texts. `probability` is that of the first answer
     being right, None if unknown, `stated` the sentence that states it, after title and headings.
-    `others` are less probable rivals of an only answer. `programs` and their `runs` retrieved the
+    `others` are less probable rivals of an only answer. `program` is the last one that retrieved
     texts of the knowledge reader.
     """
 
     answers: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
-    programs: list[str] = field(default_factory=list)
-    runs: list[ProgramRun] = field(default_factory=list)
+    program: str | None = None
     probability: float | None = None
     stated: str = ""
     others: list[str] = field(default_factory=list)
@@ -154,19 +128,8 @@ def evidence_from(
     text: str, kind: str, place: Place | None, score: float, graph: str = "corpus"
 ) -> Evidence:
     """Return a supporting text as evidence, with the place where a document states it."""
-    score = round(score, 4)
-    if place is None:
-        return Evidence(text=text, kind=kind, graph=graph, score=score)
-    return Evidence(
-        text=text,
-        kind=kind,
-        graph=graph,
-        document_id=place.document_id,
-        uri=place.uri,
-        span_start=place.span_start,
-        span_end=place.span_end,
-        score=score,
-    )
+    where = asdict(place) if place else {}
+    return Evidence(text=text, kind=kind, graph=graph, score=round(score, 4), **where)
 
 
 def one_text(facts: Iterable[tuple[str, TextPart]], subject: str = "") -> Text | None:
@@ -195,21 +158,13 @@ def pieces(text: Text, led: TextPart | None = None) -> list[Text]:
         if not cut or part.end - cut[-1][0].start > PIECE:
             cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
         cut[-1].append(part)
-    return [_piece(text, parts, subject, led) for parts in cut]
 
+    def piece(parts: list[TextPart]) -> Text:
+        lead_in = parts[0].lead_in
+        before = subject + (f"{lead_in}\n" if lead_in else "")
+        by = len(before) - parts[0].start
+        moved = [replace(part, start=part.start + by, end=part.end + by) for part in parts]
+        words = before + text.words[parts[0].start : parts[-1].end]
+        return replace(text, words=words, parts=tuple(moved), led=led)
 
-def _piece(text: Text, parts: list[TextPart], subject: str, led: TextPart | None) -> Text:
-    lead_in = parts[0].lead_in
-    before = subject + (f"{lead_in}\n" if lead_in else "")
-    return Text(
-        before + text.words[parts[0].start : parts[-1].end],
-        tuple(_moved(part, len(before) - parts[0].start) for part in parts),
-        text.whole,
-        led,
-        text.cosine,
-        text.subject,
-    )
-
-
-def _moved(part: TextPart, by: int) -> TextPart:
-    return replace(part, start=part.start + by, end=part.end + by)
+    return list(map(piece, cut))

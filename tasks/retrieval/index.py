@@ -76,7 +76,9 @@ def build_index(
             edition, passages, folder / "statements", scratch or Scratch(), building
         )
     }
-    entities = _entity_rows(edition)
+    path = edition / f"{schemas.Entity.table}.parquet"
+    ids = pq.read_table(path, columns=["entity_id"], filters=OF_CORPUS)["entity_id"].to_pylist()
+    entities = {entity_id: row for row, entity_id in enumerate(ids)}
     names = EntityNames.read(edition, entities)
     with ThreadPoolExecutor(3) as beside:  # the word indexes mostly wait for the disk
         words = folder / "words"
@@ -104,12 +106,6 @@ def build_index(
         "parts": parts,
     }
     (folder / "search.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
-
-
-def _entity_rows(edition: Path) -> dict[str, int]:
-    path = edition / f"{schemas.Entity.table}.parquet"
-    ids = pq.read_table(path, columns=["entity_id"], filters=OF_CORPUS)["entity_id"].to_pylist()
-    return {entity_id: row for row, entity_id in enumerate(ids)}
 
 
 def passage_meaning(row: dict[str, Any]) -> str:
@@ -187,14 +183,10 @@ def _index_names(
             first = int(entities[start])
             rows, own = entities[start:end] - first, keys.slice(start, end - start)
             columns = {"row": rows, "weight": weights[start:end], "key": own["key"]}
-            documents = partial(_rows_of_columns, columns)
+            documents = partial(rows_of, pa.table(columns))
             yield Part(first, made_of(code_version(), rows, weights[start:end], own), documents)
 
     write_word_index(folder, schema, parts(), HEAP, building)
-
-
-def _rows_of_columns(columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from rows_of(pa.table(columns))
 
 
 def _write_vectors(

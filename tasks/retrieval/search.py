@@ -90,8 +90,8 @@ class Searcher:
             "passages": open_table(folder / "passages.arrow"),
             "notes": open_table(folder / "notes.arrow"),
         }
-        parts = _parts(folder, about, "statements", "statements.arrow")  # older editions lack it
-        self._statements = [(at, open_table(path)) for at, path in parts if path.exists()]
+        parts = _parts(folder, about, "statements")
+        self._statements = [(at, open_table(path)) for at, path in parts]
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
         self._questions: dict[str, _QuestionVectors] = {}
@@ -424,15 +424,12 @@ def open_vectors(folder: Path, name: str) -> tuple[list[np.ndarray], np.ndarray]
     `name` is vectors or chinese_vectors.
     """
     about = json.loads((folder / "search.json").read_text(encoding="utf-8"))
-    parts = _parts(folder, about, name, f"{name}.npy")
+    parts = _parts(folder, about, name)
     vectors = [np.load(path, mmap_mode="r", allow_pickle=False) for _, path in parts]
     rows = [np.load(path.with_suffix(".rows.npy"), allow_pickle=False) + at for at, path in parts]
     return vectors, np.concatenate([np.empty(0, np.int64), *rows])
 
 
-def _parts(folder: Path, about: dict[str, Any], name: str, whole: str) -> list[tuple[int, Path]]:
-    """Return first row and file of each part; older editions have all rows in one file."""
-    listed = about.get("parts", {}).get(name)
-    if listed is None:
-        return [(0, folder / whole)]
-    return [(first, folder / name / file) for first, file in listed]
+def _parts(folder: Path, about: dict[str, Any], name: str) -> list[tuple[int, Path]]:
+    """Return first row and file of each part."""
+    return [(first, folder / name / file) for first, file in about["parts"][name]]

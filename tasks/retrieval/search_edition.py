@@ -72,10 +72,11 @@ def search_opened(
     passages = [_row("passage", hit) for hit in found]
     notes = [_row("note", hit) for hit in searcher.notes(question, limit) if hit.matches]
     hits = passages + notes
+    found_in = [hit["document_id"] for hit in hits if hit["document_id"]]
     documents = pq.read_table(
         edition.path / f"{Document.table}.parquet",
         columns=["document_id", "uri", "source", "read_at"],
-        filters=pc.field("document_id").isin(pa.array(_documents(hits), pa.string())),
+        filters=pc.field("document_id").isin(pa.array(found_in, pa.string())),
     )
     places = {
         row["document_id"]: {
@@ -86,10 +87,6 @@ def search_opened(
     }
     nowhere = {"uri": None, "remembered": None}
     return [hit | places.get(hit["document_id"], nowhere) for hit in hits]
-
-
-def _documents(hits: list[dict[str, Any]]) -> list[str]:
-    return [hit["document_id"] for hit in hits if hit["document_id"]]
 
 
 def _row(kind: str, hit: Hit) -> dict[str, Any]:

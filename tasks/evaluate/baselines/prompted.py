@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from schemas.documents import Passage
 from schemas.settings import Settings
-from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AskOptions, Resources
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
@@ -24,7 +23,6 @@ from tasks.experts.integrate.decisions import fit_knowledge
 from tasks.experts.integrate.model_decider import one_line
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.client import BlockingClient
-from tasks.models.encoders.load import load_encoder
 from tasks.models.prompts import load_prompt
 from tasks.models.prompts.replies import Recalled
 from tasks.models.transports import open_client
@@ -32,7 +30,7 @@ from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.programs.written_program import Conversation
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
-from tasks.retrieval.search import Searcher
+from tasks.retrieval.search_edition import open_searcher
 from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -153,6 +151,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
         self.name = f"{name} {settings.engine.model.name}"
         self._paths = PROMPTED[name]
         self._home, self._edition, self._settings = home, edition, settings
+        self._encode = Resources(home, edition, settings, AskOptions("none"), {}).encode
         self._lock = Lock()
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
@@ -175,7 +174,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
                 question,
                 asked.choices,
                 _fitted(texts, room),
-                self._tools.encode,
+                self._encode,
                 demonstrations=asked.demonstrations,
             )
             for texts in paths
@@ -188,11 +187,6 @@ class PromptedAnswerer(BenchmarkAnswerer):
             return self._evidence.find(question)
 
     @cached_property
-    def _tools(self) -> ExpertTools:
-        options = AskOptions("none")
-        return ExpertTools(Resources(self._home, self._edition, self._settings, options, {}))
-
-    @cached_property
     def _evidence(self) -> EditionEvidence:
         """The edition's evidence, without what must not be sent to the model's endpoint."""
         edition, engine = self._edition, self._settings.engine
@@ -201,13 +195,9 @@ class PromptedAnswerer(BenchmarkAnswerer):
             {row[0] for row in con.execute(query).fetchall()} if hides else set()
             for query in (_HIDDEN_TRIPLES, _HIDDEN_PASSAGES)
         )
-        searcher = None
-        if edition.rows(Passage):
-            chinese = load_encoder(engine.chinese_encoder)
-            searcher = Searcher(edition.path, load_encoder(engine.encoder), chinese)
         return EditionEvidence(
             con,
-            searcher,
+            open_searcher(edition, engine) if edition.rows(Passage) else None,
             [graph.arrays for graph in edition_graphs(edition, open_only=hides).values()],
             excluded_triples=triples,
             excluded_passages=passages,

@@ -1,12 +1,11 @@
 """The embedded verifier: the shipped entailment model, on the telling part of the evidence."""
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
 from tasks.experts.filters.verifier import LONGEST, UNKNOWN
-from tasks.models.entailment.entailment import Entailment, entailment_id, shipped_entailment
+from tasks.models.entailment.entailment import entailment_id, shipped_entailment
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese
 from tasks.text.sentences import sentences
@@ -34,7 +33,7 @@ class EmbeddedVerifier:
         verdicts[:, UNKNOWN] = 1.0
         places = [n for n, pair in enumerate(read) if all(map(_is_legible, pair))]
         if places:
-            verdicts[places] = self._model.judge([read[place] for place in places])
+            verdicts[places] = shipped_entailment().judge([read[place] for place in places])
         return verdicts
 
     def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -46,10 +45,6 @@ class EmbeddedVerifier:
         """
         shares = [copied_share(original[:LONGEST], part[:LONGEST]) for original, part in pairs]
         return np.array(shares).reshape(-1)
-
-    @cached_property
-    def _model(self) -> Entailment:
-        return shipped_entailment()
 
 
 def _is_legible(text: str) -> bool:

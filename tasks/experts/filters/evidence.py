@@ -1,6 +1,6 @@
 """Evidence for claims, from the passages and triples of an edition or from other sources."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 
 import duckdb
@@ -107,12 +107,3 @@ def triple_text(
     relation = relation.replace("_", " ")
     time = (f" from {since}" if since else "") + (f" until {until}" if until else "")
     return f"{head} {relation} {tail}{time}."
-
-
-def first_found(*sources: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """Return a function that asks the sources in order until one has evidence for a claim."""
-
-    def find(claim: str) -> list[str]:
-        return next((pieces for source in sources if (pieces := source(claim))), [])
-
-    return find

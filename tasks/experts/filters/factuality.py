@@ -15,7 +15,6 @@ from tasks.experts.filters.verifier import (
     REFUTE,
     SUPPORT,
     UNKNOWN,
-    CheckpointSummaryVerifier,
     CheckpointVerifier,
     SummaryVerifier,
     Verifier,
@@ -35,11 +34,6 @@ def open_verifier(name: str, device: str | None = None) -> Verifier:
     return EmbeddedVerifier() if name == "embedded" else CheckpointVerifier(name, device)
 
 
-def open_summary_verifier(name: str, device: str | None = None) -> SummaryVerifier:
-    """Return a verifier of summaries from a checkpoint's folder or hub name, such as FactKB's."""
-    return CheckpointSummaryVerifier(name, device)
-
-
 def score_factuality(
     texts: Sequence[KnowledgeText],
     verifier: Verifier,
@@ -53,20 +47,21 @@ def score_factuality(
     dropped before are not scored.
     """
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
-    summaries = _summaries([texts[place] for place in standing], summary_verifier or verifier)
+    changed = [place for place in standing if texts[place].words != texts[place].text]
+    pruned = [(texts[place].text, texts[place].words) for place in changed]
+    summaries = summary_factuality(pruned, summary_verifier or verifier)
+    known = dict(zip(changed, summaries, strict=True))
     verdicts = verify_claims([texts[place].words for place in standing], verifier, evidence_of)
-    facts = truth_shares(verdicts)
     scored = list(texts)
-    for row, (place, summary, verdict) in enumerate(
-        zip(standing, summaries, verdicts, strict=True)
-    ):
+    for place, verdict, fact in zip(standing, verdicts, truth_shares(verdicts), strict=True):
+        summary = known.get(place, 1.0)  # nothing was pruned
         scored[place] = replace(
             texts[place],
             summary=summary,
             support=float(verdict[SUPPORT]),
             refute=float(verdict[REFUTE]),
             unknown=float(verdict[UNKNOWN]),
-            score=(summary + float(facts[row])) / 2,
+            score=(summary + float(fact)) / 2,
         )
     return scored
 
@@ -98,16 +93,6 @@ def speaking_verdict(verdicts: np.ndarray) -> np.ndarray:
     rows = verdicts[deciding] if len(deciding) else verdicts
     best: np.ndarray = rows[int(np.argmax(truth_shares(rows)))]
     return best
-
-
-def _summaries(texts: Sequence[KnowledgeText], verifier: SummaryVerifier) -> list[float]:
-    """Return how well each original supports its pruned form: 1 where nothing was pruned."""
-    changed = [n for n, text in enumerate(texts) if text.pruned not in (None, text.text)]
-    shares = summary_factuality([(texts[n].text, texts[n].words) for n in changed], verifier)
-    result = [1.0] * len(texts)
-    for place, share in zip(changed, shares, strict=True):
-        result[place] = share
-    return result
 
 
 def summary_factuality(

@@ -7,7 +7,6 @@ text, so it adds nothing that the text does not say.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -25,37 +24,6 @@ LONGEST_WORD = 60  # characters
 MOST_SENTENCES = 64  # that are compared of each text
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 30  # tokens, as in the paper's code
 CENTRE = 0.5  # weight of the similarity to the text; that to the question has weight one
-
-
-class Summarizer(Protocol):
-    """Shortens texts."""
-
-    def shorten(self, question: str, texts: Sequence[str], most_words: int) -> list[str]:
-        """Return each text in at most `most_words` words (Chinese: two characters a word)."""
-        ...
-
-
-def prune(
-    question: str,
-    texts: Sequence[KnowledgeText],
-    summarizer: Summarizer | None,
-    most_words: int = 40,
-) -> list[KnowledgeText]:
-    """Return all texts, with `pruned` set where one was shortened.
-
-    Texts that were dropped or have at most 120 characters are left as they are, and so are all
-    texts if `summarizer` is None. A text without any words left is dropped as empty.
-    """
-    if summarizer is None:
-        return list(texts)
-    places = [n for n, t in enumerate(texts) if t.dropped is None and len(t.text) > SHORT]
-    short = summarizer.shorten(question, [texts[n].text[:LONGEST] for n in places], most_words)
-    pruned = list(texts)
-    for place, words in zip(places, short, strict=True):
-        words = " ".join(words.split())
-        text = replace(texts[place], pruned=words)
-        pruned[place] = text if any(map(str.isalnum, words)) else text.drop("empty")
-    return pruned
 
 
 class ExtractiveSummarizer:
@@ -145,3 +113,29 @@ class CheckpointSummarizer:
         draw = Draw(self._loaded, noise, least=SHORTEST_SUMMARY)
         written = decode(self._loaded, prompts, draw, LONGEST_SUMMARY)
         return list(self._loaded.tokenizer.batch_decode(written, skip_special_tokens=True))
+
+
+Summarizer = ExtractiveSummarizer | CheckpointSummarizer
+
+
+def prune(
+    question: str,
+    texts: Sequence[KnowledgeText],
+    summarizer: Summarizer | None,
+    most_words: int = 40,
+) -> list[KnowledgeText]:
+    """Return all texts, with `pruned` set where one was shortened.
+
+    Texts that were dropped or have at most 120 characters are left as they are, and so are all
+    texts if `summarizer` is None. A text without any words left is dropped as empty.
+    """
+    if summarizer is None:
+        return list(texts)
+    places = [n for n, t in enumerate(texts) if t.dropped is None and len(t.text) > SHORT]
+    short = summarizer.shorten(question, [texts[n].text[:LONGEST] for n in places], most_words)
+    pruned = list(texts)
+    for place, words in zip(places, short, strict=True):
+        words = " ".join(words.split())
+        text = replace(texts[place], pruned=words)
+        pruned[place] = text if any(map(str.isalnum, words)) else text.drop("empty")
+    return pruned

@@ -2,19 +2,20 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Literal
 
+from tasks.experts.filters.selection import Encode
 from tasks.experts.integrate.decisions import (
-    Decider,
     Decision,
-    Encode,
     Record,
     down_the_hierarchy,
     nearest_experts,
     text_decision,
 )
 from tasks.experts.integrate.filter_chain import Filters
+from tasks.experts.integrate.model_decider import ModelDecider
 from tasks.experts.knowledge import KnowledgeText
 
 ENOUGH_VOTES = 0.5  # share of yes votes; models overrate their knowledge
@@ -53,7 +54,7 @@ def top_down(
     question: str,
     descriptions: Mapping[str, str],
     parents: Mapping[str, str],
-    decider: Decider,
+    decider: ModelDecider,
     write: WriteWanted,
     filters: Filters,
     record: Record,
@@ -74,8 +75,7 @@ def top_down(
     kept: list[KnowledgeText] = []
     for turn in range(iterations):
         known = [text.words for text in kept]
-        votes = decider.needs_more(question, known)
-        share = votes.share
+        share = decider.needs_more(question, known)
         if share is None:
             record(Decision("need", "no", "no_reply"))
             break
@@ -83,38 +83,24 @@ def top_down(
             record(Decision("need", "no", "votes", score=share))
             break
         record(Decision("need", "yes", "votes", score=share))
-        chosen = _choose(question, known, descriptions, parents, decider, record, mode, encode)
-        if chosen is None:
+        expert: str | None
+        wanted: str | None = None
+        if mode == "explicit":
+            choose = partial(decider.choose, question, known)
+            way = down_the_hierarchy(descriptions, parents, choose)
+            expert = way[-1] if way else None
+            record(Decision("expert", expert or "none", "named", expert))
+        else:
+            wanted = decider.wanted(question, known)
+            record(Decision("wanted", wanted or "", None if wanted else "no_reply"))
+            near = nearest_experts(encode, wanted or question, descriptions, parents)
+            expert, likeness = near[-1]
+            record(Decision("expert", expert, "nearest", expert, likeness))
+        if expert is None:
             break
-        expert, wanted = chosen
         texts = [KnowledgeText(expert, text) for text in write(expert, question, wanted, turn)]
         filtered = filters.keep_best(question, texts, known)
         for text in filtered:
             record(text_decision(text))
         kept += [text for text in filtered if text.dropped is None]
     return kept
-
-
-def _choose(
-    question: str,
-    known: Sequence[str],
-    descriptions: Mapping[str, str],
-    parents: Mapping[str, str],
-    decider: Decider,
-    record: Record,
-    mode: Literal["automatic", "explicit"],
-    encode: Encode,
-) -> tuple[str, str | None] | None:
-    """Return the chosen expert and the information wanted from it; None without an expert."""
-    if mode == "explicit":
-        way = down_the_hierarchy(
-            descriptions, parents, lambda level: decider.choose(question, known, level)
-        )
-        expert = way[-1] if way else None
-        record(Decision("expert", expert or "none", "named", expert))
-        return None if expert is None else (expert, None)
-    wanted = decider.wanted(question, known)
-    record(Decision("wanted", wanted or "", None if wanted else "no_reply"))
-    expert, likeness = nearest_experts(encode, wanted or question, descriptions, parents)[-1]
-    record(Decision("expert", expert, "nearest", expert, likeness))
-    return expert, wanted

@@ -1,30 +1,15 @@
-"""The decisions made while experts are consulted, and the interface that makes them."""
+"""The decisions made while experts are consulted."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
-from tasks.experts.filters.selection import cosines
+from tasks.experts.filters.selection import Encode, cosines
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.tokens import estimate_tokens
-
-Encode = Callable[[list[str]], np.ndarray]
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """The number of valid replies to a yes-no question, and how many of them were yes."""
-
-    yes: int
-    replies: int
-
-    @property
-    def share(self) -> float | None:
-        """The share of yes; None without a valid reply."""
-        return self.yes / self.replies if self.replies else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +26,6 @@ class Decision:
 
 
 Record = Callable[[Decision], None]
-
-
-class Decider(Protocol):
-    """Decides whether a question needs more information, which information, and whose."""
-
-    def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
-        """Return the votes on whether more knowledge is needed to answer than is given."""
-        ...
-
-    def wanted(self, question: str, knowledge: Sequence[str]) -> str | None:
-        """Return the information that is needed; None without a valid reply."""
-        ...
-
-    def choose(
-        self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
-    ) -> str | None:
-        """Return the name of the expert to ask; None if none is suitable."""
-        ...
 
 
 def text_decision(text: KnowledgeText) -> Decision:

@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
+from typing import Any
 
 from schemas.settings import ExpertSettings
 from tasks.experts.filters.factuality import EvidenceOf, score_factuality
 from tasks.experts.filters.pruning import Summarizer, prune
 from tasks.experts.filters.selection import (
+    Encode,
     drop_repeated,
     drop_unusable,
     keep_relevant,
@@ -15,7 +17,7 @@ from tasks.experts.filters.selection import (
     sample_factual,
 )
 from tasks.experts.filters.verifier import SummaryVerifier, Verifier
-from tasks.experts.integrate.decisions import Encode, fit_knowledge
+from tasks.experts.integrate.decisions import fit_knowledge
 from tasks.experts.knowledge import KnowledgeText
 
 EvidenceFor = Callable[[str], EvidenceOf | None]
@@ -53,20 +55,16 @@ class Filters:
     def keep(self, question: str, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
         """Return the texts of all experts, of which at most n3 are kept (CooK, Algorithm 1)."""
         settings = self._settings
-        with self._lock:
-            scored = self._scored(question, drop_unusable(question, texts), settings.relevant)
-            if settings.factuality:
-                chosen = sample_factual(
-                    scored,
-                    settings.kept,
-                    pool=settings.pool,
-                    temperature=settings.temperature,
-                    seed=_seed(settings.seed, question),
-                    greedy=settings.greedy,
-                )
-            else:
-                chosen = self._best_by_relevance(scored, settings.kept)
-        return fit_knowledge(chosen, settings.knowledge_tokens)
+        return self._chosen(
+            question,
+            texts,
+            settings.relevant,
+            settings.kept,
+            pool=settings.pool,
+            temperature=settings.temperature,
+            seed=_seed(settings.seed, question),
+            greedy=settings.greedy,
+        )
 
     def keep_best(
         self, question: str, texts: Sequence[KnowledgeText], known: Sequence[str]
@@ -75,30 +73,34 @@ class Filters:
 
         Texts that are equal to a `known` one are dropped as repeated.
         """
-        settings = self._settings
-        with self._lock:
-            scored = self._scored(question, drop_unusable(question, texts, known), None, known)
-            if settings.factuality:
-                chosen = sample_factual(scored, 1, pool=1, greedy=True)
-            else:
-                chosen = self._best_by_relevance(scored, 1)
-        return fit_knowledge(chosen, settings.knowledge_tokens)
+        return self._chosen(question, texts, None, 1, known, pool=1, greedy=True)
 
     def score(self, question: str, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
         """Return the texts in their order with relevance and factuality; none is dropped."""
         with self._lock:
             return self._verified(self._with_relevance(question, texts, None))
 
-    def _scored(
+    def _chosen(
         self,
         question: str,
         texts: Sequence[KnowledgeText],
-        most: int | None,
+        relevant: int | None,
+        kept: int,
         known: Sequence[str] = (),
+        **sampling: Any,
     ) -> list[KnowledgeText]:
-        """Return the texts after the relevance filter, pruning and factuality scoring."""
-        relevant = self._with_relevance(question, texts, most)
-        return self._verified(drop_repeated(prune(question, relevant, self._summarizer), known))
+        """Return the texts after all filters; `sampling` are options of `sample_factual`."""
+        with self._lock:
+            usable = drop_unusable(question, texts, known)
+            pruned = prune(
+                question, self._with_relevance(question, usable, relevant), self._summarizer
+            )
+            scored = self._verified(drop_repeated(pruned, known))
+            if self._settings.factuality:
+                chosen = sample_factual(scored, kept, **sampling)
+            else:
+                chosen = self._best_by_relevance(scored, kept)
+        return fit_knowledge(chosen, self._settings.knowledge_tokens)
 
     def _with_relevance(
         self, question: str, texts: Sequence[KnowledgeText], most: int | None

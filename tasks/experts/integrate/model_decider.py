@@ -5,8 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tasks.experts.integrate.decisions import Votes
-from tasks.experts.integrate.need_examples import NeedExample
+from tasks.experts.knowledge import NeedExample
 from tasks.models.call import Request
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Information, NeedsMore, Source
@@ -49,17 +48,18 @@ class ModelDecider:
         self._wordings = WORDINGS[self._language][:paraphrases]
         self._examples = shown_examples(learned, self._language)
 
-    def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
-        """Return the model's votes on whether it needs more knowledge than is given."""
+    def needs_more(self, question: str, knowledge: Sequence[str]) -> float | None:
+        """Return the share of the model's valid replies by which it needs more than is given.
+
+        None if there is no valid reply.
+        """
         prompt = load_prompt("needs_more", self._language, more=self._examples)
-        yes = replies = 0
+        votes: list[bool] = []
         for wording in self._wordings:
             values = self._values(question, knowledge) | {"wording": wording}
             reply = self._ask(prompt.request(values, most_tokens=ROOM["needs_more"]), NeedsMore)
-            if isinstance(reply, NeedsMore):
-                replies += 1
-                yes += reply.more == "yes"
-        return Votes(yes, replies)
+            votes += [reply.more == "yes"] if isinstance(reply, NeedsMore) else []
+        return sum(votes) / len(votes) if votes else None
 
     def wanted(self, question: str, knowledge: Sequence[str]) -> str | None:
         """Return the information that the model needs; None without a valid reply."""

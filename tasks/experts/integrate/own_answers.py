@@ -13,13 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tasks.experts.competence import Certainty, commonest, shares_of
-from tasks.experts.filters.selection import cosines
-from tasks.experts.integrate.decisions import (
-    Encode,
-    Record,
-    expert_likeness,
-    text_decision,
-)
+from tasks.experts.filters.selection import Encode, cosines
+from tasks.experts.integrate.decisions import Record, expert_likeness, text_decision
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.writing import statement
 from tasks.experts.knowledge import KnowledgeText
@@ -95,22 +90,19 @@ def answer_by_votes(
     return kept
 
 
-def best_choice(answers: Sequence[ExpertAnswer], choices: Sequence[str], encode: Encode) -> str:
-    """Return the choice that shares most words with the answers, else the most similar one."""
-    scores = [
-        sum(
-            answer.score
-            * (
-                1.0
-                if bare_words(answer.answer) == bare_words(choice)
-                else WORDS_WEIGHT * token_f1(answer.answer, choice)
-            )
-            for answer in answers
-        )
-        for choice in choices
-    ]
+def best_choice(answers: Mapping[str, float], choices: Sequence[str], encode: Encode) -> str:
+    """Return the choice that shares most words with the answers, else the one most like the first.
+
+    `answers` have their scores.
+    """
+
+    def shared(answer: str, choice: str) -> float:
+        is_same = bare_words(answer) == bare_words(choice)
+        return 1.0 if is_same else WORDS_WEIGHT * token_f1(answer, choice)
+
+    scores = [sum(n * shared(words, choice) for words, n in answers.items()) for choice in choices]
     if not any(scores):
-        vectors = encode([answers[0].answer, *choices])
+        vectors = encode([next(iter(answers)), *choices])
         scores = cosines(vectors[0], vectors[1:]).tolist()
     return choices[int(np.argmax(scores))]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol
 
 from schemas.settings import ExpertSettings
 from tasks.experts.competence import Certainty
 from tasks.experts.knowledge import question_prompt
+from tasks.experts.pool import ExpertPool
 from tasks.text.languages import language_of
 from tasks.text.question import Question
 
@@ -17,35 +17,14 @@ _Prompt = Callable[[str], str]
 _Key = tuple[str, str, int, int, float]  # expert, prompt, count, turn, temperature
 
 
-class ExpertWriter(Protocol):
-    """Writes texts as an expert; implemented by `tasks.experts.pool.ExpertPool`."""
-
-    def write(
-        self,
-        expert: str,
-        prompts: Sequence[str],
-        count: int = 1,
-        seed: int = 0,
-        *,
-        max_new_tokens: int = ...,
-        temperature: float = ...,
-    ) -> list[list[str]]:
-        """Return `count` continuations of each prompt; equal seeds give equal texts."""
-        ...
-
-    def certainty(self, expert: str, question: Question, answers: Sequence[str]) -> Certainty:
-        """Return how sure an expert's commonest answer to a question is."""
-        ...
-
-
 class TextWriter:
     """Asks experts for texts about questions and remembers them; methods may run in any thread.
 
     An expert sees only the question, never what other experts wrote about it.
     """
 
-    def __init__(self, writer: ExpertWriter, settings: ExpertSettings) -> None:
-        """Take a writer and the settings in [experts]; nothing is written yet."""
+    def __init__(self, writer: ExpertPool, settings: ExpertSettings) -> None:
+        """Take the experts and the settings in [experts]; nothing is written yet."""
         self._writer, self._settings = writer, settings
         self._written: dict[_Key, list[str]] = {}
         self._lock = Lock()

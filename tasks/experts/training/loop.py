@@ -8,7 +8,6 @@ equally, whatever their number of tokens.
 
 import math
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -168,7 +167,10 @@ class Training:
         """Update the weights once, by the mean loss over all target tokens of the step."""
         import torch
 
-        parts = list(self._in_parts(rows, self._train))
+        parts = [
+            part_of(rows[begin : begin + self._rows], self._train, self._padding)
+            for begin in range(0, len(rows), self._rows)
+        ]
         targets = sum(part.targets for part in parts)
         progress = self.progress
         for group in self._optimizer.param_groups:
@@ -206,10 +208,6 @@ class Training:
             if used > WARM_UP:
                 done = max(done, used)
         return min(done, 1.0)
-
-    def _in_parts(self, rows: list[list[Piece]], tokens: Tokens) -> Iterator[PackedPart]:
-        for begin in range(0, len(rows), self._rows):
-            yield part_of(rows[begin : begin + self._rows], tokens, self._padding)
 
     def _loss(self, part: PackedPart) -> Any:
         """Return the summed loss of a part, in nats."""

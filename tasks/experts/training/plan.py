@@ -71,8 +71,3 @@ class TrainingPlan(BaseModel):
         if self.base == SCRATCH:
             return 4e-3
         return 1e-3 if self.method == "lora" else 2e-4
-
-    @property
-    def made_how(self) -> str:
-        """The value of the column `experts.method`: scratch, full or lora."""
-        return SCRATCH if self.base == SCRATCH else self.method

@@ -1,7 +1,7 @@
 """Training texts as tokens in memory-mapped files, which may be larger than memory."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -106,7 +106,8 @@ def write_tokens(texts: Iterable[str], encode: TextTokenizer, folder: Path, name
         (folder / f"{name}.ends").open("wb") as ends,
         (folder / f"{name}.given").open("wb") as given,
     ):
-        for some in _in_groups(texts, TEXTS_A_CALL):
+        rest = iter(texts)
+        while some := list(islice(rest, TEXTS_A_CALL)):
             for text in some:
                 data = text.encode()
                 sha256.update(len(data).to_bytes(8, "little") + data)
@@ -136,9 +137,3 @@ def _mapped(path: Path, kind: str, count: int) -> np.ndarray:
     if not count:  # an empty file cannot be mapped
         return np.zeros(0, kind)
     return np.memmap(path, kind, mode="r", shape=(count,))
-
-
-def _in_groups(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    iterator = iter(texts)
-    while group := list(islice(iterator, size)):
-        yield group

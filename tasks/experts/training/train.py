@@ -29,7 +29,7 @@ from tasks.experts.training.loop import (
     Training,
     processor_seconds,
 )
-from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.start import Base, find_base, make_model, make_tokenizer, merged
 from tasks.experts.training.tokens import TextTokenizer, Tokens, read_tokens, write_tokens
 from tasks.models.loaded_model import chosen_device
@@ -76,6 +76,8 @@ def train_expert(
     Raises BusyError if another process trains this expert, UsageError for a base that cannot be
     trained, AlmanacError without texts or if the training diverges.
     """
+    import torch
+
     started = processor_seconds()
     base = find_base(plan.base)
     state = experts / ".training" / name
@@ -84,7 +86,8 @@ def train_expert(
         tokenizer, train, held_out = _tokens(state, base, plan, texts)
         if not train.targets:
             raise AlmanacError(f"There are no texts to train the expert {name} on.")
-        with _own_random_numbers(plan.seed):
+        with torch.random.fork_rng():  # the caller's random numbers are restored
+            torch.manual_seed(plan.seed)
             model = make_model(base, plan, tokenizer).to(chosen_device(device))
             text_config = model.config.get_text_config()
             training = Training(
@@ -104,7 +107,7 @@ def train_expert(
         about = _about(plan, base, licence, train, progress)
         aside = state / "result"
         _save(aside, model, tokenizer)
-        manifest = (check or write_unchecked)(aside, about)
+        manifest = check(aside, about) if check else write_manifest(aside, **about)
         sha256 = sha_of(aside)
         folder = experts / name / sha256[:12]
         picture = folder.with_suffix(".png")
@@ -190,16 +193,6 @@ def _tokens(
     return tokenizer, read_tokens(state, "train"), read_tokens(state, "validation")
 
 
-@contextmanager
-def _own_random_numbers(seed: int) -> Iterator[None]:
-    """Seed torch's random numbers within the context, and restore the caller's state after it."""
-    import torch
-
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield
-
-
 def _about(
     plan: TrainingPlan,
     base: Base,
@@ -215,7 +208,7 @@ def _about(
     base_name = os.path.basename(plan.base.rstrip("/")) if Path(plan.base).is_dir() else plan.base  # noqa: PTH119
     return {
         "base_model": base_name,
-        "method": plan.made_how,
+        "method": SCRATCH if plan.base == SCRATCH else plan.method,
         "licence": base.licence if licence is None else licence,
         "tokens": progress.targets,
         "texts": len(train),
@@ -229,11 +222,6 @@ def _about(
             "epochs": progress.epochs,
         },
     }
-
-
-def write_unchecked(folder: Path, about: dict[str, Any]) -> Manifest:
-    """Write the manifest of an expert that is not asked anything; `about` has its other fields."""
-    return write_manifest(folder, **about)
 
 
 def _save(folder: Path, model: Any, tokenizer: Any) -> None:

@@ -226,7 +226,8 @@ def _plural(words: str) -> str:
 
 def _chinese(relation: str) -> Phrasing:
     words = _SEPARATORS.sub("", _NAMESPACE.sub("", relation)) or relation
-    if _CHINESE_VERB.search(words) or _ends_as_verb(words):
+    *_, last = segmenter().cut(words)
+    if _CHINESE_VERB.search(words) or tag_of(last).startswith("v"):
         sentence = f"{{h}}{words}{{t}}。"
         return Phrasing(sentence, sentence, sentence, f"{{h}}{words}{{w}}？")
     return Phrasing(
@@ -235,9 +236,3 @@ def _chinese(relation: str) -> Phrasing:
         f"{{t}}是{{h}}的{words}。",
         f"{{h}}的{words}是{{w}}？",
     )
-
-
-def _ends_as_verb(words: str) -> bool:
-    """Return whether the last word of a Chinese name is a verb."""
-    *_, last = segmenter().cut(words)
-    return tag_of(last).startswith("v")

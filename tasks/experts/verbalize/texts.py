@@ -71,21 +71,21 @@ class TextOptions:
         return asdict(self)
 
 
-_TRIPLES = r"""
+_COLUMNS = r"""
 select t.triple_id, t.head_id, t.head, t.relation, t.tail,
     case when t.graph <> 'corpus' then e.language
-        when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language,
-    k.kind
+        when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language
+"""
+_TRIPLES = f"""
+{_COLUMNS}, k.kind
 from asserted_triples t
 join entities e on e.entity_id = t.head_id
 left join entities k on k.entity_id = t.tail_id
 where t.graph = $graph and t.sensitivity is distinct from 'sensitive'
 order by t.head_id, t.relation, t.tail, t.triple_id
 """
-_EVIDENCE = r"""
-select t.triple_id, t.head_id, t.head, t.relation, t.tail,
-    case when t.graph <> 'corpus' then e.language
-        when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language,
+_EVIDENCE = f"""
+{_COLUMNS},
     coalesce(d.description, substr(p.text, t.span_start - p.span_start + 1,
         t.span_end - t.span_start)) as evidence
 from (
@@ -179,8 +179,7 @@ class Verbalizer:
 
     def _entity_wiki(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield all facts about each head, with the tails of a relation in one sentence."""
-        triples = self._value("select count(*) from asserted_triples where graph = $graph")
-        rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
+        rows = self._rows(_TRIPLES, report, self._triples, graph=self._graph)
         for (head_id, head), facts in groupby(rows, itemgetter("head_id", "head")):
             sentences: list[str] = []
             stated: list[dict[str, Any]] = []
@@ -199,12 +198,11 @@ class Verbalizer:
 
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield single triples, in either direction, with the tail's description or the source."""
-        triples = self._value("select count(*) from asserted_triples where graph = $graph")
         options = self._options
         rows = self._rows(
             _EVIDENCE,
             report,
-            min(triples, options.evidence),
+            min(self._triples, options.evidence),
             graph=self._graph,
             seed=str(options.seed),
             evidence=options.evidence,
@@ -222,7 +220,7 @@ class Verbalizer:
 
     def _knowledge_walks(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield random walks from distinct, randomly chosen nodes with outgoing edges."""
-        graph = self._arrays()
+        graph = graphs_of(self._edition).get(self._graph)
         if graph is None:
             return
         rng = np.random.default_rng(self._options.seed)
@@ -272,9 +270,8 @@ class Verbalizer:
 
     def _questions(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield questions for each relation of a head, answered by its tails, up to a limit."""
-        triples = self._value("select count(*) from asserted_triples where graph = $graph")
-        rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
-        checked = self._options.checks / max(triples, 1)
+        rows = self._rows(_TRIPLES, report, self._triples, graph=self._graph)
+        checked = self._options.checks / max(self._triples, 1)
         for (head_id, head, relation), facts in groupby(
             rows, itemgetter("head_id", "head", "relation")
         ):
@@ -381,14 +378,15 @@ class Verbalizer:
         }
         return {"en": sorted(english), "zh": sorted(chinese)}
 
+    @cached_property
+    def _triples(self) -> int:
+        return int(self._value("select count(*) from asserted_triples where graph = $graph"))
+
     def _value(self, query: str) -> Any:
         """Return the only value of a query's only row."""
         parameters = {"graph": self._graph} if "$graph" in query else None
         [[value]] = self._con.execute(query, parameters).fetchall()
         return value
-
-    def _arrays(self) -> Graph | None:
-        return graphs_of(self._edition).get(self._graph)
 
 
 def says_all(text: Text) -> bool:
@@ -420,13 +418,7 @@ def _share(subject: str, purpose: str, seed: int) -> float:
 
 
 def _batches(items: Iterator[Any], size: int = ROWS_AT_ONCE) -> Iterator[list[Any]]:
-    batch: list[Any] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
+    while batch := list(islice(items, size)):
         yield batch
 
 

@@ -110,6 +110,32 @@ def order(date: str) -> tuple[int, str]:
     return int(date[:4]), date[4:]
 
 
+# Units that convert to another: how many of which.
+_BASES = {
+    "mm": (1e-3, "m"),
+    "cm": (1e-2, "m"),
+    "km": (1e3, "m"),
+    "in": (0.0254, "m"),
+    "ft": (0.3048, "m"),
+    "mi": (1609.344, "m"),
+    "g": (1e-3, "kg"),
+    "t": (1e3, "kg"),
+    "lb": (0.4536, "kg"),
+    "ha": (1e4, "m²"),
+    "km²": (1e6, "m²"),
+    "mi²": (2.59e6, "m²"),
+    "h": (60, "min"),
+    "week": (7, "day"),
+    "year": (12, "month"),
+}
+
+
+def in_base(value: Value) -> tuple[float, str | None]:
+    """Return a number in the unit that others of its kind convert to, and that unit."""
+    factor, unit = _BASES.get(value.unit or "", (1, value.unit))
+    return (value.number or 0.0) * factor, unit
+
+
 def measured_at(value: Value, when: Value) -> Value:
     """Return the same number with the date at which it was measured."""
     if when.is_point:
