@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import islice, product
 from typing import Any, Literal
 
@@ -87,9 +86,8 @@ class BanditPlan:
     def of(cls, setup: BanditSetup) -> "BanditPlan":
         """Return the plan of a journalled bandit."""
         values = orjson.loads(setup.options)
-        saved = values.pop("options")
-        saved.pop("discount", None)  # an option of earlier releases, which no command set
-        return cls(tuple(setup.arms), options=BanditOptions(**saved), **values)
+        options = BanditOptions(**values.pop("options"))
+        return cls(tuple(setup.arms), options=options, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,6 @@ class Bandit:
         self.learned = LinUCB(len(self.plan.arms), self.encoding.dimensions, self.plan.options)
         self._rewarded: set[str] = set()
         self._latest: dict[str, BanditDecision] = {}
-        self.__dict__.pop("_earlier", None)
 
     @property
     def version(self) -> str:
@@ -150,19 +147,10 @@ class Bandit:
         """Update an arm by a reward, unless its decision has one."""
         if row["decision_id"] in self._rewarded:
             return
-        decision = row if row["arm"] is not None else self._earlier.get(row["decision_id"])
-        if decision is None:
-            return
         reward = self.plan.reward(row["correct"], row["tokens"], row["seconds"])
-        arm = self.plan.arms.index(decision["arm"])
-        self.learned.update(arm, np.array(decision["context"]), reward)
+        arm = self.plan.arms.index(row["arm"])
+        self.learned.update(arm, np.array(row["context"]), reward)
         self._rewarded.add(row["decision_id"])
-
-    @cached_property
-    def _earlier(self) -> dict[str, dict[str, Any]]:
-        """The decisions of this version; rewards of earlier releases do not repeat their arms."""
-        rows = _rows(self._live, BanditDecision, "version", self.version)
-        return {row["decision_id"]: row for row in reversed([*rows])}
 
     def decide(self, questions: Mapping[str, AskedQuestion]) -> dict[str, BanditDecision]:
         """Choose an arm for each question, by its id; a question that has one keeps it.
