@@ -285,8 +285,7 @@ def test_questions_do_not_depend_on_their_neighbours_or_threads(strategy: type) 
     graph = Graph.of("random", rows)
     extraction = strategy(graph, _vectors(graph))
     questions = [
-        _question(*np.split(rng.permutation(graph.nodes)[:6], 3), seed=n)
-        for n in range(20)
+        _question(*np.split(rng.permutation(graph.nodes)[:6], 3), seed=n) for n in range(20)
     ]
     together = extraction.extract(questions)
     with ThreadPoolExecutor(4) as pool:
