@@ -59,7 +59,7 @@ class TrainedPolicy:
 
     network: PolicyNetwork
     plan: PolicyPlan
-    curve: list[dict[str, float | str]]
+    curve: list[dict[str, float | str]] = field(default_factory=list)
     learned_from: int = 0
 
 
