@@ -77,14 +77,6 @@ _FULL_DATE = re.compile(r"\d{4}-\d\d|\d (?:[A-Z][a-z]+) \d|[A-Z][a-z]+ \d+, \d|\
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """A path that a question means, and the probability that it does."""
-
-    planned: Planned
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Candidate:
     topic: Topic
     path: Path
@@ -109,7 +101,7 @@ class Wordings:
     strict: bool = False
     _mutual: dict[int, bool] = field(default_factory=dict)
 
-    def best(self, question: Question) -> Meant | None:
+    def best(self, question: Question) -> Planned | None:
         """Return the path that a question most probably means; None if none is clear."""
         known = {bare(masked): path for masked, path in self.learned}
         candidates = [
@@ -137,17 +129,14 @@ class Wordings:
 
     def says_all(self, planned: Planned) -> bool:
         """Tell whether a question says no more than a path (see `_whole`)."""
-        topic, places = planned.topic, frozenset[int]()
-        for relation, inverse in planned.path:
-            says = sayings_of(topic.masked, spelt_out(self.graph.relations[relation]), inverse)
-            new = [saying for saying in self._ways(says, relation) if not saying.places & places]
-            if says and not new:
-                return False
-            places = places.union(*(saying.places for saying in new[:1]))
+        topic = planned.topic
+        places, is_said = self._places(topic.masked, planned.path)
+        if not is_said:
+            return False
         one = _Candidate(topic, planned.path, planned.nodes, "", Saying(SAID, places))
         whole = self._whole(one, "said")
         is_kind = _are_of_kind(one, expected_answer(topic.masked), self.graph)
-        return is_kind and whole is not None and whole.planned.members is None
+        return is_kind and whole is not None and whole.members is None
 
     def says_further(self, planned: Planned) -> bool:
         """Tell whether a question says a relation that a path does not follow, or not that way.
@@ -165,15 +154,24 @@ class Wordings:
 
     def _left_over(self, masked: str, path: Path, hop: Hop) -> int:
         """Return how often a question says a relation apart from a path that it may mean."""
-        places = frozenset[int]()
-        for relation, inverse in path:
-            says = sayings_of(masked, spelt_out(self.graph.relations[relation]), inverse)
-            new = [saying for saying in self._ways(says, relation) if not saying.places & places]
-            places = places.union(*(saying.places for saying in new[:1]))
+        places, _ = self._places(masked, path)
         says = sayings_of(masked, spelt_out(self.graph.relations[hop[0]]), hop[1])
         return sum(not saying.places & places for saying in says if saying.places)
 
-    def _whole(self, one: _Candidate, kind: str) -> Meant | None:
+    def _places(self, masked: str, path: Path) -> tuple[frozenset[int], bool]:
+        """Return where a question says the relations of a path, each in words of its own.
+
+        And whether it says none of them in words of another alone, or from the other end.
+        """
+        places, is_said = frozenset[int](), True
+        for relation, inverse in path:
+            says = sayings_of(masked, spelt_out(self.graph.relations[relation]), inverse)
+            new = [saying for saying in self._ways(says, relation) if not saying.places & places]
+            is_said &= not says or bool(new)
+            places = places.union(*(saying.places for saying in new[:1]))
+        return places, is_said
+
+    def _whole(self, one: _Candidate, kind: str) -> Planned | None:
         """Return the path of a candidate if it is all that the question says; else None.
 
         A question says more if a word of it is no word of a relation of the path, no class of what
@@ -198,7 +196,7 @@ class Wordings:
                 share = min(share, PROBABILITIES["near"])  # nothing says that they are others
             else:
                 return None
-        return Meant(Planned(topic, one.path, nodes, share, members), share)
+        return Planned(topic, one.path, nodes, share, members)
 
     def _unpassed(
         self, one: _Candidate, names: list[str], unsaid: list[tuple[int, str]]
@@ -309,7 +307,7 @@ class Wordings:
             self._mutual[relation] = 2 * sum(back) > len(back)
         return self._mutual[relation]
 
-    def _nearest(self, candidates: list[_Candidate], encoder: Encoder) -> Meant | None:
+    def _nearest(self, candidates: list[_Candidate], encoder: Encoder) -> Planned | None:
         questions = [bare(one.topic.masked) for one in candidates]
         paths = [path for _, path in self.learned]
         vectors = encoder.encode([*questions, *(bare(masked) for masked, _ in self.learned)])
@@ -373,9 +371,8 @@ class Wordings:
         )
 
 
-def _meant(candidate: _Candidate, kind: str) -> Meant:
-    share = PROBABILITIES[kind]
-    return Meant(Planned(candidate.topic, candidate.path, candidate.nodes, share), share)
+def _meant(candidate: _Candidate, kind: str) -> Planned:
+    return Planned(candidate.topic, candidate.path, candidate.nodes, PROBABILITIES[kind])
 
 
 def _asks_by_other_noun(masked: str, learned: str) -> bool:

@@ -87,13 +87,13 @@ class PlannedWriter:
         if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
-                return [Written(self._code(meant.planned), meant.probability)]
+                return [Written(self._code(meant), meant.share)]
             if examples < MANY and plans and not self._wordings.says_all(plans[0]):
                 guesses = [Written(one.code, GUESSED, guessed=True) for one in planned]
                 return guesses if fit >= FAMILIAR else []
         elif examples < MANY and self._wordings and self._wordings.says_further(plans[0]):
             meant = self._wordings.best(question)
-            return [Written(self._code(meant.planned), meant.probability)] if meant else []
+            return [Written(self._code(meant), meant.share)] if meant else []
         return planned
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
