@@ -5,9 +5,8 @@ from math import isfinite
 from typing import Any
 
 from tasks.models.encoders.load import Encoder
-from tasks.programs.calls import FunctionCall
 from tasks.programs.entities import Chooser
-from tasks.programs.functions import Functions
+from tasks.programs.functions import FunctionCall, Functions
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import info_message

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 from schemas.answers import Evidence
 from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import Program
-from tasks.programs.calls import FunctionCall
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
+from tasks.programs.functions import FunctionCall
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
