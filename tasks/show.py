@@ -9,7 +9,7 @@ import duckdb
 
 from schemas.documents import REMEMBERED
 from schemas.errors import NotFoundError, UsageError
-from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
+from tasks.programs.knowledge_bases.statements import Stated, statements_around
 from tasks.text.names import disambiguator, normalise_name
 from warehouse.editions import DUCKDB_FILE, Edition
 
@@ -140,9 +140,8 @@ def entity_page(
 
 def _statements(con: duckdb.DuckDBPyConnection, entity_id: str) -> Iterator[Stated]:
     """Yield the confident statements about an entity, the most confident first."""
-    if are_linked(con):
-        stated = statements_around(con, [entity_id], everything=True)
-        yield from takewhile(lambda row: row.confidence >= LEAST_CONFIDENCE, stated)
+    stated = statements_around(con, [entity_id], everything=True)
+    yield from takewhile(lambda row: row.confidence >= LEAST_CONFIDENCE, stated)
 
 
 def statements_beside(

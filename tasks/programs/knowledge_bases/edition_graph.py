@@ -19,7 +19,6 @@ from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, 
 from tasks.programs.knowledge_bases.statements import (
     STATEMENT,
     Stated,
-    are_linked,
     statements_around,
 )
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -189,8 +188,6 @@ class EditionGraph:
         )  # fmt: skip
 
     def _clauses(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:
-        if not (self.personal and self._linked):
-            return
         con = self._con.cursor()
         for stated in statements_around(con, list(by_id), everything=not self._withholds):
             named = dict.fromkeys(stated.argument_ids, True) | {stated.subject_id or "": False}
@@ -236,10 +233,6 @@ class EditionGraph:
             return {}
         rows = self._read(_WORDINGS, graph=self.graph)
         return {wording: (relation, turned) for wording, relation, turned in rows}
-
-    @cached_property
-    def _linked(self) -> bool:
-        return are_linked(self._con.cursor())
 
     @cached_property
     def _linker(self) -> Linker:

@@ -6,7 +6,6 @@ out, and so are those attributed to somebody.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,13 +92,6 @@ class Stated:
     confidence: float
     passage_id: str
     place: Place
-
-
-def are_linked(con: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether an edition's statements are linked to entities, as older ones are not."""
-    with suppress(duckdb.CatalogException):  # which has none
-        return "subject_id" in con.table("asserted_statements").columns
-    return False
 
 
 def statements_around(
