@@ -178,7 +178,9 @@ def outcomes_of(
     right, lengths, contexts = [], [], []
     for start in range(0, len(questions), QUESTIONS_A_REPORT):
         some = questions[start : start + QUESTIONS_A_REPORT]
-        grounded = reader.paths.ground([q.question for q in some], [q.choices for q in some])
+        grounded = reader.paths.grounder.ground(
+            [q.question for q in some], [q.choices for q in some]
+        )
         contexts += [question.context for question in grounded]
         nothing = Extracted((), np.zeros((0, 3), np.int32))
         prompts = [[_Prompt(q, g, None, nothing, "")] for q, g in zip(some, grounded, strict=True)]

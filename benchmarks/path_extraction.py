@@ -29,8 +29,7 @@ import pyarrow as pa
 from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.graphs.graph import Graph, open_graph, save_graph
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.paths.extraction.edges import MOST_EDGES
-from tasks.paths.extraction.subgraph import MOST_NODES, SubgraphExtraction
+from tasks.paths.extraction.subgraph import MOST_EDGES, MOST_NODES, SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors, content_key, graph_vectors, open_vectors
 from tasks.paths.grounding import Grounder
 from tasks.paths.path import GroundedQuestion

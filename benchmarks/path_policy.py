@@ -103,7 +103,7 @@ def within_subgraph(
 def ranked(paths: PathGraph, found: Sequence[Path], context: np.ndarray) -> list[Path]:
     """Return paths with the highest rewards first."""
     vectors = paths.vectors
-    valued = rewarded(found, np.tile(context, (len(found), 1)), vectors.nodes, vectors.relations)
+    valued = rewarded(found, context, vectors.nodes, vectors.relations)
     return sorted(valued, key=lambda path: -(path.rewards.total if path.rewards else 0))
 
 

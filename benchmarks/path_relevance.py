@@ -61,7 +61,7 @@ def main() -> None:
         paths = open_path_graph(home, pinned, GRAPH)
         if paths.policy is None:
             raise UsageError(f"There is no policy for {GRAPH} in {home.path}.")
-        grounded = paths.ground([q.question for q in some], [q.choices for q in some])
+        grounded = paths.grounder.ground([q.question for q in some], [q.choices for q in some])
         figures = measure(paths, grounded)
     report("path-relevance", figures)
 

@@ -57,10 +57,8 @@ class BanditReward(Row):
 
     decision_id: str = DECISION
     version: str = VERSION
-    arm: str | None = Field(None, description="The arm; null in rows of earlier releases.")
-    context: list[float] | None = Field(
-        None, description="The features of the question; null in rows of earlier releases."
-    )
+    arm: str = Field(description="The arm.")
+    context: list[float] = Field(description="The features of the question.")
     correct: float = Field(description="How right the answer was, 0 to 1.")
     tokens: int | None = Field(None, description="Tokens that the answer took; null if unknown.")
     seconds: float | None = Field(None, description="Seconds it took; null if unknown.")

@@ -1,5 +1,6 @@
 """Policies in folders: they come back as they were, and hostile ones are refused."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,8 @@ def test_a_policy_comes_back_as_it_was(folder):
     assert policy.network.shape == whole.shape
     assert all((policy.network.weights[name] == w).all() for name, w in whole.weights.items())
     assert policy.plan == PLAN
-    assert policy.curve == [{"loss": 0.5}] and policy.learned_from == 7
+    assert policy.learned_from == 7
+    assert json.loads((folder / CURVE).read_bytes()) == [{"loss": 0.5}]
     assert (manifest.graph, manifest.encoder) == ("a graph", "minilm")
 
 
@@ -75,9 +77,6 @@ ATTACKS: dict[str, tuple[Change, str]] = {
     "a curve that is too long": (lambda f: os.truncate(f / CURVE, 1 << 40), "which is too many"),
     "changed weights": (damage, "not the file that"),
     "not safetensors": (written(WEIGHTS, b"\x80\x04pickle"), "no safetensors file"),
-    "a curve that is no list": (written(CURVE, b"{}"), "no list of figures"),
-    "a curve that is not JSON": (written(CURVE, b"["), "not JSON"),
-    "deep JSON": (written(CURVE, b"[" * 100_000), "not JSON"),
     "not a manifest": (lambda f: (f / MANIFEST).write_text("[]"), "no manifest"),
     "options that do not exist": (
         manifest_change(lambda m: m["plan"].update(code="x")),

@@ -87,7 +87,7 @@ def test_any_encoder_reads_names_and_questions(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "load_encoder", lambda name: _Letters())
     graph = Graph.of("many", [(f"name {n}", "to", f"name {7 * n}") for n in range(200)])
     vectors = graph_vectors(graph, tmp_path, "letters")
-    assert vectors.dimensions == vectors.relations.shape[1] == 200 and vectors.basis is None
+    assert vectors.nodes.shape[1] == vectors.relations.shape[1] == 200 and vectors.basis is None
     own = vectors.encode(["name 12"])[0]
     likeness = vectors.nodes.astype(np.float32) @ own
     assert _node(graph, "name 12") in np.argsort(-likeness)[:20]
@@ -97,7 +97,9 @@ def test_all_graphs_share_the_space_of_the_sentence_encoder(graph, tmp_path, mon
     monkeypatch.setattr(store, "_WORDS", 300)
     vectors = graph_vectors(graph, tmp_path)
     other = graph_vectors(Graph.of("other", [("umbrella", "IsA", "shelter")]), tmp_path)
-    assert vectors.encoder_name == "minilm" and vectors.dimensions == other.dimensions == 128
+    assert (
+        vectors.encoder_name == "minilm" and vectors.nodes.shape[1] == other.nodes.shape[1] == 128
+    )
     assert vectors.basis is not None and np.array_equal(vectors.basis, other.basis)
     assert np.allclose(vectors.basis.T @ vectors.basis, np.eye(128), atol=1e-4)
     [question] = vectors.encode(["What keeps you dry in the rain?"])

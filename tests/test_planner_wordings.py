@@ -130,7 +130,7 @@ def test_a_question_like_one_whose_path_leads_nowhere_is_not_taken_for_the_next(
     wordings = Wordings(graph, worded, load_encoder("minilm"))
     questions = [f"To {word} does Cobble Mill belong then?" for word in ("whom", "what")]
     meant = [wordings.best(analyse(question)) for question in questions]
-    assert [one and one.planned.path for one in meant] == [None, kind]
+    assert [one and one.path for one in meant] == [None, kind]
 
 
 def test_a_name_within_a_wording_that_was_learned_says_no_more_than_the_wording() -> None:
@@ -142,7 +142,7 @@ def test_a_name_within_a_wording_that_was_learned_says_no_more_than_the_wording(
         graph, [(wording.format(SLOT), ((graph.relation_numbers["keeper"], False),))]
     )
     meant = learned.best(analyse(wording.format("Bex Hall")))
-    assert meant is not None and meant.probability > 0.9
+    assert meant is not None and meant.share > 0.9
     assert Wordings(graph).best(analyse(wording.format("Bex Hall"))) is None
 
 
@@ -168,7 +168,7 @@ def test_makers_and_traders_are_asked_for_by_their_verbs(question: str, expected
     graph = Graph.of("trade", TRADE)
     meant = Wordings(graph, strict=True).best(analyse(question))
     assert meant is not None
-    assert [graph.relations[relation] for relation, _ in meant.planned.path] == [expected]
+    assert [graph.relations[relation] for relation, _ in meant.path] == [expected]
 
 
 def test_what_somebody_supplies_is_no_supplier() -> None:
@@ -202,7 +202,7 @@ def meant_in_family(question: str) -> list[tuple[str, bool]] | None:
     meant = Wordings(FAMILY, (), load_encoder("minilm"), load_encoder("minilm-zh")).best(
         analyse(question)
     )
-    path = meant.planned.path if meant else ()
+    path = meant.path if meant else ()
     return [(FAMILY.relations[relation], inverse) for relation, inverse in path] or None
 
 
@@ -297,5 +297,5 @@ def test_plain_verbs_and_nouns_without_classes_are_understood(
     graph = Graph.of("plain", PLAIN)
     meant = Wordings(graph, (), load_encoder("minilm"), None).best(analyse(question))
     assert meant is not None
-    assert [graph.relations[relation] for relation, _ in meant.planned.path] == [path]
-    assert meant.probability == share
+    assert [graph.relations[relation] for relation, _ in meant.path] == [path]
+    assert meant.share == share

@@ -9,7 +9,7 @@ import pytest
 from schemas.settings import EngineSettings, Settings
 from schemas.statements import Clause
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph, edition_graphs
-from tasks.programs.knowledge_bases.statements import are_linked, statements_around, statements_in
+from tasks.programs.knowledge_bases.statements import statements_around, statements_in
 from tasks.programs.program_run import run_program
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.refresh import refresh
@@ -141,9 +141,7 @@ create view asserted_statements as select * from clauses where modality = 'asser
 
 def test_what_others_claim_or_is_sensitive_is_left_out():
     con = duckdb.connect()
-    assert not are_linked(con)
     con.execute(STATED)
-    assert are_linked(con)
     for entity in ("e", "f"):
         open_ones = statements_around(con, [entity], everything=False)
         assert [stated.statement_id for stated in open_ones] == ["plain"]

@@ -112,7 +112,7 @@ class PathsRoute(AnswerRoute):
                 return None
             found: list[Proposed] = []
             for name, walks in walking.items():
-                [grounded] = self._readers[name].paths.ground([question.text], [()])
+                [grounded] = self._readers[name].paths.grounder.ground([question.text], [()])
                 proposals, paths = walks.propose(grounded)
                 found += [(name, proposals, paths)] if proposals else []
         return max(found, key=lambda proposed: proposed[1][0].probability, default=())
@@ -143,7 +143,7 @@ class PathsRoute(AnswerRoute):
     ) -> tuple[str, GroundedQuestion]:
         """Return the graph that names most of the candidates, and the question grounded in it."""
         grounded = {
-            name: reader.paths.ground([question.text], [candidates])[0]
+            name: reader.paths.grounder.ground([question.text], [candidates])[0]
             for name, reader in self._readers.items()
         }
         best = max(grounded, key=lambda name: _named(grounded[name]))

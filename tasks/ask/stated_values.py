@@ -52,10 +52,10 @@ class StatedValues:
     def answer(self, question: Question, records: list[Named]) -> ReaderAnswer:
         """Return the values of what a question asks for, the best supported first."""
         graph = Graph.of(self._graph.name, (_triple(name, fact) for name, fact in records))
-        meant = Wordings(graph, (), *self._encoders, strict=True).best(question)
-        if meant is None or len(meant.planned.path) > 1:
+        planned = Wordings(graph, (), *self._encoders, strict=True).best(question)
+        if planned is None or len(planned.path) > 1:
             return ReaderAnswer()
-        planned, topic = meant.planned, meant.planned.topic
+        topic = planned.topic
         if find_ending(topic.masked, planned.path, planned.nodes, graph):  # programs compute it
             return ReaderAnswer()
         [(relation, inverse)] = planned.path
@@ -66,10 +66,10 @@ class StatedValues:
             == (topic.name, graph.relations[relation], inverse)
         }
         values = list(reversed(stating))
-        if not _bears_out(question, records, values, meant.probability):
+        if not _bears_out(question, records, values, planned.share):
             return ReaderAnswer()
         evidence = [_evidence(stating[value]) for value in values]
-        return ReaderAnswer(values, evidence, probability=meant.probability)
+        return ReaderAnswer(values, evidence, probability=planned.share)
 
     def _named(self, question: Question) -> Iterator[tuple[str, EntityRef]]:
         """Yield the names in a question with the entities that they may mean."""

@@ -78,11 +78,6 @@ class GraphVectors:
         """The id of the vector space: encoder, weights and recipe; equal ids are comparable."""
         return f"{self.encoder_name} {self.encoder_id} {_RECIPE}"
 
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-        return int(self.nodes.shape[1])
-
     @cached_property
     def encoder(self) -> Encoder:
         """The encoder that made the vectors, loaded when it is first needed.

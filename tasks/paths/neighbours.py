@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
@@ -32,13 +31,6 @@ class Neighbours:
     def degrees(self) -> np.ndarray:
         """The number of neighbours of each node, int64 (nodes,)."""
         return np.diff(self.offsets)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """The adjacency matrix, sparse float32 (nodes, nodes)."""
-        count = len(self.offsets) - 1
-        ones = np.ones(len(self.nodes), np.float32)
-        return sparse.csr_array((ones, self.nodes, self.offsets), (count, count))
 
     def around(self, nodes: Nodes) -> tuple[np.ndarray, Nodes]:
         """Return the neighbours of all nodes, preceded by the index of each one's node."""

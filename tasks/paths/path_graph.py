@@ -7,7 +7,6 @@ paths/training/GRAPH             the checkpoint of a training
 Vectors and policies are kept beside the editions, since editions share unchanged graphs.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -24,7 +23,7 @@ from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.paths.grounding import Grounder
-from tasks.paths.path import GroundedQuestion, Strategy
+from tasks.paths.path import Strategy
 from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import load_policy
 from tasks.paths.policy.train import TrainedPolicy
@@ -55,21 +54,10 @@ class PathGraph:
     @cached_property
     def extractions(self) -> dict[str, Strategy]:
         """The extraction strategies by name; `walks` needs a policy."""
-        shortest = ShortestPaths(self.graph, self.vectors)
-        subgraph = SubgraphExtraction(self.graph, self.vectors)
-        strategies: dict[str, Strategy] = {
-            subgraph.name: subgraph,
-            shortest.name: shortest,
-        }
-        if self.walks is not None:
-            strategies = {self.walks.name: self.walks, **strategies}
-        return strategies
-
-    def ground(
-        self, questions: Sequence[str], candidates: Sequence[Sequence[str]]
-    ) -> list[GroundedQuestion]:
-        """Return the questions with the nodes that they and their candidate answers name."""
-        return self.grounder.ground(questions, candidates)
+        strategies: list[Strategy] = [self.walks] if self.walks else []
+        strategies.append(SubgraphExtraction(self.graph, self.vectors))
+        strategies.append(ShortestPaths(self.graph, self.vectors))
+        return {strategy.name: strategy for strategy in strategies}
 
 
 def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") -> PathGraph:

@@ -48,14 +48,14 @@ class StaticWords:
 
     def means_of(self, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted means, as `means` does, from rows of `tokens`."""
-        weights = tokens @ self._weights
-        sums = tokens @ self._weighted
+        weighted, of_tokens = _table()
+        weights, sums = tokens @ of_tokens, tokens @ weighted
         return sums / np.maximum(weights, 1e-9)[:, None], weights
 
     def tokens(self, words: NameWords) -> Any:
         """Return the counts of tokens in names, sparse float32 (names, tokens)."""
         lists = self._tokens_of(words.words)
-        shape = (len(lists), len(self._weights))
+        shape = (len(lists), len(_table()[1]))
         of_words = _counted([len(tokens) for tokens in lists], np.concatenate([[], *lists]), shape)
         of_names = _counted(
             np.diff(words.offsets), words.places, (len(words.offsets) - 1, len(lists))
@@ -63,7 +63,7 @@ class StaticWords:
         return of_names @ of_words
 
     def _tokens_of(self, words: list[str]) -> list[list[int]]:
-        known = len(self._weights) - _UNKNOWN
+        known = len(_table()[1]) - _UNKNOWN
         if not words:
             return []
         encodings = self._tokenizer.encode_batch(words, add_special_tokens=False)
@@ -88,14 +88,6 @@ class StaticWords:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
-
-    @property
-    def _weighted(self) -> np.ndarray:
-        return _table()[0]
-
-    @property
-    def _weights(self) -> np.ndarray:
-        return _table()[1]
 
 
 @cache

@@ -6,10 +6,10 @@ to those entities and to no others of the same name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tasks.models.encoders.load import Encoder
-from tasks.programs.calls import MOST_ALIASES, FunctionCall, read_aliases
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
 from tasks.programs.knowledge_bases.statements import STATEMENT
@@ -28,12 +28,34 @@ from tasks.text.names import normalise_name
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
+MOST_ALIASES = 20  # per entity or relation
+MOST_TEXTS = 20_000  # in one argument, if calls returned them
+LONGEST_ALIAS = 2_000  # characters
 MOST_MESSAGES = 5_000
 MOST_KEPT = 30_000_000  # characters of arguments and messages in the records of one program
 REFERENCE = 8  # characters that a fact or result counts for, of which records keep no copy
 MOST_DESCRIBED = 10  # entities of one argument whose texts a call reads
 LEAST_LIKENESS = 60.0  # of 100, between names, for `find_relationship`
 LONGEST_READ = 20_000  # characters of a description
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """One call of a program: its arguments, and the sources of its result."""
+
+    function: str
+    entities: tuple[EntityRef, ...]
+    facts: tuple[Fact, ...]  # those that the result was read from
+    similarity: float  # of the matching relation or name, 0 to 1
+    relations: tuple[str, ...] = ()  # around the entities
+    description: str = ""  # a text that the result was read from
+    results: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether the call returned facts, or the requested description."""
+        return bool(self.facts) or (self.function == "get_entity_info" and bool(self.results))
 
 
 class Functions:
@@ -267,6 +289,22 @@ class Functions:
         if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
         return message
+
+
+def read_aliases(given: Any, name: str) -> list[str]:
+    """Return an argument as a list of texts; a single text counts as a list of one."""
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list | tuple):
+        raise SandboxError(f"{name} must be a list of texts, not {type(given).__name__}")
+    aliases = list(dict.fromkeys(text for text in given if isinstance(text, str) and text.strip()))
+    if not aliases:
+        raise SandboxError(f"{name} must hold at least one text")
+    if len(aliases) > MOST_TEXTS:
+        raise SandboxError(f"{name} holds {len(aliases)} texts; {MOST_TEXTS} are the most")
+    if any(len(alias) > LONGEST_ALIAS for alias in aliases):
+        raise SandboxError(f"{name} holds a text longer than {LONGEST_ALIAS} characters")
+    return aliases
 
 
 def _with_relations(facts: list[Fact], matches: list[Match]) -> tuple[list[Fact], float]:

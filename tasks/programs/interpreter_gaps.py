@@ -2,8 +2,8 @@
 
 The interpreter's built-ins cannot wait for a call of our functions inside `key=`, `map` or
 `filter`; methods of its own types cannot be passed as values (`key=heights.get`); a generator is a
-list, which `next` does not accept; there is no `del`. Programs are rewritten on their syntax tree,
-and only the text of what is rewritten changes. They are parsed, never run, outside of the sandbox.
+list, which `next` does not accept; there is no `del`. Programs are rewritten on their syntax tree.
+They are parsed, never run, outside of the sandbox.
 """
 
 import ast
@@ -58,16 +58,14 @@ def adapted(code: str) -> str:
     """
     if not _MAY_HAVE_GAPS.search(code):
         return code
-    gaps = _Gaps()
     try:
-        gaps.visit(syntax_tree(code))
+        return ast.unparse(_Gaps().visit(syntax_tree(code)))
     except SyntaxError:
         return code
     except (RecursionError, MemoryError):
         raise SandboxError("RecursionError: the program is nested too deeply") from None
     except ValueError:
         raise SandboxError("the program has characters that no program can have") from None
-    return _edited(code, gaps.edits)
 
 
 def prelude_for(code: str) -> str:
@@ -78,30 +76,23 @@ def prelude_for(code: str) -> str:
 
 
 class _Gaps(ast.NodeTransformer):
-    """Rewrites a tree; `edits` has each rewritten node, as it was placed, with its new text."""
-
-    def __init__(self) -> None:
-        self.edits: list[tuple[ast.expr | ast.stmt, str]] = []
+    """Rewrites a tree."""
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         """Rewrite `del`: a name becomes None, an item is popped, a slice becomes empty."""
         self.generic_visit(node)
-        new = [statement for target in node.targets for statement in _deletions(target)]
-        self.edits.append((node, "; ".join(map(ast.unparse, new))))
-        return new
+        return [statement for target in node.targets for statement in _deletions(target)]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         """Rewrite `rows.sort(key=…)` as `rows[:] = sorted(rows, key=…)`."""
         self.generic_visit(node)
         match node.value:
             case ast.Call(ast.Attribute(owner, "sort"), [], keywords) if keywords:
-                new = ast.Assign(
+                return ast.Assign(
                     [ast.Subscript(owner, ast.Slice())],
                     ast.Call(ast.Name("sorted"), [owner], keywords),
                     lineno=node.lineno,
                 )
-                self.edits.append((node, ast.unparse(new)))
-                return new
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
@@ -128,9 +119,7 @@ class _Gaps(ast.NodeTransformer):
             case _:
                 return method
         arguments = ast.arguments([], [ast.arg("_item")], None, [], [], None, [])
-        new = ast.Lambda(arguments, body)
-        self.edits.append((method, ast.unparse(new)))
-        return new
+        return ast.Lambda(arguments, body)
 
 
 def _deletions(target: ast.expr) -> list[ast.stmt]:
@@ -145,27 +134,3 @@ def _deletions(target: ast.expr) -> list[ast.stmt]:
         case ast.Subscript(owner, key):
             return [ast.Expr(ast.Call(ast.Attribute(owner, "pop"), [key], []))]
     return [ast.Delete([target])]
-
-
-def _edited(code: str, edits: list[tuple[ast.expr | ast.stmt, str]]) -> str:
-    """Return a program with the new texts of nodes; an outer node has the inner ones in its own."""
-    lines = code.encode().splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    source, parts, done = b"".join(lines), [], 0
-    spans = [
-        (starts[node.lineno - 1] + node.col_offset, _end(node, starts), text)
-        for node, text in edits
-    ]
-    for start, end, text in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if start >= done:
-            parts += [source[done:start], text.encode()]
-            done = end
-    return b"".join([*parts, source[done:]]).decode()
-
-
-def _end(node: ast.expr | ast.stmt, starts: list[int]) -> int:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return starts[node.end_lineno - 1] + node.end_col_offset

@@ -5,13 +5,12 @@ from math import isfinite
 from typing import Any
 
 from tasks.models.encoders.load import Encoder
-from tasks.programs.calls import FunctionCall
 from tasks.programs.entities import Chooser
-from tasks.programs.functions import Functions
+from tasks.programs.functions import FunctionCall, Functions
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import info_message
-from tasks.programs.sandbox import Sandbox, shared_sandbox
+from tasks.programs.sandbox import shared_sandbox
 from tasks.programs.value_functions import value_functions
 
 DEFAULT_LIMITS = Limits()
@@ -56,7 +55,6 @@ def run_program(
     *,
     chooser: Chooser | None = None,
     encoder: Encoder | None = None,
-    sandbox: Sandbox | None = None,
     seed: int = 0,
 ) -> ProgramRun:
     """Run a program over a knowledge base; its failure is in the run's `error`.
@@ -65,7 +63,7 @@ def run_program(
     `encoder` finds relations in other words.
     """
     functions = Functions(kb, question, chooser, encoder)
-    outcome = (sandbox or shared_sandbox()).run(
+    outcome = shared_sandbox().run(
         code, functions.callables(), value_functions(), limits, seed=seed
     )
     troubles: list[str] = getattr(kb, "troubles", [])  # of a remote one

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from tasks.programs.knowledge_bases.statements import are_linked, statements_of_all
+from tasks.programs.knowledge_bases.statements import statements_of_all
 from tasks.report.document import DOCUMENTS, FINDINGS, IN_TEXT, PASSAGES, DocumentRows
 from tasks.report.links import entity_order
 from tasks.show import (
@@ -95,7 +95,7 @@ def all_entities(edition: Edition) -> Iterator[tuple[EntityPage, Iterator[Row]]]
     aspects = grouped(ASPECTS, BEST_NOTES)
     places = grouped(f"{PLACES} {PLACES_OF_ONE}", MOST_NAMED)
     con = edition.connect()
-    statements = Groups(statements_of_all(con, LEAST_CONFIDENCE) if are_linked(con) else ())
+    statements = Groups(statements_of_all(con, LEAST_CONFIDENCE))
     for entity in read(edition.connect(), f"{ENTITIES} order by md5(entity_id)"):
         key = entity_order(entity["entity_id"])
         heads, tails = as_head.of(key), as_tail.of(key)

@@ -10,28 +10,30 @@ records do not count.
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import islice, product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import orjson
 import pyarrow.compute as pc
+from pydantic import Field
+from pydantic.dataclasses import dataclass as validated
 
 from schemas.bandits import BanditDecision, BanditReward, BanditSetup
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
 from schemas.row import Row
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
-from tasks.paths.bandit.linucb import BanditOptions, LinUCB, drawn
+from tasks.paths.bandit.linucb import BanditOptions, LinUCB, Share, drawn
 from tasks.paths.bandit.off_policy import LoggedDecisions
 from warehouse.durable import checksum
 from warehouse.journal import Journal
 from warehouse.live import latest, record, record_all
 
 DECISIONS_A_COMMIT = 1_000  # and the latest that are kept in memory
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Source = Literal["labels", "feedback"]
 Outcome = Literal["counted", "repeated", "unknown"]
 
@@ -46,7 +48,7 @@ def arm_names(extractions: Iterable[str], templates: Iterable[str]) -> tuple[str
     )
 
 
-@dataclass(frozen=True, slots=True)
+@validated(frozen=True, slots=True)
 class BanditPlan:
     """The arms of a bandit, how they are chosen, and how their rewards are computed.
 
@@ -57,22 +59,18 @@ class BanditPlan:
 
     arms: tuple[str, ...]
     fallback: str
-    options: BanditOptions = field(default_factory=BanditOptions)
-    trusted_after: int = 30
-    caution: float = 0.2
-    per_token: float = 0.0
-    per_second: float = 0.0
+    options: BanditOptions = BanditOptions()
+    trusted_after: Annotated[int, Field(ge=0)] = 30
+    caution: Share = 0.2
+    per_token: Cost = 0.0
+    per_second: Cost = 0.0
 
     def __post_init__(self) -> None:
-        """Raise UsageError for invalid arms or numbers out of range."""
+        """Raise UsageError for invalid arms."""
         if not self.arms or len(set(self.arms)) < len(self.arms):
             raise UsageError("A bandit needs arms with different names.")
         if self.fallback not in self.arms:
             raise UsageError(f"The fallback {self.fallback!r} is none of {', '.join(self.arms)}.")
-        if not (0 <= self.caution <= 1 and self.trusted_after >= 0):
-            raise UsageError("A bandit's caution is from 0 to 1, and it trusts after 0 or more.")
-        if not (0 <= self.per_token < np.inf and 0 <= self.per_second < np.inf):
-            raise UsageError("A token and a second cost 0 or more.")
 
     def reward(self, correct: float, tokens: int | None, seconds: float | None) -> float:
         """Return the reward of an answer; an unknown cost counts as 0."""
@@ -86,10 +84,7 @@ class BanditPlan:
     @classmethod
     def of(cls, setup: BanditSetup) -> "BanditPlan":
         """Return the plan of a journalled bandit."""
-        values = orjson.loads(setup.options)
-        saved = values.pop("options")
-        saved.pop("discount", None)  # an option of earlier releases, which no command set
-        return cls(tuple(setup.arms), options=BanditOptions(**saved), **values)
+        return cls(tuple(setup.arms), **orjson.loads(setup.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,6 @@ class Bandit:
         self.learned = LinUCB(len(self.plan.arms), self.encoding.dimensions, self.plan.options)
         self._rewarded: set[str] = set()
         self._latest: dict[str, BanditDecision] = {}
-        self.__dict__.pop("_earlier", None)
 
     @property
     def version(self) -> str:
@@ -150,19 +144,10 @@ class Bandit:
         """Update an arm by a reward, unless its decision has one."""
         if row["decision_id"] in self._rewarded:
             return
-        decision = row if row["arm"] is not None else self._earlier.get(row["decision_id"])
-        if decision is None:
-            return
         reward = self.plan.reward(row["correct"], row["tokens"], row["seconds"])
-        arm = self.plan.arms.index(decision["arm"])
-        self.learned.update(arm, np.array(decision["context"]), reward)
+        arm = self.plan.arms.index(row["arm"])
+        self.learned.update(arm, np.array(row["context"]), reward)
         self._rewarded.add(row["decision_id"])
-
-    @cached_property
-    def _earlier(self) -> dict[str, dict[str, Any]]:
-        """The decisions of this version; rewards of earlier releases do not repeat their arms."""
-        rows = _rows(self._live, BanditDecision, "version", self.version)
-        return {row["decision_id"]: row for row in reversed([*rows])}
 
     def decide(self, questions: Mapping[str, AskedQuestion]) -> dict[str, BanditDecision]:
         """Choose an arm for each question, by its id; a question that has one keeps it.

@@ -24,7 +24,7 @@ MOST_WIDENED = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """The nodes last reached from one end, with the index of their parent and their worth.
+    """The nodes last reached from one end, sorted, with the index of their parent and their worth.
 
     Parents are in the front before. The worth is the summed similarity of a path to the context.
     """
@@ -36,12 +36,8 @@ class _Front:
 
     def back(self, place: int) -> list[int]:
         """Return the nodes on the path from a place of this front back to the end."""
-        walked, front, at = [], self, int(place)
-        while True:
-            walked.append(int(front.nodes[at]))
-            if front.before is None:
-                return walked
-            at, front = int(front.parents[at]), front.before
+        before = self.before.back(int(self.parents[place])) if self.before else []
+        return [int(self.nodes[place]), *before]
 
 
 class ShortestPaths:
@@ -55,14 +51,13 @@ class ShortestPaths:
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return the paths for each question, the shortest first, and their edges."""
-        search = _Search(self._vectors)
-        return [self._of(question, search) for question in questions]
+        return [self._of(question) for question in questions]
 
-    def _of(self, question: GroundedQuestion, search: "_Search") -> Extracted:
+    def _of(self, question: GroundedQuestion) -> Extracted:
         found = [
             walk
             for targets in question.targets
-            for walk in search.between(question.sources, targets, question.context, self._most)
+            for walk in self._between(question.sources, targets, question.context)
         ]
         found.sort(key=lambda walk: (len(walk[0]), -walk[1]))
         likeness = self._relations @ question.context
@@ -83,6 +78,52 @@ class ShortestPaths:
         ]
         return max(steps, key=lambda step: (likeness[step.relation], not step.inverse))
 
+    def _between(
+        self, sources: Nodes, targets: Nodes, context: np.ndarray
+    ) -> list[tuple[tuple[int, ...], float]]:
+        """Return nodes and worth of the best shortest paths from any source to any target."""
+        ends = np.setdiff1d(sources, targets), np.unique(targets)
+        fronts = [_Front(nodes, nodes, self._worth(nodes, context)) for nodes in ends]
+        seen = np.zeros((2, self._graph.nodes), np.bool_)
+        for side in (0, 1):
+            seen[side, ends[side]] = True
+        degrees = self._vectors.neighbours.degrees
+        for _ in range(self._most):
+            if not all(len(front.nodes) for front in fronts):
+                break
+            side = int(np.argmin([degrees[front.nodes].sum() for front in fronts]))
+            owners, reached = self._widened(fronts[side])
+            found = list(_meetings(fronts, side, owners, reached))
+            if found:
+                return found
+            new = ~seen[side][reached]
+            # Of several parents the last, which is the worthiest.
+            nodes, last = np.unique(reached[new][::-1], return_index=True)
+            parents = owners[new][::-1][last]
+            worth = fronts[side].worth[parents] + self._worth(nodes, context)
+            fronts[side] = _Front(nodes, parents, worth, fronts[side])
+            seen[side, nodes] = True
+        return []
+
+    def _widened(self, front: _Front) -> tuple[np.ndarray, Nodes]:
+        """Return the neighbours of a front, preceded by the indices of the nodes they belong to.
+
+        The neighbours of the nodes with the highest worth come last.
+        """
+        order = np.argsort(front.worth, kind="stable")
+        degrees = self._vectors.neighbours.degrees[front.nodes]
+        if degrees.sum() > MOST_WIDENED:
+            small = np.argsort(degrees, kind="stable")
+            kept = np.zeros(len(degrees), np.bool_)
+            kept[small[degrees[small].cumsum() <= MOST_WIDENED]] = True
+            order = order[kept[order]]
+        owners, reached = self._vectors.neighbours.around(front.nodes[order])
+        return order[owners], reached
+
+    def _worth(self, nodes: Nodes, context: np.ndarray) -> np.ndarray:
+        likeness: np.ndarray = self._vectors.nodes[nodes].astype(np.float32) @ context
+        return likeness
+
 
 def relations_between(graph: Graph, head: int, tail: int) -> np.ndarray:
     """Return the relations of the edges from one node to another.
@@ -97,81 +138,16 @@ def relations_between(graph: Graph, head: int, tail: int) -> np.ndarray:
     return graph.out_relations[edges[graph.heads[edges] == head]]
 
 
-class _Search:
-    """Bidirectional search in one graph; for one thread."""
-
-    def __init__(self, vectors: GraphVectors) -> None:
-        self._vectors, self._neighbours = vectors, vectors.neighbours
-        nodes = len(vectors.neighbours.offsets) - 1
-        self._seen = np.zeros((2, nodes), np.bool_)
-        self._places = np.zeros(nodes, np.int64)  # indices in a front
-
-    def between(
-        self, sources: Nodes, targets: Nodes, context: np.ndarray, most: int
-    ) -> list[tuple[tuple[int, ...], float]]:
-        """Return nodes and worth of the best shortest paths from any source to any target."""
-        sources = np.setdiff1d(sources, targets)
-        fronts = [_Front(ends, ends, self._worth(ends, context)) for ends in (sources, targets)]
-        touched = [[sources], [targets]]
-        self._seen[0][sources] = self._seen[1][targets] = True
-        found: list[tuple[tuple[int, ...], float]] = []
-        for steps in range(1, most + 1):
-            if not all(len(front.nodes) for front in fronts):
-                break
-            degrees = self._neighbours.degrees
-            side = int(np.argmin([degrees[front.nodes].sum() for front in fronts]))
-            owners, reached = self._widened(fronts[side])
-            found = list(self._meetings(fronts, side, owners, reached))
-            if found or steps == most:
-                break
-            new = ~self._seen[side][reached]
-            fronts[side] = self._next(fronts[side], owners[new], reached[new], context)
-            self._seen[side][fronts[side].nodes] = True
-            touched[side].append(fronts[side].nodes)
-        for seen, nodes in zip(self._seen, touched, strict=True):
-            seen[np.concatenate(nodes)] = False
-        return found
-
-    def _widened(self, front: _Front) -> tuple[np.ndarray, Nodes]:
-        """Return the neighbours of a front, preceded by the indices of the nodes they belong to.
-
-        The neighbours of the nodes with the highest worth come last.
-        """
-        order = np.argsort(front.worth, kind="stable")
-        degrees = self._neighbours.degrees[front.nodes]
-        if degrees.sum() > MOST_WIDENED:
-            small = np.argsort(degrees, kind="stable")
-            kept = np.zeros(len(degrees), np.bool_)
-            kept[small[degrees[small].cumsum() <= MOST_WIDENED]] = True
-            order = order[kept[order]]
-        owners, reached = self._neighbours.around(front.nodes[order])
-        return order[owners], reached
-
-    def _next(
-        self, front: _Front, owners: np.ndarray, reached: Nodes, context: np.ndarray
-    ) -> _Front:
-        """Return the front of the nodes reached, each with its last and worthiest parent."""
-        self._places[reached] = np.arange(len(reached))
-        last = self._places[reached] == np.arange(len(reached))
-        nodes, parents = reached[last], owners[last]
-        return _Front(nodes, parents, front.worth[parents] + self._worth(nodes, context), front)
-
-    def _meetings(
-        self, fronts: Sequence[_Front], side: int, owners: np.ndarray, reached: Nodes
-    ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """Yield the paths of highest worth on which an expanded front meets the other one."""
-        other = fronts[1 - side]
-        self._places[reached] = -1
-        self._places[other.nodes] = np.arange(len(other.nodes))
-        meets = np.flatnonzero(self._places[reached] >= 0)
-        ends = self._places[reached[meets]]
-        worth = fronts[side].worth[owners[meets]] + other.worth[ends]
-        for place in np.argsort(-worth, kind="stable")[:PATHS_OF_ONE]:
-            own = fronts[side].back(owners[meets[place]])
-            others = other.back(ends[place])
-            walk = own[::-1] + others if side == 0 else others[::-1] + own
-            yield tuple(walk), float(worth[place])
-
-    def _worth(self, nodes: Nodes, context: np.ndarray) -> np.ndarray:
-        likeness: np.ndarray = self._vectors.nodes[nodes].astype(np.float32) @ context
-        return likeness
+def _meetings(
+    fronts: Sequence[_Front], side: int, owners: np.ndarray, reached: Nodes
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Yield the paths of highest worth on which an expanded front meets the other one."""
+    front, other = fronts[side], fronts[1 - side]
+    ends = np.searchsorted(other.nodes, reached).clip(max=len(other.nodes) - 1)
+    meets = np.flatnonzero(other.nodes[ends] == reached)
+    owners, ends = owners[meets], ends[meets]
+    worth = front.worth[owners] + other.worth[ends]
+    for place in np.argsort(-worth, kind="stable")[:PATHS_OF_ONE]:
+        own, others = front.back(owners[place]), other.back(ends[place])
+        walk = own[::-1] + others if side == 0 else others[::-1] + own
+        yield tuple(walk), float(worth[place])

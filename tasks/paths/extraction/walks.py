@@ -135,9 +135,8 @@ class PolicyWalks:
         return scored
 
     def _scored(self, paths: Sequence[Path], context: np.ndarray, likely: float) -> list[_Scored]:
-        contexts = np.tile(context, (len(paths), 1))
         nodes, relations = self.vectors.nodes, self.vectors.relations
-        valued = rewarded(paths, contexts, nodes, relations, self.policy.plan.reward_weights)
+        valued = rewarded(paths, context, nodes, relations, self.policy.plan)
         return [(likely + path.rewards.total, path) for path in valued if path.rewards]
 
     def _along(self, trail: Trail, nodes: Nodes, context: np.ndarray) -> list[Path]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from tasks.graphs.graph import Nodes
 from tasks.paths.policy.network import GraphPolicy, States
-from tasks.paths.policy.trails import Hop, Reading, Trail, explored, readings_of
+from tasks.paths.policy.trails import Reading, Trail, explored, readings_of
+from tasks.programs.planner.paths import Hop
 
 CONTINUED = 150  # trails of one reading that are tried further
 NEARLY = 0.5  # a trail may be meant if it fits so well, compared with the best one

@@ -10,14 +10,14 @@ that it can look for the answers of open questions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tasks.graphs.graph import Graph
-from tasks.paths.policy.trails import Hop, Reading, Trail
+from tasks.paths.policy.trails import Reading, Trail
 from tasks.programs.planner.features import (
     FEW,
     NAME_FEATURES,
@@ -29,6 +29,7 @@ from tasks.programs.planner.features import (
     overlap,
     relation_features,
 )
+from tasks.programs.planner.paths import Hop
 
 QUESTION_BUCKETS = 1 << 14
 RELATION_BUCKETS = 1 << 11
@@ -114,7 +115,6 @@ class GraphPolicy:
     network: PolicyNetwork
     graph: Graph
     vectors: np.ndarray
-    _overlaps: dict[tuple[str, int], tuple[float, ...]] = field(default_factory=dict)
 
     @cached_property
     def _bags(self) -> list[np.ndarray]:
@@ -142,7 +142,8 @@ class GraphPolicy:
             earlier = {relation for relation, _ in taken}
             for relation, inverse in possible:
                 hops.append(2 * relation + inverse)
-                known = self._shared(readings[reading].masked, relation)
+                masked, name = readings[reading].masked, self.graph.relations[relation]
+                known = (*overlap(masked, name), named_share(masked, name))
                 # Words that occur once count for one hop.
                 shared.append((0.0,) * SHARED if relation in earlier else known)
             if taken:
@@ -157,14 +158,6 @@ class GraphPolicy:
             np.array(hops, np.int64),
             np.array(shared, np.float32).reshape(-1, SHARED),
         )
-
-    def _shared(self, masked: str, relation: int) -> tuple[float, ...]:
-        known = self._overlaps.get((masked, relation))
-        if known is None:
-            name = self.graph.relations[relation]
-            known = (*overlap(masked, name), named_share(masked, name))
-            self._overlaps[masked, relation] = known
-        return known
 
     def log_probabilities(
         self, grams: Sequence[np.ndarray], states: States, forgotten: np.ndarray | None = None

@@ -1,11 +1,8 @@
 """The plan of a policy's training; no library that computes is loaded with it."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-
-if TYPE_CHECKING:
-    from tasks.paths.policy.rewards import RewardWeights
 
 Weight = Annotated[float, Field(ge=-1e6, le=1e6)]
 
@@ -28,10 +25,3 @@ class PolicyPlan(BaseModel):
     forgotten: float = Field(
         0.2, ge=0, lt=1, description="Share of relations and n-grams left out of each batch."
     )
-
-    @property
-    def reward_weights(self) -> "RewardWeights":
-        """The weights of the rewards."""
-        from tasks.paths.policy.rewards import RewardWeights
-
-        return RewardWeights(self.reach, self.relatedness, self.conciseness)

@@ -12,7 +12,6 @@ import os
 import shutil
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -90,7 +89,7 @@ def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -
 
 
 def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolicy, PolicyManifest]:
-    """Return the policy in a folder, and its manifest.
+    """Return the policy in a folder without its training curve, and its manifest.
 
     `expected` is the SHA-256 that the manifest must have. Raises UnsafePolicyError if the folder is
     not exactly what `save_policy` writes.
@@ -125,18 +124,7 @@ def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolic
             raise _unsafe(folder, f"the tensor {name} has numbers that are not finite")
     weights = {name: torch.from_numpy(array) for name, array in tensors.items()}
     network = PolicyNetwork(manifest.shape, weights)
-    curve = _curve(folder, contents[CURVE])
-    return TrainedPolicy(network, manifest.plan, curve, manifest.learned_from), manifest
-
-
-def _curve(folder: Path, data: bytes) -> list[dict[str, Any]]:
-    try:
-        curve = json.loads(data)
-    except (ValueError, RecursionError):
-        raise _unsafe(folder, f"{CURVE} is not JSON") from None
-    if not isinstance(curve, list) or not all(isinstance(row, dict) for row in curve):
-        raise _unsafe(folder, f"{CURVE} is no list of figures")
-    return curve
+    return TrainedPolicy(network, manifest.plan, learned_from=manifest.learned_from), manifest
 
 
 def _unsafe(folder: Path, why: str) -> UnsafePolicyError:

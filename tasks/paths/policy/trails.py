@@ -15,11 +15,10 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.path import Path, Step
 from tasks.programs.planner.features import content_features, name_features, question_features
+from tasks.programs.planner.paths import Hop
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.programs.planner.writer import written_names
 from tasks.text.question import analyse
-
-Hop = tuple[int, bool]  # relation; whether it is walked from tail to head
 
 MOST_NODES = 2_000  # from which the next hop is walked
 WAYS = 16  # walks along one trail to one node that are compared

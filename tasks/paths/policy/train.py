@@ -8,7 +8,7 @@ trails fit a question, the other questions decide which are meant; the more do, 
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path as File
 from typing import Any
@@ -34,6 +34,7 @@ from warehouse import durable
 
 CHECKPOINT_SECONDS = 30.0
 LONGEST_GRADIENT = 5.0
+Figures = dict[str, float | str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +46,16 @@ class Example:
     others: tuple[Nodes, ...] = ()
 
 
-@dataclass
-class PolicyProgress:
-    """The progress of a training; the curve has a row of figures per batch."""
-
-    batches: int = 0
-    curve: list[dict[str, float | str]] = field(default_factory=list)
-
-
 @dataclass(frozen=True, eq=False)
 class TrainedPolicy:
-    """A policy with its plan, the number of questions it learned from, and its training curve."""
+    """A policy with its plan, the number of questions it learned from, and its training curve.
+
+    The curve has a row of figures per batch.
+    """
 
     network: PolicyNetwork
     plan: PolicyPlan
-    curve: list[dict[str, float | str]]
+    curve: list[Figures] = field(default_factory=list)
     learned_from: int = 0
 
 
@@ -99,33 +95,30 @@ def train_policy(
     with torch.random.fork_rng(), one_thread():
         training = _Training(policy, lessons, plan, state, report, checkpoint_seconds)
         training.run()
-    return TrainedPolicy(policy.network, plan, training.progress.curve, len(lessons))
+    return TrainedPolicy(policy.network, plan, training.curve, len(lessons))
 
 
+@dataclass(eq=False)
 class _Training:
-    def __init__(
-        self,
-        policy: GraphPolicy,
-        lessons: list[Lesson],
-        plan: PolicyPlan,
-        state: File | None,
-        report: Report,
-        checkpoint_seconds: float,
-    ) -> None:
+    policy: GraphPolicy
+    lessons: list[Lesson]
+    plan: PolicyPlan
+    state: File | None
+    report: Report
+    checkpoint_seconds: float
+    curve: list[Figures] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
         import torch
 
-        self.policy, self.lessons, self.plan = policy, lessons, plan
-        self.state, self.report, self.pause = state, report, checkpoint_seconds
-        self.weights = policy.network.weights
-        for lesson in lessons:
+        self.weights = self.policy.network.weights
+        for lesson in self.lessons:
             hops = [2 * relation + inverse for relation, inverse in lesson.meant]
-            self.weights["uses"][policy.names[hops]] += 1
-        learned = [weight for name, weight in self.weights.items() if name != "uses"]
-        for weight in learned:
+            self.weights["uses"][self.policy.names[hops]] += 1
+        self.learned = [weight for name, weight in self.weights.items() if name != "uses"]
+        for weight in self.learned:
             weight.requires_grad_()
-        self.learned = learned
-        self.optimizer = torch.optim.Adam(learned, lr=plan.learning_rate)
-        self.progress = PolicyProgress()
+        self.optimizer = torch.optim.Adam(self.learned, lr=self.plan.learning_rate)
 
     def run(self) -> None:
         """Train on the batches that are left."""
@@ -136,7 +129,7 @@ class _Training:
         plan, count = self.plan, len(self.lessons)
         of_epoch = -(-count // plan.batch)
         total, saved = plan.epochs * of_epoch, time.monotonic()
-        for number in range(self.progress.batches, total):
+        for number in range(len(self.curve), total):
             # Every batch has its own seed, so that a resumed training draws the same numbers.
             random = np.random.default_rng([plan.seed, number])
             epoch, part = divmod(number, of_epoch)
@@ -150,12 +143,9 @@ class _Training:
             torch.nn.utils.clip_grad_norm_(self.learned, LONGEST_GRADIENT)
             self.optimizer.step()
             self._check(number, loss)
-            self.progress.curve.append(
-                {"stage": "answers", "batch": number, "loss": float(loss.detach())}
-            )
-            self.progress.batches += 1
+            self.curve.append({"stage": "answers", "batch": number, "loss": float(loss.detach())})
             self.report("learn", number + 1, total)
-            if self.state and time.monotonic() - saved >= self.pause:
+            if self.state and time.monotonic() - saved >= self.checkpoint_seconds:
                 self._save(self.state)
                 saved = time.monotonic()
         if self.state:
@@ -219,13 +209,11 @@ class _Training:
             (state / CHECKPOINT).unlink(missing_ok=True)
             durable.write_json(path, identity)
         else:
-            saved = load_checkpoint(
-                state, self.weights, self.optimizer, lambda read: PolicyProgress(**read)
-            )
-            self.progress = saved or self.progress
+            saved = load_checkpoint(state, self.weights, self.optimizer, lambda read: read["curve"])
+            self.curve = saved or []
 
     def _save(self, state: File) -> None:
-        save_checkpoint(state, asdict(self.progress), self.weights, self.optimizer)
+        save_checkpoint(state, {"curve": self.curve}, self.weights, self.optimizer)
 
 
 def _joined(lessons: Sequence[Lesson], firsts: np.ndarray) -> tuple[States, np.ndarray]:

@@ -4,7 +4,6 @@ An entity's key is its node's number, which holds within one edition.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,7 +19,6 @@ from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, 
 from tasks.programs.knowledge_bases.statements import (
     STATEMENT,
     Stated,
-    are_linked,
     statements_around,
 )
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -51,9 +49,6 @@ select wanted.id, a.aspect_id, a.aspect, a.text, a.confidence, a.question, a.doc
 from aspects a join wanted on a.entity_id = wanted.id left join documents d using (document_id)
 where $all or a.sensitivity = 'normal'
 order by a.document_id, a.span_start
-"""
-_WORDED = """
-select count(*) from duckdb_columns() where table_name = 'relations' and column_name = 'wordings'
 """
 _WORDINGS = """
 select unnest(wordings) as wording, relation, false from relations where graph = $graph
@@ -134,9 +129,7 @@ class EditionGraph:
         if not self.personal:
             return False
         ids = [fact_id for fact_id in fact_ids if fact_id is not None]
-        with suppress(duckdb.CatalogException):  # an edition of an older version
-            return bool(self._read(_DISAGREE, facts=ids)[0][0])
-        return False
+        return bool(self._read(_DISAGREE, facts=ids)[0][0])
 
     def _may_show(self, node: int) -> bool:
         """Tell whether a node has a description or a fact that is not withheld."""
@@ -195,8 +188,6 @@ class EditionGraph:
         )  # fmt: skip
 
     def _clauses(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:
-        if not (self.personal and self._linked):
-            return
         con = self._con.cursor()
         for stated in statements_around(con, list(by_id), everything=not self._withholds):
             named = dict.fromkeys(stated.argument_ids, True) | {stated.subject_id or "": False}
@@ -236,16 +227,12 @@ class EditionGraph:
     def wordings(self) -> dict[str, tuple[str, bool]]:
         """The relation that each wording expresses, and whether its subject is the tail.
 
-        Empty for imported graphs, and for editions from before relations had wordings.
+        Empty for imported graphs.
         """
-        if not self.personal or not self._read(_WORDED)[0][0]:
+        if not self.personal:
             return {}
         rows = self._read(_WORDINGS, graph=self.graph)
         return {wording: (relation, turned) for wording, relation, turned in rows}
-
-    @cached_property
-    def _linked(self) -> bool:
-        return are_linked(self._con.cursor())
 
     @cached_property
     def _linker(self) -> Linker:

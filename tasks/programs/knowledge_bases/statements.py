@@ -6,15 +6,14 @@ out, and so are those attributed to somebody.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 
 from schemas.documents import REMEMBERED
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.retrieval.search import Hit
+from tasks.retrieval.search import Hit, Searcher
 from tasks.text.languages import is_chinese
 from warehouse.asserted import ASSERTED
 
@@ -28,16 +27,33 @@ _STATED = (
     "arguments", "time", "place", "confidence", "passage_id", "document_id", "uri", "span_start",
     "span_end",
 )  # fmt: skip
-_AROUND = f"""
-select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
+_COLUMNS = f"""s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
        s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
-       s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}
-from clauses s left join documents d using (document_id)
-where s.polarity = 'positive' and s.modality = 'asserted'
-  and (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $entities))
-  and s.attribution = '' and ($all or s.sensitivity = 'normal')
+       s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}"""
+# A statement with a clause that is negated, not asserted, or attributed is left out.
+_DOUBTFUL = """doubtful as (
+    select document_id, span_start, span_end from clauses
+    where polarity = 'negative' or attribution <> ''
+        or modality in ('reported', 'supposed', 'asked')
+)"""
+_UNDOUBTED = """left join documents d using (document_id)
+anti join doubtful u
+    on s.document_id = u.document_id and s.span_start <= u.span_start and u.span_end <= s.span_end
+"""
+_AROUND = f"""
+with around as (
+    from clauses
+    where polarity = 'positive' and modality = 'asserted' and attribution = ''
+      and (list_contains($entities, subject_id) or list_has_any(argument_ids, $entities))
+      and ($all or sensitivity = 'normal')
+    order by confidence desc, statement_id
+    limit $most
+),
+{_DOUBTFUL}
+select {_COLUMNS}
+from around s
+{_UNDOUBTED}
 order by s.confidence desc, s.statement_id
-limit $most
 """
 # The same for every entity at once: sorted, so that they are read a group at a time.
 _ALL = f"""
@@ -46,35 +62,14 @@ with linked as (
     from asserted_statements s
     where attribution = '' and confidence >= $least
 ),
-doubtful as (
-    select document_id, span_start, span_end from clauses
-    where polarity = 'negative' or attribution <> ''
-        or modality in ('reported', 'supposed', 'asked')
-)
-select md5(s.entity_id), s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name,
-       s.predicate, s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
-       s.document_id, d.uri, s.span_start, s.span_end, {REMEMBERED}
+{_DOUBTFUL}
+select md5(s.entity_id), {_COLUMNS}
 from linked s
-left join documents d using (document_id)
-anti join doubtful u
-    on s.document_id = u.document_id and s.span_start <= u.span_start and u.span_end <= s.span_end
+{_UNDOUBTED}
 where s.entity_id is not null
 order by md5(s.entity_id), s.confidence desc, s.statement_id
 """
-_DOUBTFUL = """
-select document_id, span_start, span_end from clauses
-where list_contains($passages, passage_id)
-  and (polarity = 'negative' or attribution <> '' or modality in ('reported', 'supposed', 'asked'))
-"""
 _DOUBTS = frozenset({"reported", "supposed", "asked"})
-
-
-class Stating(Protocol):
-    """An object that returns the statements of passages, such as a search."""
-
-    def stated(self, passage: int) -> list[dict[str, Any]]:
-        """Return a passage's rows of the table `statements`, given the passage's row number."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +94,6 @@ class Stated:
     place: Place
 
 
-def are_linked(con: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether an edition's statements are linked to entities, as older ones are not."""
-    with suppress(duckdb.CatalogException):  # which has none
-        return "subject_id" in con.table("asserted_statements").columns
-    return False
-
-
 def statements_around(
     con: duckdb.DuckDBPyConnection, entity_ids: Sequence[str], *, everything: bool
 ) -> Iterator[Stated]:
@@ -114,7 +102,7 @@ def statements_around(
     Without `everything`, statements of sensitive passages are withheld.
     """
     values = {"entities": list(entity_ids), "all": everything, "most": MOST_STATEMENTS}
-    yield from _plain(con, con.execute(_AROUND, values).fetchall())
+    yield from map(_stated, con.execute(_AROUND, values).fetchall())
 
 
 def statements_of_all(con: duckdb.DuckDBPyConnection, least: float) -> Iterator[tuple[str, Stated]]:
@@ -127,7 +115,7 @@ def statements_of_all(con: duckdb.DuckDBPyConnection, least: float) -> Iterator[
         yield from ((row[0], _stated(row[1:])) for row in rows)
 
 
-def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stated, Hit]]:
+def statements_in(searcher: Searcher, hits: Iterable[Hit]) -> Iterator[tuple[Stated, Hit]]:
     """Yield the asserted statements of passages, each with its passage."""
     for hit in hits:
         rows = searcher.stated(hit.row)
@@ -148,19 +136,6 @@ def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stat
 def _holds(place: Place, clauses: Iterable[tuple[int, int]]) -> bool:
     """Return whether a place contains any of the clauses."""
     return any(place.span_start <= start and end <= place.span_end for start, end in clauses)
-
-
-def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Iterator[Stated]:
-    """Yield the statements without a clause that is negated, not asserted, or attributed."""
-    statements = [_stated(row) for row in rows]
-    passages = list({stated.passage_id for stated in statements})
-    doubtful: dict[str, list[tuple[int, int]]] = {}
-    clauses = con.execute(_DOUBTFUL, {"passages": passages}).fetchall() if passages else []
-    for document_id, start, end in clauses:
-        doubtful.setdefault(document_id, []).append((start, end))
-    for stated in statements:
-        if not _holds(stated.place, doubtful.get(stated.place.document_id, ())):
-            yield stated
 
 
 def _stated(row: tuple[Any, ...]) -> Stated:

@@ -116,6 +116,7 @@ def _overlap(question: str, relation: str) -> tuple[float, ...]:
     )
 
 
+@lru_cache(maxsize=1 << 17)
 def named_share(masked: str, relation: str) -> float:
     """Return the share of a relation's content words that a question contains.
 

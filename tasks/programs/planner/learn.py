@@ -22,7 +22,6 @@ from tasks.programs.planner.path_model import (
     LONGEST,
     TABLES,
     TRUST,
-    CandidatePath,
     Encoding,
     PathModel,
 )
@@ -30,7 +29,7 @@ from tasks.programs.planner.paths import (
     LARGEST,
     Path,
     known_paths,
-    longer_paths,
+    onward,
     paths_from,
     short_paths,
     walk,
@@ -164,11 +163,11 @@ def _with_known(
     for topic, path, nodes in _extended(graph, rows.values(), longer):
         rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
     fit = np.array([fit for _, _, fit in rows.values()], np.float32)
-    candidates = [CandidatePath(topic, path) for topic, path, _ in rows.values()]
+    candidates = [(topic, path) for topic, path, _ in rows.values()]
     best = [candidates[n] for n in np.flatnonzero(fit == fit.max())]
-    meant = max(best, key=lambda candidate: uses[candidate.path])
-    hops = tuple(2 * r + inverse for r, inverse in meant.path)
-    return Explained(encoding.rows(candidates), fit, hops, meant.topic.masked)
+    topic, meant = max(best, key=lambda candidate: uses[candidate[1]])
+    hops = tuple(2 * r + inverse for r, inverse in meant)
+    return Explained(encoding.rows(candidates), fit, hops, topic.masked)
 
 
 def _extended(
@@ -181,9 +180,9 @@ def _extended(
         if longer and fit and len(path) >= LONGEST - 1
     }
     for (_, path), topic in list(prefixes.items())[:EXTENDED]:
-        nodes = walk(graph, topic.nodes, path)
-        for further, reached in longer_paths(graph, topic, [(path, nodes[:LARGEST])]):
-            yield topic, further, reached
+        nodes = walk(graph, topic.nodes, path)[:LARGEST]
+        for hop, reached in onward(graph, topic.nodes, nodes):
+            yield topic, (*path, hop), reached
 
 
 def _nodes_of(graph: Graph, answers: Sequence[str]) -> Nodes:

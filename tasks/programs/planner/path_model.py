@@ -8,7 +8,7 @@ goes to what the relation's name shares with the question, and to whether the qu
 that do not occur in the examples.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
@@ -39,23 +39,11 @@ QUESTION_BUCKETS = 1 << 17
 RELATION_BUCKETS = 1 << 15
 PATH_BUCKETS = 1 << 14
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
-MANY = 1e6  # examples assumed for each hop if the model did not count them
 LENGTH_BIAS = (0.0, -1.0, -2.0)  # first scores of paths of one, two and three hops
 TRUST = ("unseen", "strange")  # weights used where the learned vectors are not trusted
-NO_TRUST = {  # in models of releases that always trusted
-    "unseen": np.zeros(LONGEST * OVERLAPS, np.float16),
-    "strange": np.zeros(LONGEST * 2, np.float16),
-}
 NOTHING = np.zeros(0, np.int64)
+Sums = Callable[[str, np.ndarray, np.ndarray], Any]
 COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted", "unknown")
-
-
-@dataclass(frozen=True)
-class CandidatePath:
-    """A reading of a question and a path from its topic."""
-
-    topic: Topic
-    path: Path
 
 
 @dataclass
@@ -103,33 +91,32 @@ class Encoding:
         self._bags: dict[int, np.ndarray] = {}
         self._paths: dict[Path, int] = {}
 
-    def rows(self, candidates: Sequence[CandidatePath]) -> Rows:
-        """Return the candidates of one question as arrays."""
-        topics = list({id(candidate.topic): candidate.topic for candidate in candidates}.values())
+    def rows(self, candidates: Sequence[tuple[Topic, Path]]) -> Rows:
+        """Return the candidates of one question, paths from readings of it, as arrays."""
+        topics = list({id(topic): topic for topic, _ in candidates}.values())
         numbers = {id(topic): number for number, topic in enumerate(topics)}
         features = [name_features(topic, self.graph) for topic in topics]
         words = [content_features(topic.masked) for topic in topics]
         known = [share_known(w, self._known) if len(w) else 1.0 for w in words]
-        readings = np.array([numbers[id(candidate.topic)] for candidate in candidates], np.int64)
+        readings = np.array([numbers[id(topic)] for topic, _ in candidates], np.int64)
         hops = np.full((len(candidates), LONGEST), -1, np.int64)
         shared = np.zeros((len(candidates), LONGEST, OVERLAPS), np.float32)
-        for row, candidate in enumerate(candidates):
-            masked, names = candidate.topic.masked, self.graph.relations
+        for row, (topic, path) in enumerate(candidates):
             earlier: set[int] = set()
-            for place, (relation, inverse) in enumerate(candidate.path):
+            for place, (relation, inverse) in enumerate(path):
                 hops[row, place] = 2 * relation + inverse
                 if relation not in earlier:  # words that occur once count for one hop
-                    shared[row, place] = overlap(masked, names[relation])
+                    shared[row, place] = overlap(topic.masked, self.graph.relations[relation])
                 earlier.add(relation)
         return Rows(
             grams=[question_features(topic.masked) for topic in topics],
             words=words,
             readings=readings,
             hops=hops,
-            lengths=np.array([len(candidate.path) for candidate in candidates], np.int64),
+            lengths=np.array([len(path) for _, path in candidates], np.int64),
             shared=shared.reshape(len(candidates), -1),
             topics=np.array(features, np.float32)[readings],
-            paths=np.array([self._path(candidate.path) for candidate in candidates], np.int64),
+            paths=np.array([self._path(path) for _, path in candidates], np.int64),
             trusted=np.ones(hops.shape, np.float32),
             unknown=1 - np.array(known, np.float32)[readings],
         )
@@ -217,28 +204,43 @@ class LearnedModel(WordModel):
         self.weights, self.known, self.uses = weights, known, uses
 
     def ranking(self, batch: CandidateBatch) -> np.ndarray:
-        """Return the score of each candidate, float32 (candidates,), as `PathModel.scores` does."""
-        weights, rows = self.weights, batch.rows
-        questions = _bag_sums(weights["question"], *batch.readings)[0] / np.float32(4.0)
-        relations, counts = _bag_sums(weights["relation"], *batch.relations)
-        relations /= np.maximum(counts, 1)[:, None]
-        trust = self.trust(batch)
-        missing = 1 - trust
+        """Return the score of each candidate, float32 (candidates,)."""
+        return np.asarray(self._scored(batch, np.asarray, self._sums), np.float32)
+
+    def _scored(self, batch: CandidateBatch, as_: Callable[[Any], Any], sums: Sums) -> Any:
+        """Return the scores as an array of the library of the weights: NumPy's or torch's.
+
+        `as_` makes such an array; `sums` adds up the rows of a table for each bag of n-grams.
+        """
+        weights, rows, trust = self.weights, batch.rows, self.trust(batch)
+        missing, lengths = 1 - trust, rows.lengths - 1
+        questions = sums("question", *batch.readings) / 4.0  # about the root of their n-grams
+        grams, offsets = batch.relations
+        sizes = np.maximum(np.diff(offsets, append=len(grams)), 1).astype(np.float32)
+        relations = sums("relation", grams, offsets) / as_(sizes)[:, None]
         strange = np.concatenate([missing, missing * rows.unknown[:, None]], 1)
-        score = rows.shared @ weights["shared"]
-        score += (rows.shared * missing.repeat(OVERLAPS, 1)) @ weights["unseen"]
-        score += strange @ weights["strange"] + rows.topics @ weights["read"]
-        score += weights["length_bias"][rows.lengths - 1]
-        whole = weights["path"][rows.paths] * trust.prod(1)[:, None]
-        repeated = questions[rows.readings]
-        score += (repeated * (weights["length"][rows.lengths - 1] + whole)).sum(1)
+        score = as_(rows.shared) @ weights["shared"]
+        score = score + as_(rows.shared * missing.repeat(OVERLAPS, 1)) @ weights["unseen"]
+        score = score + as_(strange) @ weights["strange"] + as_(rows.topics) @ weights["read"]
+        score = score + weights["length_bias"][as_(lengths)]
+        whole = sums("path", rows.paths, np.arange(len(rows.paths)))
+        own = weights["length"][as_(lengths)] + whole * as_(trust.prod(1))[:, None]
+        readings = as_(rows.readings)
+        score = score + (questions[readings] * own).sum(1)
+        turned = questions @ weights["place"]  # (places, readings, d)
         for hop in range(LONGEST):
-            for length in range(hop + 1, LONGEST + 1):
-                chosen = np.flatnonzero((rows.lengths == length) & (rows.hops[:, hop] >= 0))
-                turned = repeated[chosen] @ weights["place"][PLACES[length, hop]]
-                there = relations[rows.hops[chosen, hop]]
-                score[chosen] += (turned * there).sum(1) * trust[chosen, hop]
-        return np.asarray(score, np.float32)
+            numbers = np.array([PLACES.get((length + 1, hop), 0) for length in range(LONGEST)])
+            there = relations[as_(np.maximum(rows.hops[:, hop], 0))]
+            by_hop = (turned[as_(numbers[lengths]), readings] * there).sum(1)
+            score = score + by_hop * as_((rows.hops[:, hop] >= 0) * trust[:, hop])
+        return score
+
+    def _sums(self, name: str, grams: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return the sum of a table's rows for each bag of n-grams, float32 (bags, columns)."""
+        table, sizes = self.weights[name], np.diff(offsets, append=len(grams))
+        sums = np.zeros((len(offsets), table.shape[1]), np.float32)
+        np.add.at(sums, np.repeat(np.arange(len(offsets)), sizes), table[grams].astype(np.float32))
+        return sums
 
     def trust(self, batch: CandidateBatch) -> np.ndarray:
         """Return the weight of what was learned of each hop, float32 (candidates, 3), 0 to 1."""
@@ -253,40 +255,23 @@ class LearnedModel(WordModel):
 
     @classmethod
     def load(cls, path: File) -> "LearnedModel":
-        """Return the model whose weights are in a file.
-
-        Earlier releases did not count the examples of each relation, so what they learned has full
-        weight.
-        """
-        loaded = {**NO_TRUST, **load_file(path)}
-        known = loaded.pop("known")
-        uses = loaded.pop("uses", np.full(RELATION_BUCKETS, MANY, np.float32))
+        """Return the model whose weights are in a file."""
+        loaded = load_file(path)
+        known, uses = loaded.pop("known"), loaded.pop("uses")
         small = {name: w.astype(np.float32) for name, w in loaded.items() if name not in TABLES}
         return LearnedModel({**loaded, **small}, known, uses)
-
-
-def _bag_sums(
-    table: np.ndarray, grams: np.ndarray, offsets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of the rows of each bag of n-grams, float32 (bags, columns), and its size."""
-    sizes = np.diff(offsets, append=len(grams))
-    sums = np.zeros((len(offsets), table.shape[1]), np.float32)
-    np.add.at(sums, np.repeat(np.arange(len(offsets)), sizes), table[grams].astype(np.float32))
-    return sums, sizes
 
 
 class PathModel(LearnedModel):
     """A model to be fitted: its weights are tensors, which start as the scores of `WordModel`."""
 
-    def __init__(self, seed: int | None = 0) -> None:
-        """Start with small random vectors, or with zeros if there is no seed."""
+    def __init__(self, seed: int = 0) -> None:
+        """Start with small random vectors."""
         import torch
 
-        generator = torch.Generator().manual_seed(seed or 0)
+        generator = torch.Generator().manual_seed(seed)
 
         def small(*shape: int, scale: float = 0.1) -> Any:
-            if seed is None:
-                return torch.zeros(*shape)
             return (torch.randn(*shape, generator=generator) * scale).requires_grad_()
 
         self.uses = np.zeros(RELATION_BUCKETS, np.float32)
@@ -311,36 +296,13 @@ class PathModel(LearnedModel):
     def scores(self, batch: CandidateBatch) -> Any:
         """Return the score of each candidate as a tensor (candidates,), to be fitted."""
         import torch
-        from torch.nn.functional import embedding, embedding_bag
+        from torch.nn.functional import embedding_bag
 
-        def bags(name: str, grams: tuple[np.ndarray, np.ndarray], mode: str) -> Any:
-            inputs, offsets = map(torch.from_numpy, grams)
-            return embedding_bag(inputs, weights[name], offsets, mode=mode, sparse=True)
+        def sums(name: str, *bags: np.ndarray) -> Any:
+            inputs, offsets = map(torch.from_numpy, bags)
+            return embedding_bag(inputs, self.weights[name], offsets, mode="sum", sparse=True)
 
-        weights, rows = self.weights, batch.rows
-        # Divided by about the root of the number of n-grams in a question.
-        questions = bags("question", batch.readings, "sum") / 4.0
-        relations = bags("relation", batch.relations, "mean")
-        places = torch.einsum("qd,pde->qpe", questions, weights["place"])
-        pair, lengths = torch.from_numpy(rows.readings), torch.from_numpy(rows.lengths)
-        hops = torch.from_numpy(rows.hops)
-        trust = torch.from_numpy(self.trust(batch))
-        shared, missing = torch.from_numpy(rows.shared), 1 - trust
-        score = shared @ weights["shared"]
-        score = score + (shared * missing.repeat_interleave(OVERLAPS, 1)) @ weights["unseen"]
-        strange = torch.cat([missing, missing * torch.from_numpy(rows.unknown)[:, None]], 1)
-        score = score + strange @ weights["strange"]
-        score = score + torch.from_numpy(rows.topics) @ weights["read"]
-        score = score + weights["length_bias"][lengths - 1]
-        whole = embedding(torch.from_numpy(rows.paths), weights["path"], sparse=True)
-        own = weights["length"][lengths - 1] + whole * trust.prod(1)[:, None]
-        score = score + (questions[pair] * own).sum(1)
-        for hop in range(LONGEST):
-            there = hops[:, hop] >= 0
-            place = torch.tensor([PLACES.get((length, hop), 0) for length in range(1, LONGEST + 1)])
-            by_hop = places[pair, place[lengths - 1]] * relations[hops[:, hop].clamp(min=0)]
-            score = score + by_hop.sum(1) * there * trust[:, hop]
-        return score
+        return self._scored(batch, torch.from_numpy, sums)
 
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""

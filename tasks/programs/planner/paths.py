@@ -1,6 +1,6 @@
 """Relation paths: the nodes that they lead to, and the paths around an entity."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -75,17 +75,11 @@ def paths_from(
 def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
     """Yield the paths of one hop and, if `longest` allows, of two, with their end nodes."""
     count = 0
-    firsts = list(onward(graph, topic.nodes, topic.nodes))
-    for hop, nodes in firsts:
-        yield (hop,), nodes
-    for first, nodes in firsts if longest > 1 else []:
-        if len(nodes) > LARGEST:
-            continue
-        for second, reached in onward(graph, topic.nodes, nodes):
-            count += 1
-            if count > MOST_SHORT:
-                return
-            yield (first, second), reached
+    for path, nodes in paths_from(graph, topic.nodes, longest, LARGEST):
+        count += len(path) > 1
+        if count > MOST_SHORT:
+            return
+        yield path, nodes
 
 
 def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[tuple[Path, Nodes]]:
@@ -99,23 +93,3 @@ def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[t
                 walked[path[: place + 1]] = reached
         if len(walked[path]):
             yield path, walked[path]
-
-
-def lacking(
-    topics: Iterable[Topic], learned: Iterable[Path], there: Set[Path]
-) -> list[tuple[Topic, Path]]:
-    """Return the learned paths of one hop that lead nowhere, as none of the topics has them.
-
-    Longer ones are not told: several paths say the same, and an entity rarely has them all.
-    """
-    missing = [path for path in learned if len(path) == 1 and path not in there]
-    return [(topic, path) for topic in topics for path in missing]
-
-
-def longer_paths(
-    graph: Graph, topic: Topic, paths: Iterable[tuple[Path, Nodes]]
-) -> Iterator[tuple[Path, Nodes]]:
-    """Yield every extension of some paths by one hop, with its end nodes."""
-    for path, nodes in paths:
-        for hop, reached in onward(graph, topic.nodes, nodes):
-            yield (*path, hop), reached

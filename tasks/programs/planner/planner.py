@@ -1,7 +1,7 @@
 """Chooses the path that a question means among those of the graph, by the model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -9,13 +9,12 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.programs.planner.classes import Members
 from tasks.programs.planner.features import named_share
-from tasks.programs.planner.path_model import LONGEST, CandidatePath, Encoding, WordModel
+from tasks.programs.planner.path_model import LONGEST, Encoding, WordModel
 from tasks.programs.planner.paths import (
     LARGEST,
     Path,
     known_paths,
-    lacking,
-    longer_paths,
+    onward,
     short_paths,
 )
 from tasks.programs.planner.topics import Topic, topics_in
@@ -25,8 +24,6 @@ QUESTIONS = 32  # scored at a time
 PREFIXES = 6  # paths of two hops that are extended by a third
 NOWHERE: Nodes = np.zeros(0, np.int32)
 LONGEST_UNTAUGHT = 2  # hops: too many paths of three share the same words
-
-Candidates = dict[tuple[int, Path], tuple[CandidatePath, Nodes]]
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,11 @@ class Planned:
     topic: Topic
     path: Path
     nodes: Nodes
-    share: float
+    share: float = 0.0
     members: Members | None = None
+
+
+Candidates = dict[tuple[int, Path], Planned]  # by the reading and the path
 
 
 class Planner:
@@ -98,9 +98,14 @@ class Planner:
         for topic in topics:
             short = short_paths(self.graph, topic, min(self.longest, LONGEST - 1))
             for path, nodes in chain(short, known_paths(self.graph, topic, self._known)):
-                candidates[id(topic), path] = (CandidatePath(topic, path), nodes)
-        for topic, path in lacking(topics, self._paths, {path for _, path in candidates}):
-            candidates[id(topic), path] = (CandidatePath(topic, path), NOWHERE)
+                candidates[id(topic), path] = Planned(topic, path, nodes)
+        # Learned paths that none of the topics has; not longer ones: several paths say the same,
+        # and an entity rarely has them all.
+        there = {path for _, path in candidates}
+        for path in self._paths:
+            if len(path) == 1 and path not in there:
+                for topic in topics:
+                    candidates[id(topic), path] = Planned(topic, path, NOWHERE)
         return candidates
 
     def _extend(self, candidates: Candidates, ranked: list[Planned]) -> None:
@@ -108,12 +113,17 @@ class Planner:
         prefixes = [p for p in ranked if len(p.path) == LONGEST - 1 and len(p.nodes)]
         for plan in prefixes[:PREFIXES]:
             if len(plan.nodes) <= LARGEST:
-                for path, nodes in longer_paths(self.graph, plan.topic, [(plan.path, plan.nodes)]):
-                    added = (CandidatePath(plan.topic, path), nodes)
+                for hop, nodes in onward(self.graph, plan.topic.nodes, plan.nodes):
+                    path = (*plan.path, hop)
+                    added = Planned(plan.topic, path, nodes)
                     candidates.setdefault((id(plan.topic), path), added)
 
     def _ranked(self, batch: Sequence[Candidates]) -> list[list[Planned]]:
-        rows = [self._encoding.rows([c for c, _ in own.values()]) for own in batch if own]
+        rows = [
+            self._encoding.rows([(one.topic, one.path) for one in own.values()])
+            for own in batch
+            if own
+        ]
         if not rows:
             return [[] for _ in batch]
         scores = self.model.ranking(self._encoding.batch(rows))
@@ -123,8 +133,8 @@ class Planner:
             shares = np.exp(own - own.max(initial=-np.inf)) if candidates else own
             shares = shares / max(shares.sum(), 1e-9)
             plans = [
-                Planned(candidate.topic, candidate.path, nodes, float(share))
-                for (candidate, nodes), share in zip(candidates.values(), shares, strict=True)
+                replace(plan, share=float(share))
+                for plan, share in zip(candidates.values(), shares, strict=True)
             ]
             ranked.append(sorted(plans, key=lambda plan: -plan.share))
         return ranked

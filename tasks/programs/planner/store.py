@@ -82,7 +82,7 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
         lambda pointer: (
             LearnedModel.load(folder / f"{pointer['weights']}.safetensors"),
             pointer["paths"],
-            pointer.get("worded", ()),  # earlier releases kept none
+            pointer["worded"],
             pointer["examples"],
         ),
     )
@@ -99,13 +99,11 @@ def kept_examples(home: Home, graph: Graph) -> list[Example]:
         return []
     folder = _folder(home, graph.name)
 
-    def content_of(pointer: dict[str, Any]) -> tuple[str | None, bytes]:
-        name = pointer.get("kept_examples")
-        return name, (folder / f"{name}.parquet").read_bytes() if name else b""
+    def content_of(pointer: dict[str, Any]) -> tuple[str, bytes]:
+        name = pointer["kept_examples"]
+        return name, (folder / f"{name}.parquet").read_bytes()
 
     name, content = _read_current(folder, content_of)
-    if name is None:  # learned by an earlier release, which kept none
-        return []
     if sha256(content).hexdigest()[:16] != name:
         raise DamageError(f"{folder / name}.parquet is not what was kept. {_LOST}")
     rows = pq.read_table(pa.BufferReader(content)).to_pylist()

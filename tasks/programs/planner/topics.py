@@ -25,7 +25,7 @@ class Topic:
 
     `name` is the nodes' label if all have the same, else the span; `masked` is the question with a
     slot in place of the span; `share` is the share of the question that the span covers; `quoted`
-    tells whether title marks enclose the span, `marked` whether [brackets] do.
+    tells whether title marks enclose the span.
     """
 
     name: str
@@ -33,7 +33,6 @@ class Topic:
     masked: str
     share: float
     quoted: bool
-    marked: bool = False
 
 
 def topics_in(question: Question, graph: Graph) -> list[Topic]:
@@ -99,5 +98,4 @@ def _topic(text: str, span: Span, graph: Graph, *, marked: bool = False) -> Topi
         masked=f"{text[:start]} {SLOT} {text[end:]}",
         share=(end - start) / max(len(text), 1),
         quoted=(text[start - 1 : start], text[end : end + 1]) in _TITLE_MARKS,
-        marked=marked,
     )
