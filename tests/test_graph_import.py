@@ -482,6 +482,7 @@ def test_what_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
             read(tmp_path / name, content)
 
 
+@settings(max_examples=60)  # each is read in nine formats
 @given(content=st.binary(max_size=300) | st.text(string.printable, max_size=300).map(str.encode))
 def test_no_content_crashes_a_reader(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

@@ -19,6 +19,7 @@ from tasks.experts.manifest import UnsafeExpertError, checked_manifest
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
 from tasks.import_graph import import_graph
+from tasks.run import RunReport
 from tasks.train_experts import (
     About,
     add_expert,
@@ -100,10 +101,15 @@ def test_experts_are_listed_described_quarantined_and_restored(home, almanac):
         assert almanac(home.path, "experts", *wrong)[0] == 2
 
 
-def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(home, tiny_expert):
+def test_the_command_trains_within_its_minutes_and_what_is_quarantined_stays_so(
+    home, tiny_expert, almanac
+):
     change_expert(home, "corpus", "quarantine", PLAIN, reason="it makes things up")
-    train_experts(home, ["corpus"], PLAIN, plan=tiny_plan(epochs=1))
+    words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3")
+    report = almanac.json(home.path, *words)
+    assert report["published"] and report["experts"][0]["ended"] == "minutes"
     kept = expert_rows(home)["corpus"]
+    assert kept["description"] == "The corpus"
     assert (kept["status"], kept["reason"]) == ("quarantined", "it makes things up")
     add_expert(home, tiny_expert, "corpus", PLAIN)
     assert expert_rows(home)["corpus"]["status"] == "quarantined"
@@ -112,15 +118,41 @@ def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(home, tiny
     assert expert_rows(home)["corpus"]["reason"] != "it makes things up"
 
 
-def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(home, tiny_expert):
-    for run in (
-        train_experts(home, ["corpus"], PLAIN, plan=tiny_plan(epochs=1))[0],
-        add_expert(home, tiny_expert, "corpus", PLAIN),
-    ):
-        row = expert_rows(home)["corpus"]
-        assert row["status"] == "quarantined" and row["share_right"] < 0.1
-        assert row["reason"].startswith("Failed its check: it answers 0 of ")
-        assert "experts restore corpus" in run.notes[-1]
+@pytest.fixture(scope="module")
+def trained_again(
+    trained_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Home, RunReport]:
+    """A home, named by a relative path, whose active expert was trained again, and that run."""
+    path = copied_home(trained_home, tmp_path_factory.mktemp("again") / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        plan = tiny_plan(epochs=1, seed=5)
+        run, _ = train_experts(Home(Path("home")), ["corpus"], PLAIN, plan=plan)
+    return Home(path), run
+
+
+def test_a_home_may_be_named_by_a_relative_path(trained_again, trained_home):
+    home, run = trained_again
+    assert run.published
+    row = expert_rows(home)["corpus"]
+    assert row["path"] == f"experts/corpus/{row['sha256'][:12]}"
+    assert row["sha256"] != expert_rows(Home(trained_home))["corpus"]["sha256"]
+    checked_manifest(home.path / row["path"], row["sha256"])
+
+
+def failed_its_check(home: Home, run: RunReport) -> bool:
+    row = expert_rows(home)["corpus"]
+    assert row["status"] == "quarantined" and row["share_right"] < 0.1
+    assert "experts restore corpus" in run.notes[-1]
+    return bool(row["reason"].startswith("Failed its check: it answers 0 of "))
+
+
+def test_an_expert_that_knows_nothing_is_not_asked_until_it_is_restored(
+    trained_again, tiny_expert, tmp_path
+):
+    home, run = Home(copied_home(trained_again[0].path, tmp_path / "home")), trained_again[1]
+    assert failed_its_check(home, run)
+    assert failed_its_check(home, add_expert(home, tiny_expert, "corpus", PLAIN))
     change_expert(home, "corpus", "restore", PLAIN)
     assert [expert.name for expert in active_experts(home, home.require_edition())] == ["corpus"]
 
@@ -293,15 +325,6 @@ def test_an_expert_of_one_of_several_graphs_is_not_stale(home, almanac):
     assert expert_rows(home)["mine"]["stale"] is True
 
 
-def test_a_home_may_be_named_by_a_relative_path(home, monkeypatch):
-    monkeypatch.chdir(home.path.parent)
-    run, _ = train_experts(Home(Path("home")), ["corpus"], PLAIN, plan=tiny_plan(seed=5))
-    assert run.published
-    row = expert_rows(home)["corpus"]
-    assert row["path"] == f"experts/corpus/{row['sha256'][:12]}"
-    checked_manifest(home.path / row["path"], row["sha256"])
-
-
 def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
     for names, graph, about in (
         (["no/name"], None, About()),
@@ -318,11 +341,3 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
         ["corpus", "--patience", "2", "--all-texts"],
     ):
         assert almanac(home.path, "train-experts", *wrong)[0] == 2
-
-
-def test_the_command_trains_within_its_minutes(home, almanac):
-    words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3")
-    report = almanac.json(home.path, *words)
-    assert report["published"]
-    assert report["experts"][0]["ended"] == "minutes"
-    assert expert_rows(home)["corpus"]["description"] == "The corpus"  # kept
