@@ -51,10 +51,10 @@ class OpenIndex:
     searcher: Any
     first_rows: list[int]
 
-    def rows(self, hits: list[Any], field: str = "row") -> list[int]:
-        """Return the rows of hits (score, address), which a fast field has."""
+    def rows(self, hits: list[Any]) -> list[int]:
+        """Return the rows of hits (score, address)."""
         addresses = [address for _, address in hits]
-        values = self.searcher.fast_field_values(field, addresses) if hits else []
+        values = self.searcher.fast_field_values("row", addresses) if hits else []
         return [
             int(value) + self.first_rows[address.segment_ord]
             for value, address in zip(values, addresses, strict=True)
@@ -163,7 +163,7 @@ def _file_name(segment: dict[str, Any]) -> str:
 
 
 def _parts(folder: Path) -> list[dict[str, Any]]:
-    """Return the parts of an index; none if an older release wrote it."""
+    """Return the parts of an index; none if there is no index in the folder."""
     path = folder / _LISTED
     parts: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
     return parts
@@ -173,7 +173,7 @@ def open_word_index(folder: Path) -> OpenIndex:
     """Open an index for searching; the files are mapped into memory."""
     index, searcher = _opened(folder)
     first_rows = [part["first"] for part in _parts(folder) for _ in part["segments"]]
-    return OpenIndex(index, searcher, first_rows or [0] * searcher.num_segments)
+    return OpenIndex(index, searcher, first_rows)
 
 
 def _opened(folder: Path) -> tuple[Any, Any]:

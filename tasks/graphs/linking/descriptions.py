@@ -89,8 +89,6 @@ class DescriptionIndex:
         self._opened = open_word_index(folder / "described")
         self._index, self._searcher = self._opened.index, self._opened.searcher
         register_tokenizers(self._index)
-        meta = (folder / "described" / "meta.json").read_text(encoding="utf-8")
-        self._field = "row" if '"row"' in meta else "node"  # of older editions
         table = open_table(folder / "descriptions.arrow")
         self._nodes = table["node"].to_numpy()
         self._texts = table["description"]
@@ -120,8 +118,7 @@ class DescriptionIndex:
             (self._should, self._query.term_query(self._index.schema, field, word, "freq"))
             for field, word in terms
         ]
-        rows = best(self._opened, self._query.boolean_query(either), limit, self._field)
-        nodes = rows if self._field == "node" else self._nodes[rows].tolist()
+        nodes = self._nodes[best(self._opened, self._query.boolean_query(either), limit)].tolist()
         weights = {word: self.rarity(word) + 0.01 for _, word in terms}
         total = sum(weights.values())
         return [(node, self._share(node, weights) / total) for node in nodes]

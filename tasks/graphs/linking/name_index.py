@@ -3,12 +3,10 @@
 names.arrow         name, normal form, node, weight; sorted by hash, then by falling weight
 keys.npy            the hash of each row's normal form (uint64, sorted)
 words/              tantivy: a document per normal form, with the number of its first row
-names.json          counts
 
 The files are mapped into memory: opening an index of millions of names takes no time.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +24,6 @@ from tasks.graphs.linking.spellings import (
     padded,
     pieces,
     short_forms,
-    short_forms_of,
 )
 from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form, normal_forms
 from tasks.text.languages import HAN
@@ -78,11 +75,7 @@ def build_name_index(
     part.unlink()
     keys, nodes = keys[order], nodes[order]
     np.save(folder / "keys.npy", keys)
-    distinct = _index_spellings(
-        folder / "words", open_table(folder / "names.arrow"), keys, building
-    )
-    about = {"names": len(keys), "distinct": distinct}
-    (folder / "names.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    _index_spellings(folder / "words", open_table(folder / "names.arrow"), keys, building)
     return keys, nodes
 
 
@@ -119,8 +112,8 @@ def _write_normal_forms(path: Path, names: Any) -> np.ndarray:
 
 def _index_spellings(
     folder: Path, table: pa.Table, keys: np.ndarray, building: "Building | None"
-) -> int:
-    """Index each distinct normal form once, with its first row; return their number."""
+) -> None:
+    """Index each distinct normal form once, with its first row."""
     import tantivy
 
     schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
@@ -128,7 +121,6 @@ def _index_spellings(
     for field, tokenizer in fields.items():
         schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="basic")
     rows = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))  # the first of each key
-
     normals = table["normal"]
 
     def parts() -> Iterator[Part]:
@@ -139,18 +131,17 @@ def _index_spellings(
             yield Part(first, contents, partial(_spellings, normals, own, first))
 
     write_word_index(folder, schema.build(), parts(), HEAP, building, register_tokenizers)
-    return len(rows)
 
 
 def _spellings(normals: Any, rows: np.ndarray, first: int) -> Iterator[dict[str, Any]]:
     """Yield the document of the normal form in each of the rows, counted from the first."""
     for start in range(0, len(rows), BATCH):
         own = rows[start : start + BATCH]
-        forms = _taken(normals, own)
-        texts = zip((own - first).tolist(), forms.to_pylist(), short_forms_of(forms), strict=True)
-        for row, normal, short in texts:
+        texts = zip((own - first).tolist(), _taken(normals, own).to_pylist(), strict=True)
+        for row, normal in texts:
+            document = {"row": row, "words": normal, "pieces": padded(normal)}
+            document["short"] = short_forms(normal)
             han = "" if normal.isascii() else han_of(normal)
-            document = {"row": row, "words": normal, "pieces": padded(normal), "short": short}
             yield {**document, "han": han} if han else document
 
 
@@ -263,8 +254,8 @@ class NameIndex:
         return [Spelling(*fields) for fields in zip(*columns.values(), strict=True)]
 
 
-def best(opened: OpenIndex, query: Any, limit: int, field: str = "row") -> list[int]:
-    """Return the rows of the best documents, which a fast field has, best first, ties by row."""
+def best(opened: OpenIndex, query: Any, limit: int) -> list[int]:
+    """Return the rows of the best documents, best first, ties by row."""
     hits = opened.searcher.search(query, limit, count=False).hits
-    scored = zip((-score for score, _ in hits), opened.rows(hits, field), strict=True)
+    scored = zip((-score for score, _ in hits), opened.rows(hits), strict=True)
     return [row for _, row in sorted(scored)]
