@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph, open_graph, row_order, save_graph
 from tasks.graphs.imported import alias_shares
-from tasks.graphs.linking.spellings import short_forms, short_forms_of
 from tasks.graphs.name_keys import (
     as_ids,
     by_key,
@@ -125,7 +124,6 @@ def test_the_weightiest_bearer_of_a_name_comes_first_and_once():
 def test_columns_of_names_are_treated_like_single_names(texts):
     normals = normal_forms(pa.array(texts, pa.string()))
     assert normals.to_pylist() == [normal_form(text) for text in texts]
-    assert list(short_forms_of(normals)) == [short_forms(text) for text in normals.to_pylist()]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), max_size=50), st.sampled_from([10, 2**30]))
