@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 from schemas.errors import AlmanacError, HeldError, NotFoundError
 from schemas.observations import ContainerRead, Read
 from schemas.settings import ReadSettings, Settings
-from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
-from tasks.ingest.formats.inputs import Item, Outcome
+from tasks.ingest.formats.inputs import Item, Outcome, ReadText, Reason, Refusal, Removal
+from tasks.ingest.formats.likeness import content_id
 from tasks.ingest.formats.picture import can_read_pictures
+from tasks.ingest.formats.read import read_item
 from tasks.ingest.formats.records import version_order
-from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
+from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
 from tasks.progress import Each, in_order
 from tasks.version import code_version

@@ -10,8 +10,7 @@ import orjson
 from schemas.observations import ContainerRead, Content, Read, Scan
 from schemas.operations import Rejection
 from schemas.row import Row
-from tasks.ingest.formats import ReadText, Refusal
-from tasks.ingest.formats.inputs import Item, Listing
+from tasks.ingest.formats.inputs import Item, Listing, ReadText, Refusal
 from warehouse.home import Home
 from warehouse.live import record_all
 
