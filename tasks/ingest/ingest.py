@@ -112,7 +112,7 @@ class Ingestion:
         return [
             i
             for i in self.listing.items
-            if known.get(i.container) not in (i.fingerprint, self._fingerprint_of_refused(i))
+            if known.get(i.uri) not in (i.fingerprint, self._fingerprint_of_refused(i))
         ]
 
     @property
@@ -120,7 +120,7 @@ class Ingestion:
         """The known files that a complete listing lacks; an incomplete listing proves nothing."""
         if not self.listing.complete:
             return []
-        return sorted(self.known.fingerprints.keys() - {i.container for i in self.listing.items})
+        return sorted(self.known.fingerprints.keys() - {i.uri for i in self.listing.items})
 
     def check_listing(self) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
@@ -193,9 +193,9 @@ class Ingestion:
             self.observed.commit_if_large()
         # The rest of a file that broke off is unknown, so its records do not count as gone.
         if broken is None or (broken not in TRANSIENT and seen == {item.uri}):
-            self._remove_missing(item.container, seen, "not_in_file")
+            self._remove_missing(item.uri, seen, "not_in_file")
         fingerprint = "" if broken in TRANSIENT else fingerprint
-        self.observed.container(item.container, fingerprint, len(seen))
+        self.observed.container(item.uri, fingerprint, len(seen))
 
     def _fingerprint_of_refused(self, item: Item) -> str:
         """Return the fingerprint of a file that holds a refused input.
@@ -219,10 +219,10 @@ class Ingestion:
             self.refusals[outcome.reason][Path(item.uri).suffix.lower()] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
-            if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.container):
+            if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.uri):
                 self.observed.refused(outcome, item)
             return
-        is_change = not _is_held(outcome.uri, item.container)
+        is_change = not _is_held(outcome.uri, item.uri)
         if is_change and _older(outcome.version, before.get("version", "")):
             self.counts["unchanged"] += 1
         elif isinstance(outcome, Removal):
@@ -235,14 +235,14 @@ class Ingestion:
         self.counts["removed" if held else "unchanged"] += 1
         # Also where no text is held: one of an older version may be read after its removal.
         if held or removal.version != before.get("version", ""):
-            self.observed.removed(removal.uri, item.container, "feed", removal.version)
-            state = {"container": item.container, "outcome": "removed", "version": removal.version}
+            self.observed.removed(removal.uri, item.uri, "feed", removal.version)
+            state = {"container": item.uri, "outcome": "removed", "version": removal.version}
             self.known.inputs[removal.uri] = state
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
         identity = content_id(text.title, text.text)
         state = {
-            "container": item.container,
+            "container": item.uri,
             "outcome": "ingested",
             "content_id": identity,
             "sha256": text.sha256,

@@ -45,7 +45,7 @@ class Observations:
         """Note that an input holds this text."""
         self._read(
             text.uri,
-            item.container,
+            item.uri,
             outcome="ingested",
             version=text.version,
             sha256=text.sha256,
@@ -57,7 +57,7 @@ class Observations:
         """Note that an input was refused, so that its earlier text no longer counts."""
         self._read(
             refusal.uri,
-            item.container,
+            item.uri,
             outcome="refused",
             reason=str(refusal.reason),
             sha256=refusal.sha256,
