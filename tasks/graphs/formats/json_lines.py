@@ -22,13 +22,12 @@ from warehouse.asserted import ASSERTED
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 
 
-def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
+def read_json_lines(file: BinaryIO, mapping: FileMapping) -> Iterator[GraphBatch]:
     """Yield the triples and entities of a file of JSON lines."""
-    names = {part: str(column) for part, column in ((mapping and mapping.columns) or {}).items()}
-    relations = mapping.relations if mapping else {}
+    names = {part: str(column) for part, column in (mapping.columns or {}).items()}
     for lines in blocks_of_lines(file, _BLOCK):
-        if len(lines.numbers) and not _read_uniform(lines, names, relations):
-            read_lines(lines, names, relations)
+        if len(lines.numbers) and not _read_uniform(lines, names, mapping.relations):
+            read_lines(lines, names, mapping.relations)
         yield lines.batch
 
 

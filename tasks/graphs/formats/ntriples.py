@@ -139,7 +139,6 @@ def last_part(iris: pa.Array) -> pa.Array:
     return parts
 
 
-DEFAULT_LANGUAGES = ("en", "zh")
 _NODE = r"<[^<>\s]*>|_:[^\s<>\"]+"
 _STATEMENT = (
     rf"^[ \t]*(?P<head>{_NODE})[ \t]*<(?P<relation>[^<>\s]*)>[ \t]*"
@@ -199,8 +198,8 @@ _ANYTHING = _full(("owl:Thing", "schema:Thing", "schemas:Thing"))  # classes of 
 def read_ntriples(
     file: Opened,
     path: Path,
-    languages: Sequence[str],
-    mapping: FileMapping | None,
+    languages: tuple[str, ...],
+    mapping: FileMapping,
     spill: Path | None,
 ) -> Iterator[GraphBatch]:
     """Yield the triples of a file, and at its end the names of its entities.
@@ -208,12 +207,11 @@ def read_ntriples(
     Literals in other languages than these are left out.
     """
     names = IriNames(spill)
-    chosen = tuple(languages) or DEFAULT_LANGUAGES
     try:
-        _add_names(path, chosen, names)
-        relations = _Relations(names.relations(), mapping.relations if mapping else {})
+        _add_names(path, languages, names)
+        relations = _Relations(names.relations(), mapping.relations)
         for lines in blocks_of_lines(file.data):
-            _read(lines, chosen, relations, names)
+            _read(lines, languages, relations, names)
             yield lines.batch
         for table in names.entities():
             yield GraphBatch({ImportedEntity: table})

@@ -8,11 +8,11 @@ import orjson
 
 from schemas.errors import AlmanacError
 from tasks.graphs.formats.batch import GraphBatch
-from tasks.graphs.formats.csv_table import CsvRows
 from tasks.graphs.formats.lines import Opened, blocks_of_lines, opened
 from tasks.graphs.formats.mapping import FileMapping, TableMapping
 from tasks.graphs.formats.rules import RuleRows, children
 from tasks.graphs.formats.templates import Scope, Tables, fill, follow
+from tasks.graphs.formats.text_table import CsvRows
 from tasks.text.plain_yaml import YamlMapping, parse_yaml
 
 MAX_WHOLE = 200_000_000  # bytes of YAML or JSON, which are read as a whole
