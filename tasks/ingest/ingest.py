@@ -163,7 +163,7 @@ class Ingestion:
             yield done
         for container in self.gone:
             self._remove_missing(container, set(), "gone")
-            self.observed.container_gone(container)
+            self.observed.container(container, "gone")
         self.observed.scanned()
 
     def _outcomes(self, items: list[Item]) -> Iterator[tuple[Item, Iterable[Outcome]]]:
@@ -195,7 +195,7 @@ class Ingestion:
         if broken is None or (broken not in TRANSIENT and seen == {item.uri}):
             self._remove_missing(item.uri, seen, "not_in_file")
         fingerprint = "" if broken in TRANSIENT else fingerprint
-        self.observed.container(item.uri, fingerprint, len(seen))
+        self.observed.container(item.uri, "read", fingerprint, len(seen))
 
     def _fingerprint_of_refused(self, item: Item) -> str:
         """Return the fingerprint of a file that holds a refused input.
@@ -259,14 +259,12 @@ class Ingestion:
             self.observed.content(identity, text)
         keys = _identities(text.uri, state)
         owners = {self._owners.setdefault(key, owner) for key in keys}
-        left = {uri for source, uri in owners if source == self.source and self._has_left(uri)}
+        own = (uri for source, uri in owners if source == self.source)
+        left = {uri for uri in own if self.known.inputs[uri]["container"] in self._gone}
         if left:
             self._moved |= left
             self._owners.update(dict.fromkeys(keys, owner))
         self.counts["ingested" if owners == {owner} else "moved" if left else "duplicate"] += 1
-
-    def _has_left(self, uri: str) -> bool:
-        return self.known.inputs[uri]["container"] in self._gone
 
     def _remove_missing(self, container: str, seen: set[str], reason: str) -> None:
         for uri in self.known.ingested_from(container):

@@ -109,15 +109,13 @@ class Observations:
         }
         self._add(Rejection, row)
 
-    def container(self, container: str, fingerprint: str, records: int) -> None:
-        """Note that a file was read to its end; without a fingerprint it will be read again."""
-        self._container(container, fingerprint, records, "read")
+    def container(
+        self, container: str, outcome: str, fingerprint: str = "", records: int = 0
+    ) -> None:
+        """Note that a file was `read` to its end, or that a complete scan no longer lists it.
 
-    def container_gone(self, container: str) -> None:
-        """Note that a complete scan no longer lists a file."""
-        self._container(container, "", 0, "gone")
-
-    def _container(self, container: str, fingerprint: str, records: int, outcome: str) -> None:
+        Without a fingerprint it will be read again.
+        """
         row = {
             "source": self.listing.source,
             "container": container,

@@ -14,7 +14,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +82,7 @@ def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
     """Return the hash of a part's contents and of the versions of our program and of tantivy."""
-    whole = hashlib.sha256(f"{program} {_tantivy_version()}".encode())
+    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
     for content in contents:
         if isinstance(content, np.ndarray):
             whole.update(content.tobytes())
@@ -93,11 +92,6 @@ def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
             writer.write_table(content.combine_chunks())
         whole.update(sink.getvalue())
     return whole.hexdigest()
-
-
-@cache
-def _tantivy_version() -> str:
-    return version("tantivy")
 
 
 def write_word_index(

@@ -72,15 +72,13 @@ def read_lines(lines: Lines, names: dict[str, str], relations: dict[str, str]) -
         except orjson.JSONDecodeError:
             lines.batch.refuse(number, "not-json", text)
             continue
-        if isinstance(row, Mapping) and "triple_id" in row and not _is_asserted(row):
+        if not isinstance(row, Mapping):
+            lines.batch.refuse(number, "no-triple", text)
+        elif "triple_id" in row and any(row.get(c) not in (None, v) for c, v in ASSERTED.items()):
             lines.batch.left_out += 1
-        elif not (isinstance(row, Mapping) and _take(row, number, names, rows)):
+        elif not _take(row, number, names, rows):
             lines.batch.refuse(number, "no-triple", text)
     rows.into(lines.batch, relations)
-
-
-def _is_asserted(row: Mapping[str, Any]) -> bool:
-    return all(row.get(column) in (None, value) for column, value in ASSERTED.items())
 
 
 def _take(row: Mapping[str, Any], line: int, names: dict[str, str], rows: RowBuffer) -> bool:

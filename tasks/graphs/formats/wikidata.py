@@ -231,13 +231,9 @@ def _quantity(value: Mapping[str, Any], units: Mapping[str, str]) -> str:
     return f"{amount} {units.get(unit[0], unit[0])}" if unit else amount
 
 
-def _place(value: Mapping[str, Any]) -> str:
-    return f"{value['latitude']}, {value['longitude']}"
-
-
 _WORDS: dict[str, Callable[[Any], str | None]] = {
     "string": str,
     "monolingualtext": lambda value: str(value["text"]),
     "time": _time,
-    "globecoordinate": _place,
+    "globecoordinate": lambda value: f"{value['latitude']}, {value['longitude']}",
 }
