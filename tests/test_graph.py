@@ -13,8 +13,6 @@ from tasks.graphs.name_keys import (
     digests,
     joined,
     name_keys,
-    normal_form,
-    normal_forms,
 )
 
 FILMS = [
@@ -26,7 +24,6 @@ FILMS = [
 ]
 names = st.sampled_from("abcdefgh")
 triples = st.lists(st.tuples(names, st.sampled_from("rst"), names), max_size=40)
-spelled = st.text(st.sampled_from("aAbBtheTsmf 1.,'&-()éÉ中文\t"), max_size=12)
 
 
 def labels_of(graph: Graph, nodes: np.ndarray) -> set[str]:
@@ -118,12 +115,6 @@ def test_the_weightiest_bearer_of_a_name_comes_first_and_once():
     assert list(hashes) == sorted(hashes)
     assert list(bearers[hashes == keys[0]]) == [3, 2, 0]
     assert list(bearers[hashes == keys[1]]) == [1]
-
-
-@given(st.lists(spelled, max_size=30))
-def test_columns_of_names_are_treated_like_single_names(texts):
-    normals = normal_forms(pa.array(texts, pa.string()))
-    assert normals.to_pylist() == [normal_form(text) for text in texts]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), max_size=50), st.sampled_from([10, 2**30]))

@@ -25,7 +25,7 @@ from tasks.graphs.linking.spellings import (
     pieces,
     short_forms,
 )
-from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form, normal_forms
+from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form
 from tasks.text.languages import HAN
 from tasks.text.word_index import (
     OpenIndex,
@@ -104,9 +104,10 @@ def _write_normal_forms(path: Path, names: Any) -> np.ndarray:
     schema = pa.schema({"normal": pa.string()})
     with _writer(path, schema) as writer:
         for start in range(0, len(names), BATCH):
-            normals = normal_forms(_taken(names, np.arange(start, min(start + BATCH, len(names)))))
-            keys.append(keys_of(normals.to_pylist()))
-            writer.write_batch(pa.record_batch([normals], schema=schema))
+            rows = np.arange(start, min(start + BATCH, len(names)))
+            normals = list(map(normal_form, _taken(names, rows).to_pylist()))
+            keys.append(keys_of(normals))
+            writer.write_batch(pa.record_batch([pa.array(normals, pa.string())], schema=schema))
     return np.concatenate(keys)
 
 
