@@ -12,7 +12,7 @@ parts.json     of each part: its first row, a hash of all that it was made of, i
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,7 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
+import tantivy
 
 if TYPE_CHECKING:
     from warehouse.editions import Building
@@ -59,6 +60,17 @@ class OpenIndex:
             for value, address in zip(values, addresses, strict=True)
         ]
 
+    def term(self, field: str, word: str, option: str = "basic") -> Any:
+        """Return the query for a word in a field, which is indexed with this option."""
+        return tantivy.Query.term_query(self.index.schema, field, word, option)
+
+    def best(self, queries: Iterable[Any], limit: int) -> list[int]:
+        """Return the rows of the best documents for any of the queries, best first, ties by row."""
+        either = tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+        hits = self.searcher.search(either, limit, count=False).hits
+        scored = zip((-score for score, _ in hits), self.rows(hits), strict=True)
+        return [row for _, row in sorted(scored)]
+
 
 def keys_of_ids(ids: Any) -> np.ndarray:
     """Return a key for each id (pyarrow strings), uint64 (ids,), for `part_ranges`."""
@@ -96,19 +108,26 @@ def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
 
 def write_word_index(
     folder: Path,
-    schema: Any,
+    tokenizers: Mapping[str, str],
+    option: str,
     parts: Iterable[Part],
     heap: int,
     building: "Building | None" = None,
     prepare: Callable[[Any], None] = lambda index: None,
+    floats: Sequence[str] = (),
 ) -> None:
     """Write an index into a new folder; what an edition's parent has of it is linked.
 
-    `schema` is tantivy's, with the fast field `row`; `heap` is the memory of its writer in bytes;
-    `prepare` registers tokenizers.
+    Beside the row, documents have texts, by the `tokenizers` of their fields, and `floats`;
+    `option` is what tantivy keeps of words, `basic` or `freq`. `heap` is the memory of its writer
+    in bytes; `prepare` registers tokenizers.
     """
-    import tantivy
-
+    builder = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
+    for field in floats:
+        builder.add_float_field(field, fast=True)
+    for field, tokenizer in tokenizers.items():
+        builder.add_text_field(field, tokenizer_name=tokenizer, index_option=option)
+    schema = builder.build()
     folder.mkdir(parents=True)
     tantivy.Index(schema, path=str(folder))
     earlier = building.earlier(folder) if building else None
@@ -133,8 +152,6 @@ def write_word_index(
 
 def _indexed(index: Any, folder: Path, part: Part, heap: int) -> list[dict[str, Any]]:
     """Index a part's documents; return the segments as tantivy lists them."""
-    import tantivy
-
     writer = index.writer(heap, 1)
     for fields in part.documents():
         writer.add_document(tantivy.Document(**fields))
@@ -171,8 +188,6 @@ def open_word_index(folder: Path) -> OpenIndex:
 
 
 def _opened(folder: Path) -> tuple[Any, Any]:
-    import tantivy
-
     try:
         index = tantivy.Index.open(str(folder))
         return index, index.searcher()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from tantivy import Query, TextAnalyzerBuilder, Tokenizer
 
 from tasks.graphs.linking.spellings import (
     GRAM,
@@ -28,7 +29,6 @@ from tasks.graphs.linking.spellings import (
 from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form
 from tasks.text.languages import HAN
 from tasks.text.word_index import (
-    OpenIndex,
     Part,
     made_of,
     open_table,
@@ -81,8 +81,6 @@ def build_name_index(
 
 def register_tokenizers(index: Any) -> None:
     """Register the tokenizers of names, which tantivy does not store with an index."""
-    from tantivy import TextAnalyzerBuilder, Tokenizer
-
     for name, least, most in (("pieces", GRAM, GRAM), ("han", 1, 2)):
         index.register_tokenizer(name, TextAnalyzerBuilder(Tokenizer.ngram(least, most)).build())
 
@@ -115,12 +113,6 @@ def _index_spellings(
     folder: Path, table: pa.Table, keys: np.ndarray, building: "Building | None"
 ) -> None:
     """Index each distinct normal form once, with its first row."""
-    import tantivy
-
-    schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
-    fields = {"words": "whitespace", "pieces": "pieces", "han": "han", "short": "raw"}
-    for field, tokenizer in fields.items():
-        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="basic")
     rows = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))  # the first of each key
     normals = table["normal"]
 
@@ -131,7 +123,8 @@ def _index_spellings(
             contents = made_of(code_version(), own - first, spelled) if spelled else ""
             yield Part(first, contents, partial(_spellings, normals, own, first))
 
-    write_word_index(folder, schema.build(), parts(), HEAP, building, register_tokenizers)
+    fields = {"words": "whitespace", "pieces": "pieces", "han": "han", "short": "raw"}
+    write_word_index(folder, fields, "basic", parts(), HEAP, building, register_tokenizers)
 
 
 def _spellings(normals: Any, rows: np.ndarray, first: int) -> Iterator[dict[str, Any]]:
@@ -171,13 +164,9 @@ class NameIndex:
 
     def __init__(self, folder: Path) -> None:
         """Open the index that `build_name_index` wrote; its files are mapped into memory."""
-        import tantivy
-
-        self._query = tantivy.Query
-        self._should = tantivy.Occur.Should
         self._opened = open_word_index(folder / "words")
-        self._index, self._searcher = self._opened.index, self._opened.searcher
-        register_tokenizers(self._index)
+        self._searcher = self._opened.searcher
+        register_tokenizers(self._opened.index)
         self._names = open_table(folder / "names.arrow")
         self._rarities: dict[str, float] = {}
         self._keys = np.load(folder / "keys.npy", mmap_mode="r")
@@ -199,10 +188,9 @@ class NameIndex:
         if not len(self):
             return []
         queries = [*self._piece_queries(normal), *self._word_queries(normal)]
-        queries.append(self._query.boost_query(self._term("short", normal), 20.0))
-        either = self._query.boolean_query([(self._should, query) for query in queries])
+        queries.append(Query.boost_query(self._opened.term("short", normal), 20.0))
         similar = [
-            s for row in best(self._opened, either, NEAR) for s in self._from(row, NAMESAKES)
+            s for row in self._opened.best(queries, NEAR) for s in self._from(row, NAMESAKES)
         ]
         return [*(s for form in short_forms(normal) for s in self.bearers(form, 5)), *similar]
 
@@ -228,7 +216,7 @@ class NameIndex:
             visited += frequency
             if visited > POSTINGS:
                 return
-            yield self._term(field, part)
+            yield self._opened.term(field, part)
 
     def _word_queries(self, normal: str) -> Iterator[Any]:
         """Yield queries for words and, where a word is rare, for similar spellings."""
@@ -237,14 +225,11 @@ class NameIndex:
         )
         for frequency, word in counted[:NEAR_WORDS]:
             if 0 < frequency < POSTINGS:
-                yield self._query.boost_query(self._term("words", word), 2.0)
+                yield Query.boost_query(self._opened.term("words", word), 2.0)
             if frequency < RARE and 4 <= len(word) <= 30:
                 distance = 1 if len(word) < 8 else 2
-                near = self._query.fuzzy_term_query(self._index.schema, "words", word, distance)
-                yield self._query.boost_query(near, 12.0)
-
-    def _term(self, field: str, text: str) -> Any:
-        return self._query.term_query(self._index.schema, field, text, "basic")
+                near = Query.fuzzy_term_query(self._opened.index.schema, "words", word, distance)
+                yield Query.boost_query(near, 12.0)
 
     def _from(self, row: int, limit: int) -> list[Spelling]:
         """Return at most `limit` rows, from this one on, with the same hash."""
@@ -253,10 +238,3 @@ class NameIndex:
         keys = self._keys[row : row + limit]
         columns = self._names.slice(row, int((keys == keys[0]).sum())).to_pydict()
         return [Spelling(*fields) for fields in zip(*columns.values(), strict=True)]
-
-
-def best(opened: OpenIndex, query: Any, limit: int) -> list[int]:
-    """Return the rows of the best documents, best first, ties by row."""
-    hits = opened.searcher.search(query, limit, count=False).hits
-    scored = zip((-score for score, _ in hits), opened.rows(hits), strict=True)
-    return [row for _, row in sorted(scored)]
