@@ -29,7 +29,10 @@ from benchmarks.command import DATA, parser_of, report, run_command
 def passages(source: Path) -> list[str]:
     """Return the passages that a refresh of the source would parse."""
     from schemas.settings import ReadSettings
-    from tasks.ingest.formats import ReadText, content_id, read_item, scan
+    from tasks.ingest.formats.inputs import ReadText
+    from tasks.ingest.formats.likeness import content_id
+    from tasks.ingest.formats.read import read_item
+    from tasks.ingest.formats.sources import scan
     from tasks.ingest.split import split
 
     settings, texts = ReadSettings(), []

@@ -26,8 +26,9 @@ from benchmarks.pdf_words import words_of_pdf
 from benchmarks.sheet_words import words_of_sheets
 from benchmarks.xml_words import words_of_package
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, read_item, scan
-from tasks.ingest.formats.inputs import Refusal
+from tasks.ingest.formats.inputs import ReadText, Refusal
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 
 PARTS = ("tune", "choose", "report")
 FEW = 0.8  # a file that keeps fewer words needs a reason

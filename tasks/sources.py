@@ -74,7 +74,7 @@ def remove_source(
             if row["outcome"] == "ingested" or row["version"]:  # which a feed's removal has, too
                 observations.removed(row["uri"], row["container"], "source_removed")
         for container in sorted(files.get(source, ())):
-            observations.container_gone(container)
+            observations.container(container, "gone")
         observations.scanned()
         run.counts["inputs"] = {"removed": removed}
         if source == NOTES:

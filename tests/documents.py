@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, read_item, scan
-from tasks.ingest.formats.inputs import Outcome
+from tasks.ingest.formats.inputs import Outcome, ReadText
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 
 SETTINGS = ReadSettings()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tasks.extract.rules import RulesEngine
-from tasks.ingest.formats import ReadText
+from tasks.ingest.formats.inputs import ReadText
 from tasks.reader.asserted import Asserted
 from tasks.text.languages import language_of
 from tasks.text.question import analyse

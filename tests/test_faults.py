@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.ingest.formats import ReadText
+from tasks.ingest.formats.inputs import ReadText
 from tests.documents import read_all
 
 # A file of the folder `faults`, what its texts hold, and what none of them holds.

@@ -7,15 +7,12 @@ from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph, open_graph, row_order, save_graph
 from tasks.graphs.imported import alias_shares
-from tasks.graphs.linking.spellings import short_forms, short_forms_of
 from tasks.graphs.name_keys import (
     as_ids,
     by_key,
     digests,
     joined,
     name_keys,
-    normal_form,
-    normal_forms,
 )
 
 FILMS = [
@@ -27,7 +24,6 @@ FILMS = [
 ]
 names = st.sampled_from("abcdefgh")
 triples = st.lists(st.tuples(names, st.sampled_from("rst"), names), max_size=40)
-spelled = st.text(st.sampled_from("aAbBtheTsmf 1.,'&-()éÉ中文\t"), max_size=12)
 
 
 def labels_of(graph: Graph, nodes: np.ndarray) -> set[str]:
@@ -119,13 +115,6 @@ def test_the_weightiest_bearer_of_a_name_comes_first_and_once():
     assert list(hashes) == sorted(hashes)
     assert list(bearers[hashes == keys[0]]) == [3, 2, 0]
     assert list(bearers[hashes == keys[1]]) == [1]
-
-
-@given(st.lists(spelled, max_size=30))
-def test_columns_of_names_are_treated_like_single_names(texts):
-    normals = normal_forms(pa.array(texts, pa.string()))
-    assert normals.to_pylist() == [normal_form(text) for text in texts]
-    assert list(short_forms_of(normals)) == [short_forms(text) for text in normals.to_pylist()]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), max_size=50), st.sampled_from([10, 2**30]))

@@ -192,7 +192,7 @@ def test_names_that_did_not_change_are_not_indexed_again(
     assert len(indexed) == 1
     again = graphs_of(edition)["g"]
     assert list(again.named("ada")) == list(first.named("ada"))
-    assert all((folder / NAMES / "names.json").exists() for folder in graph_folders(edition))
+    assert all((folder / NAMES / "names.arrow").exists() for folder in graph_folders(edition))
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.ingest.blocks import BlockKind, blocks_of
-from tasks.ingest.formats import ReadText, Reason, Refusal
+from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tasks.refresh import refresh
 from tests.documents import make_dump, read_all, read_one, texts, write_texts
 from warehouse.home import Home

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.blocks import blocks_of
-from tasks.ingest.formats import Reason, Refusal
 from tasks.ingest.formats.hidden_markup import hides, is_white
+from tasks.ingest.formats.inputs import Reason, Refusal
 from tests.documents import make_book, read_all, read_one
 
 LONG = (

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.settings import ReadSettings, Settings
-from tasks.ingest.formats import ReadText, Reason, Refusal, Removal
+from tasks.ingest.formats.inputs import ReadText, Reason, Refusal, Removal
 from tasks.ingest.ingest import Ingestion
 from tasks.refresh import pending_work
 from tests.documents import make_dump, make_pdf, read_all, read_one, texts, write_texts

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, Reason, Refusal
+from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tests.documents import read_all, texts
 
 DAM = "The dam, near Lunby, is old."

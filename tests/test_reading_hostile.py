@@ -20,11 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, Reason, Refusal, read_item, scan
 from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
-from tasks.ingest.formats.inputs import Item, Outcome
+from tasks.ingest.formats.inputs import Item, Outcome, ReadText, Reason, Refusal
 from tasks.ingest.formats.names import safe_uri
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 from tests.documents import make_book
 
 SMALL = ReadSettings(max_file_bytes=2_000_000, max_text_chars=200_000, max_seconds=5)

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.observations import Content
-from tasks.ingest.formats import content_id, near_duplicates, with_a_common_band
-from tasks.ingest.formats.likeness import minhash, tokens_of
+from tasks.ingest.formats.likeness import (
+    content_id,
+    minhash,
+    near_duplicates,
+    tokens_of,
+    with_a_common_band,
+)
 from tasks.text.languages import detect_language
 
 SAMPLES = {

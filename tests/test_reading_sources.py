@@ -14,8 +14,10 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, Reason, Refusal, read_item, scan, sources
-from tasks.ingest.formats.inputs import Item
+from tasks.ingest.formats import sources
+from tasks.ingest.formats.inputs import Item, ReadText, Reason, Refusal
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 from tests.documents import read_all, read_one, texts
 
 

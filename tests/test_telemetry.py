@@ -14,7 +14,10 @@ import pytest
 from film_questions import ONE_HOP, examples, graph, triples
 
 from schemas.settings import ReadSettings
-from tasks.ingest.formats import ReadText, parser_pool, read_item, scan
+from tasks.ingest.formats import parser_pool
+from tasks.ingest.formats.inputs import ReadText
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 from tests.documents import write_texts
 
 # The work of a day in one process: with the packaged encoder, and thereby with ONNX Runtime.

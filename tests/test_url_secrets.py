@@ -9,8 +9,9 @@ from fsspec.spec import AbstractFileSystem
 from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
-from tasks.ingest.formats import read_item, scan
 from tasks.ingest.formats.inputs import ReadText
+from tasks.ingest.formats.read import read_item
+from tasks.ingest.formats.sources import scan
 from tasks.ingest.formats.url_secrets import (
     hide_secrets,
     scrubbed,

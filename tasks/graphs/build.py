@@ -193,8 +193,6 @@ class GraphFolders:
 def _earlier_graphs(edition: Edition) -> Iterator[_Earlier]:
     """Yield the imported graphs of an edition; their rows come last in its tables."""
     folders = [folder for folder in graph_folders(edition) if folder.name != "0000"]
-    if not all((folder / IMPORT).exists() for folder in folders):
-        return  # an older program built the edition
     ends = {row.table: edition.rows(row) for row in schemas.EDITION}
     for folder in reversed(folders):
         about = json.loads((folder / IMPORT).read_bytes())
@@ -202,7 +200,7 @@ def _earlier_graphs(edition: Edition) -> Iterator[_Earlier]:
         for table, rows in about["rows"].items():
             places[table] = range(ends[table] - rows, ends[table])
             ends[table] -= rows
-        yield _Earlier(folder, (about["import"], about.get("derivation", 0)), places)
+        yield _Earlier(folder, (about["import"], about["derivation"]), places)
 
 
 def _row_range(edition: Edition, row: type[Row], wanted: range) -> Iterator[pa.Table]:

@@ -21,52 +21,6 @@ from tasks.graphs.graph import row_order
 from tasks.graphs.name_keys import as_ids, digests
 from warehouse.journal import Journal
 
-
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """A column as places in one of a vocabulary's dictionaries."""
-
-    dictionary: int
-    places: np.ndarray  # int32
-
-
-class Vocabulary:
-    """The distinct strings of many columns; after all are added, `settle` numbers them."""
-
-    def __init__(self) -> None:
-        """Start without strings."""
-        self._dictionaries: list[pa.Array] = []
-        self._numbers: list[np.ndarray] = []
-
-    def add(self, coded: pa.DictionaryArray) -> Coded:
-        """Add a dictionary-encoded column of strings without nulls."""
-        # Offsets of 64 bits: all strings together may have more than two gigabytes.
-        self._dictionaries.append(coded.dictionary.cast(pa.large_string()))
-        return Coded(len(self._dictionaries) - 1, coded.indices.to_numpy())
-
-    def settle(self) -> pa.Array:
-        """Return the distinct strings, numbered in the order of their first occurrence."""
-        if not any(map(len, self._dictionaries)):
-            return pa.array([], pa.large_string())
-        whole = pa.chunked_array(self._dictionaries).dictionary_encode().combine_chunks()
-        ends = np.cumsum(list(map(len, self._dictionaries)))
-        self._numbers = np.split(whole.indices.to_numpy(), ends[:-1])
-        self._dictionaries = []
-        return whole.dictionary
-
-    def renumber(self, order: np.ndarray) -> None:
-        """Renumber the strings by their places in this order."""
-        places = np.empty(len(order), np.int32)
-        places[order] = np.arange(len(order), dtype=np.int32)
-        self._numbers = [places[numbers] for numbers in self._numbers]
-
-    def numbers(self, coded: Coded) -> np.ndarray:
-        """Return the number of each string of a column, int32."""
-        if not len(coded.places):
-            return np.empty(0, np.int32)
-        return self._numbers[coded.dictionary][coded.places]
-
-
 # Appended to the graph's name, which has no such characters, these show the purpose of an id.
 ENTITY, VALUE, RELATION = "\x1f", "\x1e", "\x1d"
 STATED_TYPES = ("text", "year")
@@ -114,17 +68,27 @@ def read_import(journal: Journal, row: dict[str, Any], upto: int) -> ImportedGra
         return _Reading(journal, row, upto).graph()
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The triples of one part of the journal; tails are values where `is_value` is true."""
+def _distinct(columns: list[pa.DictionaryArray]) -> tuple[pa.Array, list[np.ndarray]]:
+    """Return the distinct strings of columns, and their numbers in each column, int32."""
+    if not columns:
+        return pa.array([], pa.large_string()), []
+    whole = pa.chunked_array(columns).unify_dictionaries()
+    return whole.chunk(0).dictionary, [coded.indices.to_numpy() for coded in whole.chunks]
 
-    heads: Coded
-    joins: Coded
-    tails: Coded
-    values: Coded
-    is_value: np.ndarray
-    weights: np.ndarray
-    types: np.ndarray
+
+def _encoded(column: pa.Array) -> pa.DictionaryArray:
+    """Return strings without nulls as places in a dictionary."""
+    coded = column.dictionary_encode()
+    # Offsets of 64 bits: all strings together may have more than two gigabytes.
+    dictionary = coded.dictionary.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(coded.indices, dictionary)
+
+
+def _renumbered(columns: list[np.ndarray], order: np.ndarray) -> list[np.ndarray]:
+    """Return numbers as their places in an order."""
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return [places[numbers] for numbers in columns]
 
 
 class _Reading:
@@ -133,31 +97,38 @@ class _Reading:
     def __init__(self, journal: Journal, row: dict[str, Any], upto: int) -> None:
         self._journal, self._upto = journal, upto
         self._id, self._name, self._language = row["import_id"], row["graph"], row["language"]
-        self._keys, self._joins, self._values = Vocabulary(), Vocabulary(), Vocabulary()
 
     def graph(self) -> ImportedGraph:
         with ThreadPoolExecutor(2) as pool:
-            paths = self._paths(ImportedTriple)
-            encoded = pool.map(lambda path: _encoded(self._read(ImportedTriple, path)), paths)
-            parts = [self._part(columns) for columns in encoded if len(columns["head"])]
-        described = [
-            (self._keys.add(c["entity"].dictionary_encode()), c)
-            for c in self._columns(ImportedEntity)
-        ]
-        keys, relations, values = (v.settle() for v in (self._keys, self._joins, self._values))
+            read = pool.map(
+                lambda path: _parted(self._read(ImportedTriple, path)), self._paths(ImportedTriple)
+            )
+            parts = [columns for columns in read if len(columns["head"])]
+        described = list(self._columns(ImportedEntity))
+        of_keys = [part[end] for end in ("head", "entity") for part in parts]
+        keys, key_numbers = _distinct(
+            [*of_keys, *(_encoded(columns["entity"]) for columns in described)]
+        )
+        relations, joins = _distinct([part["relation"] for part in parts])
+        values, value_numbers = _distinct([part["value"] for part in parts])
         sums = digests(self._name + ENTITY, keys)
         ids = as_ids(sums)
-        by_id, by_text = (pc.sort_indices(column).to_numpy() for column in (ids, values))
-        by_name = pc.sort_indices(relations).to_numpy()
-        for vocabulary, order in (
-            (self._keys, by_id), (self._values, by_text), (self._joins, by_name)
-        ):  # fmt: skip
-            vocabulary.renumber(order)
+        by_id, by_name, by_text = (pc.sort_indices(c).to_numpy() for c in (ids, relations, values))
+        key_numbers = _renumbered(key_numbers, by_id)
+        heads, entities = key_numbers[: len(parts)], key_numbers[len(parts) : 2 * len(parts)]
+        numbers = _joined(key_numbers[2 * len(parts) :])  # of the described entities
         keys = keys.take(by_id)
-        triples = self._triples(parts, len(keys), len(relations), len(values))
+        triples = _triples(
+            parts,
+            _joined(heads),
+            _joined(_renumbered(joins, by_name)),
+            _joined(entities),
+            _joined(_renumbered(value_numbers, by_text)),
+            [len(keys), len(relations), len(keys) + len(values)],
+        )
         degrees = np.bincount(triples["heads"], minlength=len(keys))
         degrees += np.bincount(triples["tails"], minlength=len(keys))[: len(keys)]
-        names = pc.coalesce(self._first_texts(described, "name", len(keys)), keys)
+        names = pc.coalesce(_first_texts(described, "name", numbers, len(keys)), keys)
         aliases, nodes, shares = alias_shares(*self._spellings(names, keys), degrees)
         return ImportedGraph(
             name=self._name,
@@ -166,8 +137,8 @@ class _Reading:
             digests=sums[by_id],
             keys=keys,
             names=names,
-            kinds=self._first_texts(described, "kind", len(keys)),
-            descriptions=self._first_texts(described, "description", len(keys)),
+            kinds=_first_texts(described, "kind", numbers, len(keys)),
+            descriptions=_first_texts(described, "description", numbers, len(keys)),
             values=values.take(by_text),
             relations=relations.take(by_name),
             **triples,
@@ -196,57 +167,6 @@ class _Reading:
         table = pq.read_table(path, columns=names, filters=own, schema=schema)
         return {name: table[name].combine_chunks() for name in names}
 
-    def _part(self, columns: Columns) -> _Part:
-        return _Part(
-            heads=self._keys.add(columns["head"]),
-            joins=self._joins.add(columns["relation"]),
-            tails=self._keys.add(columns["entity"]),
-            values=self._values.add(columns["value"]),
-            is_value=columns["is_value"].to_numpy(zero_copy_only=False),
-            weights=columns["weight"].to_numpy(zero_copy_only=False),
-            types=pc.fill_null(
-                pc.index_in(columns["value_type"], value_set=pa.array(STATED_TYPES)), -1
-            ).to_numpy(),
-        )
-
-    def _triples(
-        self, parts: list[_Part], keys: int, relations: int, values: int
-    ) -> dict[str, np.ndarray]:
-        """Return heads, joins, tails, weights and types, sorted, equal triples once."""
-        tails = np.empty(sum(len(part.is_value) for part in parts), np.int32)
-        is_value = np.concatenate([np.empty(0, bool), *(part.is_value for part in parts)])
-        tails[~is_value] = _joined(self._keys.numbers(part.tails) for part in parts)
-        tails[is_value] = _joined(self._values.numbers(part.values) for part in parts) + keys
-        heads = _joined(self._keys.numbers(part.heads) for part in parts)
-        joins = _joined(self._joins.numbers(part.joins) for part in parts)
-        order = row_order([heads, joins, tails], [keys, relations, keys + values])
-        heads, joins, tails = (column[order] for column in (heads, joins, tails))
-        new = np.ones(len(order), bool)
-        new[1:] = np.logical_or.reduce([np.diff(c) != 0 for c in (heads, joins, tails)])
-        weights = np.concatenate([np.empty(0), *(part.weights for part in parts)])[order]
-        types = _joined(part.types for part in parts)[order]
-        firsts = np.flatnonzero(new)
-        return {
-            "heads": heads[new],
-            "joins": joins[new],
-            "tails": tails[new],
-            "weights": np.fmax.reduceat(weights, firsts) if len(order) else weights,
-            "types": np.maximum.reduceat(types, firsts) if len(order) else types,
-        }
-
-    def _first_texts(
-        self, described: list[tuple[Coded, Columns]], column: str, entities: int
-    ) -> pa.Array:
-        """Return each entity's first text in a column, null where it has none."""
-        texts = pa.chunked_array([columns[column] for _, columns in described], pa.string())
-        numbers = _joined(self._keys.numbers(coded) for coded, _ in described)
-        rows = np.flatnonzero(texts.is_valid().to_numpy())
-        with_text, first = np.unique(numbers[rows], return_index=True)
-        places = np.full(entities, -1, np.int64)
-        places[with_text] = rows[first]
-        whole = texts.cast(pa.large_string()).combine_chunks()
-        return whole.take(pa.array(places, mask=places < 0))
-
     def _spellings(self, names: pa.Array, keys: pa.Array) -> tuple[pa.ChunkedArray, np.ndarray]:
         """Return the names of all entities and the aliases of known ones, each with its node."""
         texts, nodes = [names], [np.arange(len(names), dtype=np.int32)]
@@ -257,12 +177,63 @@ class _Reading:
         return pa.chunked_array(texts), _joined(nodes)
 
 
-def _encoded(columns: Columns) -> Columns:
-    """Dictionary-encode a part's columns of strings; tails become entities and values."""
+def _parted(columns: Columns) -> Columns:
+    """Return a part's columns with strings encoded, and tails parted into entities and values."""
     is_value, tails = columns["is_value"], columns["tail"]
     parted = {"entity": tails.filter(pc.invert(is_value)), "value": tails.filter(is_value)}
     texts = {"head": columns["head"], "relation": columns["relation"], **parted}
-    return {**columns, **{name: column.dictionary_encode() for name, column in texts.items()}}
+    return {**columns, **{name: _encoded(column) for name, column in texts.items()}}
+
+
+def _triples(
+    parts: list[Columns],
+    heads: np.ndarray,
+    joins: np.ndarray,
+    entities: np.ndarray,
+    values: np.ndarray,
+    sizes: list[int],
+) -> dict[str, np.ndarray]:
+    """Return heads, joins, tails, weights and types, sorted, equal triples once.
+
+    `entities` and `values` are the tails of either kind; `sizes` has the numbers of entities, of
+    relations, and of entities and values.
+    """
+    is_value = _column(parts, "is_value", bool)
+    tails = np.empty(len(heads), np.int32)
+    tails[~is_value], tails[is_value] = entities, values + sizes[0]
+    order = row_order([heads, joins, tails], sizes)
+    heads, joins, tails = (column[order] for column in (heads, joins, tails))
+    new = np.ones(len(order), bool)
+    new[1:] = np.logical_or.reduce([np.diff(c) != 0 for c in (heads, joins, tails)])
+    weights = _column(parts, "weight", float)[order]
+    stated = [pc.index_in(p["value_type"], value_set=pa.array(STATED_TYPES)) for p in parts]
+    types = _joined(pc.fill_null(places, -1).to_numpy() for places in stated)[order]
+    firsts = np.flatnonzero(new)
+    return {
+        "heads": heads[new],
+        "joins": joins[new],
+        "tails": tails[new],
+        "weights": np.fmax.reduceat(weights, firsts) if len(order) else weights,
+        "types": np.maximum.reduceat(types, firsts) if len(order) else types,
+    }
+
+
+def _column(parts: list[Columns], name: str, kind: type) -> np.ndarray:
+    columns = (part[name].to_numpy(zero_copy_only=False) for part in parts)
+    return np.concatenate([np.empty(0, kind), *columns])
+
+
+def _first_texts(
+    described: list[Columns], column: str, numbers: np.ndarray, entities: int
+) -> pa.Array:
+    """Return each entity's first text in a column, null where it has none."""
+    texts = pa.chunked_array([columns[column] for columns in described], pa.string())
+    rows = np.flatnonzero(texts.is_valid().to_numpy())
+    with_text, first = np.unique(numbers[rows], return_index=True)
+    places = np.full(entities, -1, np.int64)
+    places[with_text] = rows[first]
+    whole = texts.cast(pa.large_string()).combine_chunks()
+    return whole.take(pa.array(places, mask=places < 0))
 
 
 def _joined(parts: Any) -> np.ndarray:

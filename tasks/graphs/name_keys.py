@@ -14,26 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.text.names import CHANGED_WORDS, MAX_NAME, PLAIN_NAME, normalise_name
+from tasks.text.names import MAX_NAME, normalise_name
 
 
 def normal_form(name: str) -> str:
     """Return the form in which names are compared; a name of punctuation alone stays unchanged."""
     return normalise_name(name) or name[:MAX_NAME]
-
-
-def normal_forms(names: pa.Array) -> pa.Array:
-    """Return the normal form of each name (strings without nulls), most of them by column."""
-    plain = pc.and_(
-        pc.match_substring_regex(names, PLAIN_NAME),
-        pc.invert(pc.match_substring_regex(names, CHANGED_WORDS)),
-    )
-    plain = pc.and_(plain, pc.less_equal(pc.utf8_length(names), MAX_NAME))
-    lower = pc.ascii_lower(names)
-    others = [normal_form(name) for name in names.filter(pc.invert(plain)).to_pylist()]
-    if not others:
-        return lower
-    return pc.replace_with_mask(lower, pc.invert(plain), pa.array(others, names.type))
 
 
 def key_of(normal: str) -> bytes:
@@ -66,29 +52,17 @@ def by_key(
 
 def key_order(keys: np.ndarray, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the order of names by key, the weightiest of one key first, then by node."""
-    order = np.argsort(keys, kind="stable")
-    places = _shared(keys[order])
-    some = order[places]
-    order[places] = some[np.lexsort((nodes[some], -weights[some], keys[some]))]
-    return order
+    return np.lexsort((nodes, -weights, keys))
 
 
 def each_once(keys: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of key (sorted) and node in their order, each pair once, nodes as int32."""
-    places = _shared(keys)
     # Two spellings of one normal form lead to their node once: equal pairs need not be neighbours.
-    pairs = places[np.lexsort((places, nodes[places], keys[places]))]
+    pairs = np.lexsort((nodes, keys))
     again = (np.diff(keys[pairs]) == 0) & (np.diff(nodes[pairs]) == 0)
     kept = np.ones(len(keys), bool)
     kept[pairs[1:][again]] = False
     return keys[kept], nodes[kept].astype(np.int32)
-
-
-def _shared(keys: np.ndarray) -> np.ndarray:
-    """Return the places of sorted keys that occur more than once: few, in most graphs."""
-    same = np.zeros(len(keys) + 1, bool)
-    same[1:-1] = keys[1:] == keys[:-1]
-    return np.flatnonzero(same[1:] | same[:-1])
 
 
 _DIGESTS = "select md5_number_upper(text) as upper, md5_number_lower(text) as lower from texts"

@@ -8,16 +8,14 @@ the subject is (`tasks.gates.subject_popularity`), a planner what the question m
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
-from unicodedata import is_normalized
 
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.graphs.name_keys import keys_of, normal_form, ranges_of
+from tasks.graphs.name_keys import name_keys, ranges_of
 from tasks.text.function_words import ARTICLES, FUNCTION_WORDS
-from tasks.text.languages import HAN
 from tasks.text.names import MAX_NAME, other_genitive
 from tasks.text.question import (
     LONGEST_GRAPH_NAME,
@@ -28,7 +26,6 @@ from tasks.text.question import (
     word_spans,
 )
 
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.?")
 _SENTENCE_ENDS = ".?!:;"
 # Text between two capitalised words of one name.
 _OF_ONE_NAME = re.compile(r"\s*(?:(?:of|the|a|an|de|la|du|von|van)\s+)*")
@@ -92,9 +89,8 @@ def _find(question: Question, graph: Graph) -> QuestionNames:
         for span in name_spans(text, longest_chinese=LONGEST_GRAPH_NAME, shortest_chinese=1)
         if span[1] - span[0] <= MAX_NAME
     ]
-    normals = [_normal_form(text[slice(*span)]) for span in spans]
     others = [(n, other) for n, span in enumerate(spans) if (other := _genitive(text, span))]
-    keys = keys_of([*normals, *(normal_form(other) for _, other in others)])
+    keys = name_keys([*(text[slice(*span)] for span in spans), *(other for _, other in others)])
     low, high = ranges_of(graph.key_hashes, keys)
     for place, (n, _) in enumerate(others, len(spans)):
         if low[n] == high[n]:
@@ -107,33 +103,6 @@ def _find(question: Question, graph: Graph) -> QuestionNames:
 def _genitive(text: str, span: Span) -> str | None:
     name = text[slice(*span)]
     return other_genitive(name) if " of " in name or "'s " in name or "’s " in name else None
-
-
-def _normal_form(name: str) -> str:
-    """Return `normal_form(name)`, joined from cached forms of its words if the result is equal."""
-    if HAN.fullmatch(name):
-        return name if is_normalized("NFKC", name) else normal_form(name)
-    words = name.split()
-    if not words or name[-1] in ")）":  # a note in brackets is no part of a name
-        return normal_form(name)
-    *before, last = words
-    forms = [_forms_of(word) for word in before]
-    _, ending, joins = _forms_of(last)
-    if joins or any(form[2] for form in forms) or (before and before[0].lower() in ARTICLES):
-        return normal_form(name)
-    return " ".join([*(form[0] for form in forms), ending])
-
-
-@lru_cache(maxsize=1 << 15)
-def _forms_of(word: str) -> tuple[str, str, bool]:
-    """Return the normal form of a word within a name, its form at the end of one, and a flag.
-
-    The flag is true if normalisation may join the word to its neighbour, as it does with initials,
-    or if either form is empty.
-    """
-    joins = bool(_INITIALS.fullmatch(word) or HAN.search(word))
-    within, ending = normal_form(f"xx {word} xx")[3:-3], normal_form(f"xx {word}")[3:]
-    return within, ending, joins or not within or not ending
 
 
 def _capitals(text: str) -> Iterator[Span]:

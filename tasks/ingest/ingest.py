@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 from schemas.errors import AlmanacError, HeldError, NotFoundError
 from schemas.observations import ContainerRead, Read
 from schemas.settings import ReadSettings, Settings
-from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
-from tasks.ingest.formats.inputs import Item, Outcome
+from tasks.ingest.formats.inputs import Item, Outcome, ReadText, Reason, Refusal, Removal
+from tasks.ingest.formats.likeness import content_id
 from tasks.ingest.formats.picture import can_read_pictures
+from tasks.ingest.formats.read import read_item
 from tasks.ingest.formats.records import version_order
-from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan_notes
+from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, opened_ahead, scan, scan_notes
 from tasks.ingest.observe import Observations, metadata_json
 from tasks.progress import Each, in_order
 from tasks.version import code_version
@@ -111,7 +112,7 @@ class Ingestion:
         return [
             i
             for i in self.listing.items
-            if known.get(i.container) not in (i.fingerprint, self._fingerprint_of_refused(i))
+            if known.get(i.uri) not in (i.fingerprint, self._fingerprint_of_refused(i))
         ]
 
     @property
@@ -119,7 +120,7 @@ class Ingestion:
         """The known files that a complete listing lacks; an incomplete listing proves nothing."""
         if not self.listing.complete:
             return []
-        return sorted(self.known.fingerprints.keys() - {i.container for i in self.listing.items})
+        return sorted(self.known.fingerprints.keys() - {i.uri for i in self.listing.items})
 
     def check_listing(self) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
@@ -162,7 +163,7 @@ class Ingestion:
             yield done
         for container in self.gone:
             self._remove_missing(container, set(), "gone")
-            self.observed.container_gone(container)
+            self.observed.container(container, "gone")
         self.observed.scanned()
 
     def _outcomes(self, items: list[Item]) -> Iterator[tuple[Item, Iterable[Outcome]]]:
@@ -192,9 +193,9 @@ class Ingestion:
             self.observed.commit_if_large()
         # The rest of a file that broke off is unknown, so its records do not count as gone.
         if broken is None or (broken not in TRANSIENT and seen == {item.uri}):
-            self._remove_missing(item.container, seen, "not_in_file")
+            self._remove_missing(item.uri, seen, "not_in_file")
         fingerprint = "" if broken in TRANSIENT else fingerprint
-        self.observed.container(item.container, fingerprint, len(seen))
+        self.observed.container(item.uri, "read", fingerprint, len(seen))
 
     def _fingerprint_of_refused(self, item: Item) -> str:
         """Return the fingerprint of a file that holds a refused input.
@@ -218,10 +219,10 @@ class Ingestion:
             self.refusals[outcome.reason][Path(item.uri).suffix.lower()] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
-            if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.container):
+            if outcome.reason not in TRANSIENT and _is_held(outcome.uri, item.uri):
                 self.observed.refused(outcome, item)
             return
-        is_change = not _is_held(outcome.uri, item.container)
+        is_change = not _is_held(outcome.uri, item.uri)
         if is_change and _older(outcome.version, before.get("version", "")):
             self.counts["unchanged"] += 1
         elif isinstance(outcome, Removal):
@@ -234,14 +235,14 @@ class Ingestion:
         self.counts["removed" if held else "unchanged"] += 1
         # Also where no text is held: one of an older version may be read after its removal.
         if held or removal.version != before.get("version", ""):
-            self.observed.removed(removal.uri, item.container, "feed", removal.version)
-            state = {"container": item.container, "outcome": "removed", "version": removal.version}
+            self.observed.removed(removal.uri, item.uri, "feed", removal.version)
+            state = {"container": item.uri, "outcome": "removed", "version": removal.version}
             self.known.inputs[removal.uri] = state
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
         identity = content_id(text.title, text.text)
         state = {
-            "container": item.container,
+            "container": item.uri,
             "outcome": "ingested",
             "content_id": identity,
             "sha256": text.sha256,
@@ -258,14 +259,12 @@ class Ingestion:
             self.observed.content(identity, text)
         keys = _identities(text.uri, state)
         owners = {self._owners.setdefault(key, owner) for key in keys}
-        left = {uri for source, uri in owners if source == self.source and self._has_left(uri)}
+        own = (uri for source, uri in owners if source == self.source)
+        left = {uri for uri in own if self.known.inputs[uri]["container"] in self._gone}
         if left:
             self._moved |= left
             self._owners.update(dict.fromkeys(keys, owner))
         self.counts["ingested" if owners == {owner} else "moved" if left else "duplicate"] += 1
-
-    def _has_left(self, uri: str) -> bool:
-        return self.known.inputs[uri]["container"] in self._gone
 
     def _remove_missing(self, container: str, seen: set[str], reason: str) -> None:
         for uri in self.known.ingested_from(container):

@@ -10,8 +10,7 @@ import orjson
 from schemas.observations import ContainerRead, Content, Read, Scan
 from schemas.operations import Rejection
 from schemas.row import Row
-from tasks.ingest.formats import ReadText, Refusal
-from tasks.ingest.formats.inputs import Item, Listing
+from tasks.ingest.formats.inputs import Item, Listing, ReadText, Refusal
 from warehouse.home import Home
 from warehouse.live import record_all
 
@@ -46,7 +45,7 @@ class Observations:
         """Note that an input holds this text."""
         self._read(
             text.uri,
-            item.container,
+            item.uri,
             outcome="ingested",
             version=text.version,
             sha256=text.sha256,
@@ -58,7 +57,7 @@ class Observations:
         """Note that an input was refused, so that its earlier text no longer counts."""
         self._read(
             refusal.uri,
-            item.container,
+            item.uri,
             outcome="refused",
             reason=str(refusal.reason),
             sha256=refusal.sha256,
@@ -110,15 +109,13 @@ class Observations:
         }
         self._add(Rejection, row)
 
-    def container(self, container: str, fingerprint: str, records: int) -> None:
-        """Note that a file was read to its end; without a fingerprint it will be read again."""
-        self._container(container, fingerprint, records, "read")
+    def container(
+        self, container: str, outcome: str, fingerprint: str = "", records: int = 0
+    ) -> None:
+        """Note that a file was `read` to its end, or that a complete scan no longer lists it.
 
-    def container_gone(self, container: str) -> None:
-        """Note that a complete scan no longer lists a file."""
-        self._container(container, "", 0, "gone")
-
-    def _container(self, container: str, fingerprint: str, records: int, outcome: str) -> None:
+        Without a fingerprint it will be read again.
+        """
         row = {
             "source": self.listing.source,
             "container": container,

@@ -1,10 +1,9 @@
 """Extract the words of a block that readers see, without Markdown's marks and link targets."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
-from tasks.text.excerpt import Excerpt, ExcerptPart
+from tasks.text.excerpt import Excerpt
 
 # What follows a link's label: its address, also with parentheses, or the name of one.
 LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500}){0,6}\)|\[[^\]\n]{0,200}\]"
@@ -51,23 +50,13 @@ def words_of(block: str) -> Excerpt:
     for _ in range(_DEEPEST):
         if "[" in excerpt.text:
             excerpt = excerpt.replaced(_LINKS, _kept)
-    return Excerpt.of(_decoded(excerpt.replaced(_INLINE, _kept)))
+    excerpt = excerpt.replaced(_INLINE, _kept)
+    return excerpt.inserted(CHARACTER, lambda reference: unescape(reference[0]))
 
 
 def line_of_words(block: str) -> str:
     """Return a block's words on one line, as those of a heading or title."""
     return " ".join(words_of(block).text.split())
-
-
-def _decoded(excerpt: Excerpt) -> Iterator[ExcerptPart]:
-    """Yield the parts of an excerpt with its character references decoded."""
-    place = 0
-    for match in CHARACTER.finditer(excerpt.text):
-        yield from excerpt.parts(place, match.start())
-        source, _ = excerpt.in_source(*match.span())
-        yield ExcerptPart(unescape(match[0]), source, stands_there=False)
-        place = match.end()
-    yield from excerpt.parts(place, len(excerpt.text))
 
 
 def _kept(match: re.Match[str]) -> list[tuple[int, int]]:

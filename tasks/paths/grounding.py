@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.graphs.name_keys import keys_of, normal_forms, ranges_of
+from tasks.graphs.name_keys import name_keys, ranges_of
 from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.name_words import LONGEST_CONCEPT, is_function_word, stem_hash, stems_key
 from tasks.paths.path import GroundedQuestion
@@ -215,7 +215,7 @@ def _single_characters(text: str) -> frozenset[int]:
 def _keys(names: list[str]) -> np.ndarray:
     """Return the keys of names, uint64 (names,); each distinct name is hashed once."""
     coded = pa.array(names, pa.large_string()).dictionary_encode()
-    keys = keys_of(normal_forms(coded.dictionary).to_pylist())
+    keys = name_keys(coded.dictionary.to_pylist())
     found: np.ndarray = keys[coded.indices.to_numpy()]
     return found
 

@@ -28,7 +28,7 @@ from schemas.paths import PolicyTraining
 from schemas.row import Row
 from schemas.verdicts import Verdict
 from tasks.extract.extracted import STATED
-from tasks.ingest.formats import near_duplicates, with_a_common_band
+from tasks.ingest.formats.likeness import near_duplicates, with_a_common_band
 from tasks.ontology.read import ontology_sha
 from tasks.progress import Report
 from tasks.publish.recalibrate import recalibrations

@@ -127,20 +127,14 @@ def _index_words(
 
     `keys` are those of the rows, which decide where parts begin.
     """
-    import tantivy
-
-    schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
-    for field, tokenizer in (("title", "en_stem"), ("text", "en_stem")):
-        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="freq")
-        schema = schema.add_text_field(
-            f"chinese_{field}", tokenizer_name="whitespace", index_option="freq"
-        )
+    fields = {"title": "en_stem", "chinese_title": "whitespace"}
+    fields |= {"text": "en_stem", "chinese_text": "whitespace"}
     parts = (
         Part(first, made_of(code_version(), rows), partial(_documents, rows))
         for first, end in part_ranges(keys)
         for rows in [texts.slice(first, end - first)]
     )
-    write_word_index(folder, schema.build(), parts, HEAP, building)
+    write_word_index(folder, fields, "freq", parts, HEAP, building)
 
 
 def _documents(texts: pa.Table) -> Iterator[dict[str, Any]]:
@@ -165,15 +159,6 @@ def _index_names(
 
     `of_entities` are the keys of entities, which decide where parts begin.
     """
-    import tantivy
-
-    schema = (
-        tantivy.SchemaBuilder()
-        .add_integer_field("row", fast=True)
-        .add_float_field("weight", fast=True)
-        .add_text_field("key", tokenizer_name="raw", index_option="basic")
-        .build()
-    )
     order = np.argsort(names.entities, kind="stable")
     entities, weights = names.entities[order], names.weights[order]
     keys = pa.table({"key": names.keys}).take(pa.array(order))
@@ -186,7 +171,8 @@ def _index_names(
             documents = partial(rows_of, pa.table(columns))
             yield Part(first, made_of(code_version(), rows, weights[start:end], own), documents)
 
-    write_word_index(folder, schema, parts(), HEAP, building)
+    fields = {"key": "raw"}
+    write_word_index(folder, fields, "basic", parts(), HEAP, building, floats=["weight"])
 
 
 def _write_vectors(

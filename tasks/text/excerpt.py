@@ -89,27 +89,30 @@ class Excerpt:
         """Return the excerpt without the matches of a pattern."""
         return self.replaced(pattern, lambda match: [])
 
-    def inserted(self, pattern: re.Pattern[str], words: str) -> "Excerpt":
-        """Return the excerpt with words in place of each match of a pattern."""
-        parts: list[ExcerptPart] = []
-        place = 0
-        for match in pattern.finditer(self.text):
-            parts += self.parts(place, match.start())
-            parts.append(ExcerptPart(words, self._source(match.start()), stands_there=False))
-            place = match.end()
-        return Excerpt.of([*parts, *self.parts(place, len(self.text))])
+    def inserted(
+        self, pattern: re.Pattern[str], words_of: Callable[[re.Match[str]], str]
+    ) -> "Excerpt":
+        """Return the excerpt with other words in place of each match of a pattern."""
+
+        def parts_of(match: re.Match[str]) -> Iterator[ExcerptPart]:
+            yield ExcerptPart(words_of(match), self._source(match.start()), stands_there=False)
+
+        return self._rewritten(pattern, parts_of)
 
     def replaced(
         self, pattern: re.Pattern[str], kept_of: Callable[[re.Match[str]], list[tuple[int, int]]]
     ) -> "Excerpt":
         """Return the excerpt with each match reduced to the spans that `kept_of` returns."""
+        return self._rewritten(
+            pattern, lambda match: (part for span in kept_of(match) for part in self.parts(*span))
+        )
+
+    def _rewritten(
+        self, pattern: re.Pattern[str], parts_of: Callable[[re.Match[str]], Iterator[ExcerptPart]]
+    ) -> "Excerpt":
         parts: list[ExcerptPart] = []
         place = 0
         for match in pattern.finditer(self.text):
-            parts += self.parts(place, match.start())
-            for start, end in kept_of(match):
-                parts += self.parts(start, end)
+            parts += (*self.parts(place, match.start()), *parts_of(match))
             place = match.end()
-        if not place:
-            return self
-        return Excerpt.of([*parts, *self.parts(place, len(self.text))])
+        return Excerpt.of([*parts, *self.parts(place, len(self.text))]) if place else self

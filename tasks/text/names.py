@@ -24,10 +24,11 @@ LEGAL_FORMS = word_set(
 MINOR_WORDS = word_set("a an and at by de del della der des di du for in la le of on the to")
 
 EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
-PLAIN_NAME = r"^(?:[A-Za-z0-9]{2,}|[0-9])(?: (?:[A-Za-z0-9]{2,}|[0-9]))*$"
-"""Names of letters and digits; without CHANGED_WORDS, their normal form is in lower case."""
-CHANGED_WORDS = rf"(?i)^(?:{'|'.join(sorted(ARTICLES))}) |(?:^| )(?:{'|'.join(EXPANDED)}) "
-_PLAIN, _CHANGED = re.compile(PLAIN_NAME), re.compile(CHANGED_WORDS)
+# The normal form of names of letters and digits without these words is in lower case.
+_PLAIN = re.compile(r"^(?:[A-Za-z0-9]{2,}|[0-9])(?: (?:[A-Za-z0-9]{2,}|[0-9]))*$")
+_CHANGED = re.compile(
+    rf"^(?:{'|'.join(sorted(ARTICLES))}) |(?:^| )(?:{'|'.join(EXPANDED)}) ", re.IGNORECASE
+)
 _LATIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )

@@ -12,9 +12,8 @@ parts.json     of each part: its first row, a hash of all that it was made of, i
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
+import tantivy
 
 if TYPE_CHECKING:
     from warehouse.editions import Building
@@ -51,14 +51,25 @@ class OpenIndex:
     searcher: Any
     first_rows: list[int]
 
-    def rows(self, hits: list[Any], field: str = "row") -> list[int]:
-        """Return the rows of hits (score, address), which a fast field has."""
+    def rows(self, hits: list[Any]) -> list[int]:
+        """Return the rows of hits (score, address)."""
         addresses = [address for _, address in hits]
-        values = self.searcher.fast_field_values(field, addresses) if hits else []
+        values = self.searcher.fast_field_values("row", addresses) if hits else []
         return [
             int(value) + self.first_rows[address.segment_ord]
             for value, address in zip(values, addresses, strict=True)
         ]
+
+    def term(self, field: str, word: str, option: str = "basic") -> Any:
+        """Return the query for a word in a field, which is indexed with this option."""
+        return tantivy.Query.term_query(self.index.schema, field, word, option)
+
+    def best(self, queries: Iterable[Any], limit: int) -> list[int]:
+        """Return the rows of the best documents for any of the queries, best first, ties by row."""
+        either = tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+        hits = self.searcher.search(either, limit, count=False).hits
+        scored = zip((-score for score, _ in hits), self.rows(hits), strict=True)
+        return [row for _, row in sorted(scored)]
 
 
 def keys_of_ids(ids: Any) -> np.ndarray:
@@ -83,7 +94,7 @@ def part_ranges(keys: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
     """Return the hash of a part's contents and of the versions of our program and of tantivy."""
-    whole = hashlib.sha256(f"{program} {_tantivy_version()}".encode())
+    whole = hashlib.sha256(f"{program} {version('tantivy')}".encode())
     for content in contents:
         if isinstance(content, np.ndarray):
             whole.update(content.tobytes())
@@ -95,26 +106,28 @@ def made_of(program: str, *contents: pa.Table | np.ndarray) -> str:
     return whole.hexdigest()
 
 
-@cache
-def _tantivy_version() -> str:
-    return version("tantivy")
-
-
 def write_word_index(
     folder: Path,
-    schema: Any,
+    tokenizers: Mapping[str, str],
+    option: str,
     parts: Iterable[Part],
     heap: int,
     building: "Building | None" = None,
     prepare: Callable[[Any], None] = lambda index: None,
+    floats: Sequence[str] = (),
 ) -> None:
     """Write an index into a new folder; what an edition's parent has of it is linked.
 
-    `schema` is tantivy's, with the fast field `row`; `heap` is the memory of its writer in bytes;
-    `prepare` registers tokenizers.
+    Beside the row, documents have texts, by the `tokenizers` of their fields, and `floats`;
+    `option` is what tantivy keeps of words, `basic` or `freq`. `heap` is the memory of its writer
+    in bytes; `prepare` registers tokenizers.
     """
-    import tantivy
-
+    builder = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
+    for field in floats:
+        builder.add_float_field(field, fast=True)
+    for field, tokenizer in tokenizers.items():
+        builder.add_text_field(field, tokenizer_name=tokenizer, index_option=option)
+    schema = builder.build()
     folder.mkdir(parents=True)
     tantivy.Index(schema, path=str(folder))
     earlier = building.earlier(folder) if building else None
@@ -139,8 +152,6 @@ def write_word_index(
 
 def _indexed(index: Any, folder: Path, part: Part, heap: int) -> list[dict[str, Any]]:
     """Index a part's documents; return the segments as tantivy lists them."""
-    import tantivy
-
     writer = index.writer(heap, 1)
     for fields in part.documents():
         writer.add_document(tantivy.Document(**fields))
@@ -163,7 +174,7 @@ def _file_name(segment: dict[str, Any]) -> str:
 
 
 def _parts(folder: Path) -> list[dict[str, Any]]:
-    """Return the parts of an index; none if an older release wrote it."""
+    """Return the parts of an index; none if there is no index in the folder."""
     path = folder / _LISTED
     parts: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
     return parts
@@ -173,12 +184,10 @@ def open_word_index(folder: Path) -> OpenIndex:
     """Open an index for searching; the files are mapped into memory."""
     index, searcher = _opened(folder)
     first_rows = [part["first"] for part in _parts(folder) for _ in part["segments"]]
-    return OpenIndex(index, searcher, first_rows or [0] * searcher.num_segments)
+    return OpenIndex(index, searcher, first_rows)
 
 
 def _opened(folder: Path) -> tuple[Any, Any]:
-    import tantivy
-
     try:
         index = tantivy.Index.open(str(folder))
         return index, index.searcher()

@@ -18,6 +18,10 @@ from schemas.row import Row
 LONG_TAIL = 200  # characters; a longer tail is a text, not an entity
 MAX_NAME = 2_000  # characters of a head, relation, entity or alias
 MAX_VALUE = 100_000  # characters of a tail or description
+_MOST = {  # characters
+    **dict.fromkeys(("head", "relation", "entity", "name", "alias"), MAX_NAME),
+    **dict.fromkeys(("tail", "description"), MAX_VALUE),
+}
 KEPT = 200  # characters of a refused line that are kept
 LISTED = 100  # refused lines per batch that are listed; further ones are only counted
 
@@ -106,18 +110,14 @@ def add_triples(
     """
     if not len(lines):
         return
-    lengths = [_lengths(column) for column in (head, relation, tail)]
-    limits = (MAX_NAME, MAX_NAME, MAX_VALUE)
-    empty = np.logical_or.reduce([length == 0 for length in lengths])
-    long = np.logical_or.reduce([n > most for n, most in zip(lengths, limits, strict=True)])
     if is_value is None:
-        is_value = pa.array(lengths[2] > LONG_TAIL)
+        is_value = pa.array(_lengths(tail) > LONG_TAIL)
     if weight is None:
         weight = pa.nulls(len(lines), pa.float64())
     if value_type is None:
         value_type = pa.nulls(len(lines), pa.string())
     table = pa.table([head, relation, tail, is_value, weight, value_type], names=TRIPLES.names)
-    _keep(batch, ImportedTriple, table, lines, empty, long)
+    _keep(batch, ImportedTriple, table, lines)
 
 
 def add_entities(
@@ -127,12 +127,7 @@ def add_entities(
     if not rows:
         return
     table = pa.Table.from_pylist(list(rows), schema=ENTITIES)
-    names = [_lengths(table[column]) for column in ("entity", "name")]
-    long = np.logical_or.reduce(
-        [*(n > MAX_NAME for n in names), _lengths(table["description"]) > MAX_VALUE]
-    )
-    empty = np.logical_or.reduce([n == 0 for n in names])
-    _keep(batch, ImportedEntity, table, np.asarray(lines), empty, long)
+    _keep(batch, ImportedEntity, table, np.asarray(lines))
 
 
 def add_aliases(batch: GraphBatch, lines: np.ndarray, entity: pa.Array, alias: pa.Array) -> None:
@@ -140,10 +135,7 @@ def add_aliases(batch: GraphBatch, lines: np.ndarray, entity: pa.Array, alias: p
     if not len(lines):
         return
     table = pa.table([entity, alias], schema=ALIASES)
-    lengths = [_lengths(column) for column in table.columns]
-    empty = np.logical_or.reduce([n == 0 for n in lengths])
-    long = np.logical_or.reduce([n > MAX_NAME for n in lengths])
-    _keep(batch, ImportedAlias, table, lines, empty, long)
+    _keep(batch, ImportedAlias, table, lines)
 
 
 def strings(texts: Iterable[str | None]) -> pa.Array:
@@ -205,14 +197,11 @@ def _lengths(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     return pc.fill_null(pc.utf8_length(column), 0).to_numpy(zero_copy_only=False)
 
 
-def _keep(
-    batch: GraphBatch,
-    row: type[Row],
-    table: pa.Table,
-    lines: np.ndarray,
-    empty: np.ndarray,
-    long: np.ndarray,
-) -> None:
+def _keep(batch: GraphBatch, row: type[Row], table: pa.Table, lines: np.ndarray) -> None:
+    """Add the rows that have all but a description, none of it too long; refuse the others."""
+    lengths = {name: _lengths(table[name]) for name in table.column_names if name in _MOST}
+    empty = np.logical_or.reduce([n == 0 for name, n in lengths.items() if name != "description"])
+    long = np.logical_or.reduce([n > _MOST[name] for name, n in lengths.items()])
     bad = empty | long
     if bad.any():
         first = table.columns[0].combine_chunks()

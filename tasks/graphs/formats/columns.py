@@ -1,10 +1,23 @@
-"""Identify the columns of a table: from a mapping, from a header, or from their content."""
+"""Identify the columns of a table, from a mapping, a header, or their content; read its rows."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from schemas.errors import UsageError
+from tasks.graphs.formats.batch import (
+    LONG_TAIL,
+    GraphBatch,
+    add_aliases,
+    add_triples,
+    as_weight,
+    renamed,
+)
+from tasks.graphs.formats.mapping import FileMapping
 
 _NAMES = {
     "head": {"head", "subject", "subj", "h", "s", "head_entity", "source", "from", "start"},
@@ -13,6 +26,8 @@ _NAMES = {
     "weight": {"weight", "confidence", "score"},
 }
 TRIPLE = ("head", "relation", "tail")
+# Relations of encyclopaedias whose tails are other names of their heads.
+ALIAS_RELATIONS = ("别名", "又名", "简称", "中文名", "中文名称", "外文名", "英文名", "本名")
 _LEAST_ROWS = 100  # rows needed to identify the relation's column from its content
 _FEW = 5  # how many times fewer distinct values the relation's column must have
 
@@ -58,6 +73,14 @@ def mapped_places(
     return places, by_name
 
 
+def find_columns(rows: list[list[str]], mapping: FileMapping) -> Columns:
+    """Return the columns' meanings, from the mapping or else from the rows."""
+    if mapping.columns:
+        places, header = mapped_places(rows[0], mapping.columns)
+        return Columns(places, len(rows[0]), header)
+    return detect_columns(rows)
+
+
 def detect_columns(rows: Sequence[Sequence[str]]) -> Columns:
     """Identify the columns of a table of triples from its first rows.
 
@@ -95,3 +118,28 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def add_fields(
+    batch: GraphBatch,
+    numbers: np.ndarray,
+    fields: list[pa.Array],
+    columns: Columns,
+    mapping: FileMapping,
+) -> None:
+    """Add the rows of a table, given by column, to the batch."""
+    at = {part: fields[place] for part, place in columns.places.items()}
+    if "alias" in at:
+        add_aliases(batch, numbers, at["entity"], at["alias"])
+        return
+    relation = renamed(at["relation"], mapping.relations)
+    naming = pa.array([*ALIAS_RELATIONS, *mapping.alias_relations])
+    named = pc.and_(pc.is_in(relation, value_set=naming), pc.not_equal(at["head"], at["tail"]))
+    for name in (at["head"], at["tail"]):
+        length = pc.utf8_length(name)
+        fits = pc.and_(pc.greater(length, 0), pc.less_equal(length, LONG_TAIL))
+        named = pc.and_(named, fits)
+    places = np.flatnonzero(pc.fill_null(named, False).to_numpy(zero_copy_only=False))
+    add_aliases(batch, numbers[places], at["head"].take(places), at["tail"].take(places))
+    weight = as_weight(at["weight"]) if "weight" in at else None
+    add_triples(batch, numbers, at["head"], relation, at["tail"], weight=weight)

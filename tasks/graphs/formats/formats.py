@@ -8,7 +8,7 @@ from pathlib import Path
 from schemas.errors import UsageError
 from schemas.plug_ins import plug_in, plug_ins
 from tasks.graphs.formats.batch import GraphBatch
-from tasks.graphs.formats.csv_table import read_csv
+from tasks.graphs.formats.conceptnet import read_conceptnet
 from tasks.graphs.formats.json_lines import read_json_lines
 from tasks.graphs.formats.lines import Opened, opened
 from tasks.graphs.formats.mapping import FileMapping, Mapping, TableMapping, load_mapping
@@ -16,12 +16,13 @@ from tasks.graphs.formats.ntriples import read_ntriples
 from tasks.graphs.formats.parquet_table import read_parquet
 from tasks.graphs.formats.plug_in_format import GROUP, read_plug_in
 from tasks.graphs.formats.records import load_tables, read_records
-from tasks.graphs.formats.separated import DELIMITERS, read_conceptnet, read_separated
 from tasks.graphs.formats.templates import Tables
+from tasks.graphs.formats.text_table import DELIMITERS, read_table
 from tasks.graphs.formats.wikidata import read_wikidata
 
 FORMATS = (*DELIMITERS, "csv", "jsonl", "nt", "parquet", "conceptnet", "wikidata", "records")
 Progress = Callable[[int, int], None]  # bytes read, bytes in all
+DEFAULT_LANGUAGES = ("en", "zh")
 _START = 1 << 16  # bytes from which a format is guessed
 _SAMPLE = 20  # lines
 _BY_NAME = {
@@ -51,7 +52,7 @@ class Reading:
 
     path: Path
     format: str
-    mapping: FileMapping | None
+    mapping: FileMapping
     languages: tuple[str, ...]
     tables: Tables = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)  # entities that a mapping's rules described
@@ -70,8 +71,6 @@ def read_file(
 def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[GraphBatch]:
     path, mapping, languages = reading.path, reading.mapping, reading.languages
     match reading.format:
-        case "csv":
-            return read_csv(file.data, mapping)
         case "jsonl":
             return read_json_lines(file.data, mapping)
         case "nt":
@@ -83,12 +82,11 @@ def _reader(reading: Reading, file: Opened, spill: Path | None) -> Iterator[Grap
         case "wikidata":
             return read_wikidata(file, path, languages, mapping)
         case "records":
-            rules = mapping or FileMapping()
-            return read_records(file, path, rules, reading.tables, reading.seen)
+            return read_records(file, path, mapping, reading.tables, reading.seen)
     if reading.format not in FORMATS and (found := plug_in(GROUP, reading.format)):
         return read_plug_in(found, file.data)
-    delimiter = (mapping and mapping.delimiter) or DELIMITERS[reading.format]
-    return read_separated(file.data, delimiter, mapping)
+    delimiter = mapping.delimiter or DELIMITERS.get(reading.format, "")
+    return read_table(file.data, delimiter, mapping, quoted=reading.format == "csv")
 
 
 def guess_format(path: Path) -> str:
@@ -129,11 +127,11 @@ def plan(
         if isinstance(table, TableMapping):
             _inside(source, table.file)
     tables, seen = load_tables(whole.tables, source), set[str]()
-    readings = []
+    readings, spoken = [], tuple(languages) or DEFAULT_LANGUAGES
     for part in files:
         path = _inside(source, part.file) if part.file else source
         chosen = _format(part, format, path)
-        readings.append(Reading(path, chosen, part, tuple(languages), tables, seen))
+        readings.append(Reading(path, chosen, part, spoken, tables, seen))
     return readings, whole.language
 
 

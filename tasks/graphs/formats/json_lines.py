@@ -22,13 +22,12 @@ from warehouse.asserted import ASSERTED
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 
 
-def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
+def read_json_lines(file: BinaryIO, mapping: FileMapping) -> Iterator[GraphBatch]:
     """Yield the triples and entities of a file of JSON lines."""
-    names = {part: str(column) for part, column in ((mapping and mapping.columns) or {}).items()}
-    relations = mapping.relations if mapping else {}
+    names = {part: str(column) for part, column in (mapping.columns or {}).items()}
     for lines in blocks_of_lines(file, _BLOCK):
-        if len(lines.numbers) and not _read_uniform(lines, names, relations):
-            read_lines(lines, names, relations)
+        if len(lines.numbers) and not _read_uniform(lines, names, mapping.relations):
+            read_lines(lines, names, mapping.relations)
         yield lines.batch
 
 
@@ -73,15 +72,13 @@ def read_lines(lines: Lines, names: dict[str, str], relations: dict[str, str]) -
         except orjson.JSONDecodeError:
             lines.batch.refuse(number, "not-json", text)
             continue
-        if isinstance(row, Mapping) and "triple_id" in row and not _is_asserted(row):
+        if not isinstance(row, Mapping):
+            lines.batch.refuse(number, "no-triple", text)
+        elif "triple_id" in row and any(row.get(c) not in (None, v) for c, v in ASSERTED.items()):
             lines.batch.left_out += 1
-        elif not (isinstance(row, Mapping) and _take(row, number, names, rows)):
+        elif not _take(row, number, names, rows):
             lines.batch.refuse(number, "no-triple", text)
     rows.into(lines.batch, relations)
-
-
-def _is_asserted(row: Mapping[str, Any]) -> bool:
-    return all(row.get(column) in (None, value) for column, value in ASSERTED.items())
 
 
 def _take(row: Mapping[str, Any], line: int, names: dict[str, str], rows: RowBuffer) -> bool:

@@ -1,16 +1,82 @@
-"""The mapping file: a few lines of YAML that tell a reader what it cannot guess."""
+"""The mapping file: a few lines of YAML that tell a reader what it cannot guess.
 
+Its rules turn records into entities, aliases and triples.
+"""
+
+import re
 from collections.abc import Mapping as Words
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from schemas.errors import UsageError
-from tasks.graphs.formats.rules import RecordPart, RecordRule
 from tasks.text.plain_yaml import parse_yaml
 
 MAX_BYTES = 1_000_000
+Templates = str | list[str]
+
+
+class RecordPart(BaseModel):
+    """A part of a mapping file; an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MatchingRule(RecordPart):
+    """A rule for records that match."""
+
+    match: dict[str, re.Pattern[str]] = Field(
+        {}, description="Applies where these paths match as a whole; named groups become fields."
+    )
+
+
+class EntityRule(MatchingRule):
+    """An entity in a record; the first of several templates that can be filled is used."""
+
+    key: Templates
+    name: Templates | None = None
+    kind: str | None = None
+    description: Templates | None = None
+    aliases: list[str] = []
+
+
+class TripleRule(MatchingRule):
+    """A triple in a record; `[head, relation, tail]` for short."""
+
+    head: Templates
+    relation: str
+    tail: Templates
+    value: bool = Field(False, description="Whether the tail is a value, not an entity.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_three(cls, given: Any) -> Any:
+        if isinstance(given, list) and len(given) == 3:
+            return dict(zip(("head", "relation", "tail"), given, strict=True))
+        return given
+
+
+class RecordRule(MatchingRule):
+    """The rows made from a record, and from the records inside it."""
+
+    entities: list[EntityRule] = []
+    triples: list[TripleRule] = []
+    each: list["InnerRule"] = []
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the rule makes any rows."""
+        return bool(self.entities or self.triples or self.each)
+
+
+class InnerRule(RecordRule):
+    """The records at a path of another record."""
+
+    path: str
+
+
+RecordRule.model_rebuild()
 
 
 class TableMapping(RecordPart):

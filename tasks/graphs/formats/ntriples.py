@@ -37,6 +37,16 @@ from tasks.graphs.formats.mapping import FileMapping
 
 BATCH_ROWS = 100_000
 _LAST_PART = r"(?:^[^/#]*:|[/#])(?P<name>[^/#]+)[/#]?$"
+_TABLES = (
+    "iris (iri varchar)",
+    "relations (iri varchar)",
+    # The texts of an IRI, of which that with the lowest place is used.
+    "names (iri varchar, text varchar, place bigint)",
+    "descriptions (iri varchar, text varchar, place bigint)",
+    # What is said of blank nodes, which are called by it unless they have a name.
+    "parts (iri varchar, node varchar, text varchar, place bigint)",
+    "classes (iri varchar, class varchar, word varchar)",
+)
 _NAMED = """
 with n as (select iri, arg_min(text, place) as name from names group by iri),
 facts as (
@@ -76,44 +86,29 @@ class IriNames:
             "temp_directory": self._folder.name,
         }
         self._con = duckdb.connect(str(Path(self._folder.name) / "names.duckdb"), config=config)
-        self._con.execute("create table iris (iri varchar)")
-        self._con.execute("create table relations (iri varchar)")
-        self._con.execute("create table names (iri varchar, text varchar, place bigint)")
-        self._con.execute("create table descriptions (iri varchar, text varchar, place bigint)")
-        self._con.execute("create table classes (iri varchar, class varchar, word varchar)")
-        parts = "create table parts (iri varchar, node varchar, text varchar, place bigint)"
-        self._con.execute(parts)
+        for table in _TABLES:
+            self._con.execute(f"create table {table}")
         self._con.from_arrow(pa.table({"kind": KINDS})).create("kinds")
+
+    def add(self, table: str, *columns: pa.Array | np.ndarray) -> None:
+        """Add rows to one of the tables."""
+        rows = pa.table(list(columns), names=[f"column{n}" for n in range(len(columns))])
+        self._con.from_arrow(rows).insert_into(table)
 
     def add_iris(self, *columns: pa.Array) -> None:
         """Add IRIs that occur in the graph."""
         for column in columns:
-            self._con.from_arrow(pa.table({"iri": pc.unique(column)})).insert_into("iris")
-
-    def add_relations(self, relations: pa.Array) -> None:
-        """Add IRIs that occur as relations."""
-        self._con.from_arrow(pa.table({"iri": relations})).insert_into("relations")
+            self.add("iris", pc.unique(column))
 
     def relations(self) -> dict[str, str | None]:
         """Return all relations, with their labels where they have one that can be a name."""
         return dict(self._con.sql(_RELATIONS, params={"most": MAX_NAME}).fetchall())
 
-    def add_texts(self, table: str, iri: pa.Array, text: pa.Array, place: pa.Array) -> None:
-        """Add to `names` or `descriptions`; for each IRI the text with the lowest place is used."""
-        rows = pa.table({"iri": iri, "text": text, "place": place})
-        self._con.from_arrow(rows).insert_into(table)
-
-    def add_parts(self, of: pa.Array, node: pa.Array, text: pa.Array, place: np.ndarray) -> None:
-        """Add what is said of blank nodes, which are called by it unless they have a name."""
-        rows = pa.table({"iri": of, "node": node, "text": text, "place": place})
-        self._con.from_arrow(rows).insert_into("parts")
-
     def add_classes(self, iri: pa.Array, of: pa.Array) -> None:
         """Add the class that each IRI is a member of."""
         encoded = of.dictionary_encode()
         word = last_part(encoded.dictionary).take(encoded.indices)
-        rows = pa.table({"iri": iri, "class": of, "word": word})
-        self._con.from_arrow(rows).insert_into("classes")
+        self.add("classes", iri, of, word)
 
     def entities(self) -> Iterator[pa.Table]:
         """Yield entity rows for all IRIs, each once."""
@@ -139,7 +134,6 @@ def last_part(iris: pa.Array) -> pa.Array:
     return parts
 
 
-DEFAULT_LANGUAGES = ("en", "zh")
 _NODE = r"<[^<>\s]*>|_:[^\s<>\"]+"
 _STATEMENT = (
     rf"^[ \t]*(?P<head>{_NODE})[ \t]*<(?P<relation>[^<>\s]*)>[ \t]*"
@@ -199,8 +193,8 @@ _ANYTHING = _full(("owl:Thing", "schema:Thing", "schemas:Thing"))  # classes of 
 def read_ntriples(
     file: Opened,
     path: Path,
-    languages: Sequence[str],
-    mapping: FileMapping | None,
+    languages: tuple[str, ...],
+    mapping: FileMapping,
     spill: Path | None,
 ) -> Iterator[GraphBatch]:
     """Yield the triples of a file, and at its end the names of its entities.
@@ -208,12 +202,11 @@ def read_ntriples(
     Literals in other languages than these are left out.
     """
     names = IriNames(spill)
-    chosen = tuple(languages) or DEFAULT_LANGUAGES
     try:
-        _add_names(path, chosen, names)
-        relations = _Relations(names.relations(), mapping.relations if mapping else {})
+        _add_names(path, languages, names)
+        relations = _Relations(names.relations(), mapping.relations)
         for lines in blocks_of_lines(file.data):
-            _read(lines, chosen, relations, names)
+            _read(lines, languages, relations, names)
             yield lines.batch
         for table in names.entities():
             yield GraphBatch({ImportedEntity: table})
@@ -226,13 +219,13 @@ def _add_names(path: Path, languages: tuple[str, ...], names: IriNames) -> None:
     with opened(path) as file:
         for lines in blocks_of_lines(file.data):
             relations = pc.struct_field(pc.extract_regex(lines.text, _RELATION), "relation")
-            names.add_relations(_unescaped(pc.unique(relations.drop_null())))
+            names.add("relations", _unescaped(pc.unique(relations.drop_null())))
             few = pc.match_substring_regex(lines.text, _OF_NAMES).to_numpy(zero_copy_only=False)
             few_lines = lines.where(few)
             found = _statements(Lines(few_lines.text, few_lines.numbers, GraphBatch()), languages)
             literal = pc.is_valid(found.text)
             best = found.where(pc.and_(literal, pc.is_in(found.relation, value_set=_NAMES_FULL)))
-            names.add_texts("names", best.head, best.text, _place(best, _NAMES_FULL))
+            names.add("names", best.head, best.text, _place(best, _NAMES_FULL))
 
 
 class _Relations:
@@ -307,7 +300,7 @@ def _without_names(
     describing = pc.is_in(relation, value_set=_DESCRIPTIONS_FULL)
     described = statements.where(pc.and_(of_entity, describing))
     place = _place(described, _DESCRIPTIONS_FULL)
-    names.add_texts("descriptions", described.head, described.text, place)
+    names.add("descriptions", described.head, described.text, place)
     names.add_iris(best.head, _iris(named.head), _iris(described.head))
     taken = pc.or_(pc.is_in(relation, value_set=_ALIASES_FULL), describing)
     return statements.where(pc.invert(pc.and_(literal, taken)))
@@ -332,7 +325,7 @@ def _add_triples(
         pc.starts_with(statements.head, "_:"), pc.equal(statements.relation, _TYPE)
     )
     parts = statements.where(is_part)
-    names.add_parts(parts.head, parts.node, parts.text, parts.numbers)
+    names.add("parts", parts.head, parts.node, parts.text, parts.numbers)
     encoded = statements.relation.dictionary_encode()
     add_triples(
         batch,

@@ -9,14 +9,19 @@ import pyarrow.parquet as pq
 
 from schemas.errors import AlmanacError, UsageError
 from tasks.graphs.formats.batch import GraphBatch
-from tasks.graphs.formats.columns import TRIPLE, Columns, mapped_places, named_places
+from tasks.graphs.formats.columns import (
+    TRIPLE,
+    Columns,
+    add_fields,
+    mapped_places,
+    named_places,
+)
 from tasks.graphs.formats.mapping import FileMapping
-from tasks.graphs.formats.separated import add_fields
 
 BATCH_ROWS = 200_000
 
 
-def read_parquet(path: Path, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
+def read_parquet(path: Path, mapping: FileMapping) -> Iterator[GraphBatch]:
     """Yield the triples, or entities and aliases, of a Parquet file; rows count from 1.
 
     Raises UsageError if its columns cannot be identified, AlmanacError if it is damaged.
@@ -41,8 +46,8 @@ def read_parquet(path: Path, mapping: FileMapping | None = None) -> Iterator[Gra
         raise AlmanacError(f"{path} cannot be read as Parquet: {str(error)[:200]}.") from error
 
 
-def _columns(schema: pa.Schema, mapping: FileMapping | None) -> Columns:
-    if mapping and mapping.columns:
+def _columns(schema: pa.Schema, mapping: FileMapping) -> Columns:
+    if mapping.columns:
         places, _ = mapped_places(schema.names, mapping.columns)
         return Columns(places, len(schema.names), header=True)
     detected = named_places(schema.names)

@@ -7,12 +7,18 @@ from typing import Any
 import orjson
 
 from schemas.errors import AlmanacError
-from tasks.graphs.formats.batch import GraphBatch
-from tasks.graphs.formats.csv_table import CsvRows
+from tasks.graphs.formats.batch import GraphBatch, RowBuffer
 from tasks.graphs.formats.lines import Opened, blocks_of_lines, opened
-from tasks.graphs.formats.mapping import FileMapping, TableMapping
-from tasks.graphs.formats.rules import RuleRows, children
+from tasks.graphs.formats.mapping import (
+    EntityRule,
+    FileMapping,
+    MatchingRule,
+    RecordRule,
+    TableMapping,
+    TripleRule,
+)
 from tasks.graphs.formats.templates import Scope, Tables, fill, follow
+from tasks.graphs.formats.text_table import CsvRows
 from tasks.text.plain_yaml import YamlMapping, parse_yaml
 
 MAX_WHOLE = 200_000_000  # bytes of YAML or JSON, which are read as a whole
@@ -111,3 +117,73 @@ def table_rows(file: Opened, delimiter: str, batch: GraphBatch) -> Iterator[tupl
         yield from rows.take(lines)
         batch.absorb(lines.batch)
     yield from rows.end(batch)
+
+
+class RuleRows:
+    """Applies a mapping's rules to records and collects the rows."""
+
+    def __init__(self, tables: Tables, seen: set[str]) -> None:
+        """Use these tables of the mapping; entities in `seen` are not described again."""
+        self._tables, self._seen = tables, seen
+        self.rows = RowBuffer()
+
+    def apply(self, rule: RecordRule, scope: Scope, line: int) -> None:
+        """Add the rows that a rule makes from a record."""
+        inner = self._matched(rule, scope)
+        if inner is None:
+            return
+        for entity in rule.entities:
+            self._add_entity(entity, inner, line)
+        for triple in rule.triples:
+            self._add_triple(triple, inner, line)
+        for deeper in rule.each:
+            for key, record in children(follow(inner.record, deeper.path)):
+                self.apply(deeper, Scope(record, key, inner), line)
+
+    def _matched(self, rule: MatchingRule, scope: Scope) -> Scope | None:
+        """Return the scope with the groups of a rule's patterns, None if a pattern does not fit."""
+        groups: dict[str, str] = {}
+        for path, pattern in rule.match.items():
+            match = pattern.fullmatch(scope.find(path) or "")
+            if not match:
+                return None
+            groups |= {name: text for name, text in match.groupdict().items() if text}
+        record = scope.record
+        fields = dict(record) if isinstance(record, Mapping) else {"$value": record}
+        return Scope({**fields, **groups}, scope.key, scope.around)
+
+    def _add_entity(self, rule: EntityRule, outer: Scope, line: int) -> None:
+        scope = self._matched(rule, outer)
+        key = fill(rule.key, scope, self._tables) if scope else None
+        if scope is None or key is None:
+            return
+        name = fill(rule.name, scope, self._tables) if rule.name else None
+        if key not in self._seen:
+            self._seen.add(key)
+            text = fill(rule.description, scope, self._tables) if rule.description else None
+            row = {"entity": key, "name": name or key, "kind": rule.kind, "description": text}
+            self.rows.entities.append((line, row))
+        aliases = (fill(template, scope, self._tables) for template in rule.aliases)
+        for alias in dict.fromkeys([name, *aliases]):
+            if alias:
+                self.rows.aliases.append((line, key, alias))
+
+    def _add_triple(self, rule: TripleRule, outer: Scope, line: int) -> None:
+        scope = self._matched(rule, outer)
+        if scope is None:
+            return
+        parts = [fill(part, scope, self._tables) for part in (rule.head, rule.relation, rule.tail)]
+        head, relation, tail = parts
+        if head and relation and tail:
+            self.rows.triples.append((line, head, relation, tail, rule.value, None, None))
+
+
+def children(value: Any) -> Iterator[tuple[str | None, Any]]:
+    """Yield the items of a list or mapping with their keys; any other value is the only child."""
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list):
+        for item in value:
+            yield None, item
+    elif value is not None:
+        yield None, value

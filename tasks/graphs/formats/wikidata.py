@@ -22,7 +22,6 @@ from tasks.graphs.formats.lines import Lines, Opened, blocks_of_lines, opened
 from tasks.graphs.formats.mapping import FileMapping
 from tasks.graphs.formats.templates import ordinal
 
-DEFAULT_LANGUAGES = ("en", "zh")
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 _PROPERTY = r'"type": ?"property"'
 _UNIT = re.compile(rb'"unit": ?"[^"]*/(Q[1-9]\d*)"')
@@ -32,21 +31,20 @@ _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
 def read_wikidata(
-    file: Opened, path: Path, languages: Sequence[str], mapping: FileMapping | None
+    file: Opened, path: Path, languages: Sequence[str], mapping: FileMapping
 ) -> Iterator[GraphBatch]:
     """Yield the entities named in these languages, their aliases and statements.
 
     An entity's name is its label in the first of the languages that has one; labels in the others
     are aliases. Entities without any of these labels are left out.
     """
-    chosen = tuple(languages) or DEFAULT_LANGUAGES
-    labels, units = _names_of_use(path, chosen)
-    properties = labels | (mapping.relations if mapping else {})
+    labels, units = _names_of_use(path, languages)
+    properties = labels | mapping.relations
     for lines in blocks_of_lines(file.data, _BLOCK):
         rows = RowBuffer()
         for number, entity in _entities(lines):
             try:
-                lines.batch.left_out += not _take(number, entity, chosen, units, rows)
+                lines.batch.left_out += not _take(number, entity, languages, units, rows)
             except _BROKEN:
                 start = orjson.dumps(entity)[:KEPT].decode("utf-8", "replace")
                 lines.batch.refuse(number, "not-wikidata", start)
@@ -233,13 +231,9 @@ def _quantity(value: Mapping[str, Any], units: Mapping[str, str]) -> str:
     return f"{amount} {units.get(unit[0], unit[0])}" if unit else amount
 
 
-def _place(value: Mapping[str, Any]) -> str:
-    return f"{value['latitude']}, {value['longitude']}"
-
-
 _WORDS: dict[str, Callable[[Any], str | None]] = {
     "string": str,
     "monolingualtext": lambda value: str(value["text"]),
     "time": _time,
-    "globecoordinate": _place,
+    "globecoordinate": lambda value: f"{value['latitude']}, {value['longitude']}",
 }

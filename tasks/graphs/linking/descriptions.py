@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.graphs.linking.name_index import BATCH, HEAP, best, register_tokenizers
+from tasks.graphs.linking.name_index import BATCH, HEAP, register_tokenizers
 from tasks.graphs.linking.spellings import han_pieces
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
@@ -44,8 +44,6 @@ def build_description_index(
 
     Parts that the parent of the `building` has are linked.
     """
-    import tantivy
-
     folder.mkdir(parents=True, exist_ok=True)
     nodes = np.asarray(nodes, np.int32)
     order = np.argsort(nodes, kind="stable")
@@ -56,17 +54,15 @@ def build_description_index(
             texts = [text or "" for text in descriptions.take(pa.array(batch)).to_pylist()]
             rows.write_batch(pa.record_batch([nodes[batch], pa.array(texts)], schema=SCHEMA))
     written = open_table(path).select(["description"])
-    schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
-    for field, tokenizer in (("words", "en_stem"), ("han", "han")):
-        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="freq")
     ranges = part_ranges(keys_of_ids(written["description"])) if building else [(0, len(order))]
     parts = (
         Part(first, made_of(code_version(), texts) if building else "", partial(_documents, texts))
         for first, end in ranges
         for texts in [written.slice(first, end - first)]
     )
+    fields = {"words": "en_stem", "han": "han"}
     place = folder / "described"
-    write_word_index(place, schema.build(), parts, HEAP, building, register_tokenizers)
+    write_word_index(place, fields, "freq", parts, HEAP, building, register_tokenizers)
 
 
 def _documents(texts: pa.Table) -> Iterator[dict[str, Any]]:
@@ -82,15 +78,9 @@ class DescriptionIndex:
 
     def __init__(self, folder: Path) -> None:
         """Open what `build_description_index` wrote; its files are mapped into memory."""
-        import tantivy
-
-        self._query = tantivy.Query
-        self._should = tantivy.Occur.Should
         self._opened = open_word_index(folder / "described")
-        self._index, self._searcher = self._opened.index, self._opened.searcher
-        register_tokenizers(self._index)
-        meta = (folder / "described" / "meta.json").read_text(encoding="utf-8")
-        self._field = "row" if '"row"' in meta else "node"  # of older editions
+        self._searcher = self._opened.searcher
+        register_tokenizers(self._opened.index)
         table = open_table(folder / "descriptions.arrow")
         self._nodes = table["node"].to_numpy()
         self._texts = table["description"]
@@ -116,12 +106,8 @@ class DescriptionIndex:
         terms = list(dict.fromkeys(self._terms(text)))[:MOST_WORDS]
         if not terms:
             return []
-        either = [
-            (self._should, self._query.term_query(self._index.schema, field, word, "freq"))
-            for field, word in terms
-        ]
-        rows = best(self._opened, self._query.boolean_query(either), limit, self._field)
-        nodes = rows if self._field == "node" else self._nodes[rows].tolist()
+        either = [self._opened.term(field, word, "freq") for field, word in terms]
+        nodes = self._nodes[self._opened.best(either, limit)].tolist()
         weights = {word: self.rarity(word) + 0.01 for _, word in terms}
         total = sum(weights.values())
         return [(node, self._share(node, weights) / total) for node in nodes]

@@ -86,7 +86,8 @@ class Linker:
         The list is empty if nothing fits. The first alias is the likeliest name.
         """
         aliases = [alias for alias in aliases[:MOST_ALIASES] if alias.strip()]
-        aliases += [plain for alias in aliases if (plain := _simplified(alias)) != alias]
+        chinese = [alias for alias in aliases if HAN.search(alias)]
+        aliases += [plain for alias in chinese if (plain := simplified(alias)) != alias]
         found = self.candidates(query, aliases)
         scores = self._scores(found, logits(found.features)) if found.nodes else {}
         if max(scores.values(), default=0.0) < KNOWN and self.descriptions:
@@ -178,11 +179,6 @@ class Linker:
             known = np.array([fit is not None for fit in values])
             fits[rows] = _filled(np.array([fit or 0.0 for fit in values]), known)
         return fits
-
-
-def _simplified(name: str) -> str:
-    """Return a name in simplified characters."""
-    return simplified(name) if HAN.search(name) else name
 
 
 def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:

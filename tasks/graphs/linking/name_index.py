@@ -3,12 +3,10 @@
 names.arrow         name, normal form, node, weight; sorted by hash, then by falling weight
 keys.npy            the hash of each row's normal form (uint64, sorted)
 words/              tantivy: a document per normal form, with the number of its first row
-names.json          counts
 
 The files are mapped into memory: opening an index of millions of names takes no time.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from tantivy import Query, TextAnalyzerBuilder, Tokenizer
 
 from tasks.graphs.linking.spellings import (
     GRAM,
@@ -26,12 +25,10 @@ from tasks.graphs.linking.spellings import (
     padded,
     pieces,
     short_forms,
-    short_forms_of,
 )
-from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form, normal_forms
+from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form
 from tasks.text.languages import HAN
 from tasks.text.word_index import (
-    OpenIndex,
     Part,
     made_of,
     open_table,
@@ -78,18 +75,12 @@ def build_name_index(
     part.unlink()
     keys, nodes = keys[order], nodes[order]
     np.save(folder / "keys.npy", keys)
-    distinct = _index_spellings(
-        folder / "words", open_table(folder / "names.arrow"), keys, building
-    )
-    about = {"names": len(keys), "distinct": distinct}
-    (folder / "names.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    _index_spellings(folder / "words", open_table(folder / "names.arrow"), keys, building)
     return keys, nodes
 
 
 def register_tokenizers(index: Any) -> None:
     """Register the tokenizers of names, which tantivy does not store with an index."""
-    from tantivy import TextAnalyzerBuilder, Tokenizer
-
     for name, least, most in (("pieces", GRAM, GRAM), ("han", 1, 2)):
         index.register_tokenizer(name, TextAnalyzerBuilder(Tokenizer.ngram(least, most)).build())
 
@@ -111,24 +102,18 @@ def _write_normal_forms(path: Path, names: Any) -> np.ndarray:
     schema = pa.schema({"normal": pa.string()})
     with _writer(path, schema) as writer:
         for start in range(0, len(names), BATCH):
-            normals = normal_forms(_taken(names, np.arange(start, min(start + BATCH, len(names)))))
-            keys.append(keys_of(normals.to_pylist()))
-            writer.write_batch(pa.record_batch([normals], schema=schema))
+            rows = np.arange(start, min(start + BATCH, len(names)))
+            normals = list(map(normal_form, _taken(names, rows).to_pylist()))
+            keys.append(keys_of(normals))
+            writer.write_batch(pa.record_batch([pa.array(normals, pa.string())], schema=schema))
     return np.concatenate(keys)
 
 
 def _index_spellings(
     folder: Path, table: pa.Table, keys: np.ndarray, building: "Building | None"
-) -> int:
-    """Index each distinct normal form once, with its first row; return their number."""
-    import tantivy
-
-    schema = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
-    fields = {"words": "whitespace", "pieces": "pieces", "han": "han", "short": "raw"}
-    for field, tokenizer in fields.items():
-        schema = schema.add_text_field(field, tokenizer_name=tokenizer, index_option="basic")
+) -> None:
+    """Index each distinct normal form once, with its first row."""
     rows = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))  # the first of each key
-
     normals = table["normal"]
 
     def parts() -> Iterator[Part]:
@@ -138,19 +123,19 @@ def _index_spellings(
             contents = made_of(code_version(), own - first, spelled) if spelled else ""
             yield Part(first, contents, partial(_spellings, normals, own, first))
 
-    write_word_index(folder, schema.build(), parts(), HEAP, building, register_tokenizers)
-    return len(rows)
+    fields = {"words": "whitespace", "pieces": "pieces", "han": "han", "short": "raw"}
+    write_word_index(folder, fields, "basic", parts(), HEAP, building, register_tokenizers)
 
 
 def _spellings(normals: Any, rows: np.ndarray, first: int) -> Iterator[dict[str, Any]]:
     """Yield the document of the normal form in each of the rows, counted from the first."""
     for start in range(0, len(rows), BATCH):
         own = rows[start : start + BATCH]
-        forms = _taken(normals, own)
-        texts = zip((own - first).tolist(), forms.to_pylist(), short_forms_of(forms), strict=True)
-        for row, normal, short in texts:
+        texts = zip((own - first).tolist(), _taken(normals, own).to_pylist(), strict=True)
+        for row, normal in texts:
+            document = {"row": row, "words": normal, "pieces": padded(normal)}
+            document["short"] = short_forms(normal)
             han = "" if normal.isascii() else han_of(normal)
-            document = {"row": row, "words": normal, "pieces": padded(normal), "short": short}
             yield {**document, "han": han} if han else document
 
 
@@ -179,13 +164,9 @@ class NameIndex:
 
     def __init__(self, folder: Path) -> None:
         """Open the index that `build_name_index` wrote; its files are mapped into memory."""
-        import tantivy
-
-        self._query = tantivy.Query
-        self._should = tantivy.Occur.Should
         self._opened = open_word_index(folder / "words")
-        self._index, self._searcher = self._opened.index, self._opened.searcher
-        register_tokenizers(self._index)
+        self._searcher = self._opened.searcher
+        register_tokenizers(self._opened.index)
         self._names = open_table(folder / "names.arrow")
         self._rarities: dict[str, float] = {}
         self._keys = np.load(folder / "keys.npy", mmap_mode="r")
@@ -207,10 +188,9 @@ class NameIndex:
         if not len(self):
             return []
         queries = [*self._piece_queries(normal), *self._word_queries(normal)]
-        queries.append(self._query.boost_query(self._term("short", normal), 20.0))
-        either = self._query.boolean_query([(self._should, query) for query in queries])
+        queries.append(Query.boost_query(self._opened.term("short", normal), 20.0))
         similar = [
-            s for row in best(self._opened, either, NEAR) for s in self._from(row, NAMESAKES)
+            s for row in self._opened.best(queries, NEAR) for s in self._from(row, NAMESAKES)
         ]
         return [*(s for form in short_forms(normal) for s in self.bearers(form, 5)), *similar]
 
@@ -236,7 +216,7 @@ class NameIndex:
             visited += frequency
             if visited > POSTINGS:
                 return
-            yield self._term(field, part)
+            yield self._opened.term(field, part)
 
     def _word_queries(self, normal: str) -> Iterator[Any]:
         """Yield queries for words and, where a word is rare, for similar spellings."""
@@ -245,14 +225,11 @@ class NameIndex:
         )
         for frequency, word in counted[:NEAR_WORDS]:
             if 0 < frequency < POSTINGS:
-                yield self._query.boost_query(self._term("words", word), 2.0)
+                yield Query.boost_query(self._opened.term("words", word), 2.0)
             if frequency < RARE and 4 <= len(word) <= 30:
                 distance = 1 if len(word) < 8 else 2
-                near = self._query.fuzzy_term_query(self._index.schema, "words", word, distance)
-                yield self._query.boost_query(near, 12.0)
-
-    def _term(self, field: str, text: str) -> Any:
-        return self._query.term_query(self._index.schema, field, text, "basic")
+                near = Query.fuzzy_term_query(self._opened.index.schema, "words", word, distance)
+                yield Query.boost_query(near, 12.0)
 
     def _from(self, row: int, limit: int) -> list[Spelling]:
         """Return at most `limit` rows, from this one on, with the same hash."""
@@ -261,10 +238,3 @@ class NameIndex:
         keys = self._keys[row : row + limit]
         columns = self._names.slice(row, int((keys == keys[0]).sum())).to_pydict()
         return [Spelling(*fields) for fields in zip(*columns.values(), strict=True)]
-
-
-def best(opened: OpenIndex, query: Any, limit: int, field: str = "row") -> list[int]:
-    """Return the rows of the best documents, which a fast field has, best first, ties by row."""
-    hits = opened.searcher.search(query, limit, count=False).hits
-    scored = zip((-score for score, _ in hits), opened.rows(hits, field), strict=True)
-    return [row for _, row in sorted(scored)]

@@ -4,20 +4,12 @@ All functions take normal forms (`tasks.text.names.normalise_name`): words in lo
 by single spaces.
 """
 
-from collections.abc import Iterator
-
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from tasks.text.languages import HAN
 from tasks.text.names import MINOR_WORDS
 
 GRAM = 3  # characters per n-gram
 LONGEST = 120  # characters of a name that are cut into n-grams
 MOST_WORDS = 12  # words of a name that has short forms
-# The short forms of names of two to five words without minor words are computed by column.
-_PLAIN = r"\A[a-z][!-~]*(?: [!-~]+){1,4}\z"
-_MINOR = rf"(?:\A| )(?:{'|'.join(sorted(MINOR_WORDS))})(?: |\z)"
 
 
 def padded(normal: str) -> str:
@@ -60,28 +52,3 @@ def short_forms(normal: str) -> list[str]:
         initials = acronym[:-1]
         forms += [f"{initials} {words[-1]}", f"{initials[0]} {words[-1]}"]
     return [form for form in dict.fromkeys(forms) if form != normal]
-
-
-def short_forms_of(normals: pa.Array) -> Iterator[list[str]]:
-    """Yield the short forms of each normal form, most of them computed by column."""
-    plain = pc.and_(
-        pc.match_substring_regex(normals, _PLAIN),
-        pc.invert(pc.match_substring_regex(normals, _MINOR)),
-    )
-    names = pc.if_else(plain, normals, "")
-    acronyms = pc.replace_substring_regex(names, r"([^ ])[^ ]* ?", r"\1")
-    last = pc.replace_substring_regex(names, "^.* ", "")
-    initials = pc.utf8_slice_codeunits(acronyms, 0, -1)
-    shortened = [
-        pc.binary_join_element_wise(first, last, pa.scalar(" ", normals.type)).to_pylist()
-        for first in (initials, pc.utf8_slice_codeunits(acronyms, 0, 1))
-    ]
-    columns = (normals.to_pylist(), acronyms.to_pylist(), last.to_pylist(), *shortened)
-    for normal, acronym, word, all_initials, first_initial in zip(*columns, strict=True):
-        if not acronym:
-            yield short_forms(normal)
-        elif len(word) < 2:
-            yield [acronym]
-        else:
-            forms = dict.fromkeys((acronym, all_initials, first_initial))
-            yield [form for form in forms if form != normal]

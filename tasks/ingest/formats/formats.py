@@ -126,7 +126,7 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     start = start.removeprefix(BOM_UTF8).lstrip()
     is_open = ending not in SUFFIXES or ending in _ANY_TEXT  # to what its first bytes say
     body = _PROLOG.sub(b"", start, count=1)
-    is_html = is_open and _starts_as_html(body)
+    is_html = is_open and looks_like_html(body.decode("ascii", "replace"))
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
     if ending in _CONVERTED:
@@ -184,7 +184,3 @@ def _is_code(start: bytes) -> bool:
         )
         > len(lines) / 2
     )
-
-
-def _starts_as_html(start: bytes) -> bool:
-    return looks_like_html(start.decode("ascii", "replace"))

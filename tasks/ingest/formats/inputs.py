@@ -51,7 +51,7 @@ class Item:
     source: str  # the source as recorded: normalised, without passwords
     root: str  # the absolute folder or file to open, or the URL as given
     path: str  # inside the root (local) or inside the file system of the URL
-    uri: str  # the path relative to the source, safe to store and to print
+    uri: str  # the path relative to the source, safe to store and print; records go on with `#`
     fingerprint: str  # changes when the file does
     size: int  # bytes; -1 where the store does not say
     refusal: Reason | None = None  # set when the listing already shows that it cannot be read
@@ -63,11 +63,6 @@ class Item:
         if path.startswith(("http://", "https://")):
             path = path.partition("#")[0].partition("?")[0]
         return path.rpartition("/")[2]
-
-    @property
-    def container(self) -> str:
-        """The file that holds the input; a record's uri continues it with `#`."""
-        return self.uri
 
 
 @dataclass(frozen=True, slots=True)

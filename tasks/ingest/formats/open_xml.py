@@ -17,10 +17,6 @@ from tasks.ingest.formats.parsed_text import ParserLimits
 from tasks.ingest.formats.unpacking import open_package, parse_entry, stream_entry
 from tasks.ingest.formats.xml_elements import local_name
 
-_PROPERTIES = {
-    "creator": "author", "created": "date", "modified": "modified", "keywords": "tags",
-    "category": "tags", "language": "language", "description": "description",
-}  # fmt: skip
 _NOBODY = ("python-docx", "openpyxl", "PowerPoint Presentation")
 # Elements whose words readers do not see.
 _UNSEEN = frozenset(
@@ -73,12 +69,12 @@ class OpenXml:
         """Return the title and the metadata, without the placeholders that libraries write."""
         core = self.part(self.related("", "core-properties"))
         fields = [(local_name(field), field.text or "") for field in core]
-        stated = [
-            (_PROPERTIES[name], value)
+        stated = (
+            (name, value)
             for name, value in fields
-            if name in _PROPERTIES and value not in _NOBODY and not value.startswith("generated ")
-        ]
-        return sensible_title(dict(fields).get("title", "")), described(stated)
+            if value not in _NOBODY and not value.startswith("generated ")
+        )
+        return sensible_title(dict(fields).get("title", "")), described(stated, only_known=True)
 
     def _of(self, path: str) -> dict[str, tuple[str, str]]:
         """Return the kind and the path of each relation of a part, by its identifier."""

@@ -46,19 +46,10 @@ def parse_apart(
     parser was silent for more than `seconds`, needed too much memory or died.
     """
     worker = _take()
-    finished = False
     try:
         yield from worker.parse(file, kind, limits, seconds)
-        finished = True
-    except _FinishedRefusalError as refusal:
-        finished = True
-        raise RefusalError(refusal.reason, refusal.text) from None
     finally:
-        _give(worker) if finished else worker.end()
-
-
-class _FinishedRefusalError(RefusalError):
-    """A refusal after which the worker can serve the next file."""
+        _give(worker) if worker.is_free else worker.end()
 
 
 class _Worker:
@@ -67,6 +58,7 @@ class _Worker:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.served = 0
+        self.is_free = True  # to serve the next file
         self._channel, theirs = socket.socketpair()
         root = Path(__file__).resolve().parents[__package__.count(".") + 1]
         with theirs:
@@ -85,19 +77,19 @@ class _Worker:
         self, file: BinaryIO, kind: Kind, limits: ParserLimits, seconds: float
     ) -> Iterator[ParsedText]:
         """Yield the texts of the file."""
-        self.served += 1
+        self.served, self.is_free = self.served + 1, False
         request = {"kind": kind, "limits": dataclasses.asdict(limits), "seconds": seconds}
         socket.send_fds(self._channel, [orjson.dumps(request)], [file.fileno()])
         longest = 12 * limits.max_text_chars + 65_536
         while True:
             frame = self._receive(time.monotonic() + seconds, longest)
+            # A worker that ran out of memory exits; any other can serve the next file.
+            refused = frame.get("refused")
+            self.is_free = "done" in frame or refused not in (None, Reason.OUT_OF_MEMORY)
             if "done" in frame:
                 return
-            if "refused" in frame:
-                reason = Reason(frame["refused"])
-                # A worker that ran out of memory exits; any other can serve the next file.
-                exits = reason is Reason.OUT_OF_MEMORY
-                raise (RefusalError if exits else _FinishedRefusalError)(reason, frame["sentence"])
+            if refused:
+                raise RefusalError(Reason(refused), frame["sentence"])
             if "broken" in frame:
                 raise AlmanacError(
                     f"A parser cannot be loaded: {frame['broken']}; reinstall almanac."

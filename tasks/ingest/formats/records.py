@@ -324,14 +324,12 @@ def _load(data: bytes, charset: str | None) -> Any:
         problem = error
     try:
         return json.loads(
-            decode(data, charset), parse_constant=lambda _: None, parse_int=_whole_number
+            decode(data, charset),
+            parse_constant=lambda _: None,
+            parse_int=lambda digits: int(digits) if len(digits) < _MANY_DIGITS else None,
         )
     except ValueError as error:
         raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {problem}.") from error
-
-
-def _whole_number(digits: str) -> int | None:
-    return int(digits) if len(digits) < _MANY_DIGITS else None
 
 
 def _lines(file: BinaryIO, limits: ParserLimits) -> Iterator[Record]:

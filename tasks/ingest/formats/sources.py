@@ -135,8 +135,8 @@ def _scan_local(source: str, exclude: Sequence[str]) -> Listing:
         else:
             item = local_files.describe(name, root.parent, root.name)
             items = [item] if item else []
-    # No such user, a loop of links, a NUL, a pattern such as [z-a].
-    except (OSError, RuntimeError, ValueError, re.error) as error:
+    # No such user, a loop of links, a NUL.
+    except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return Listing(name, [], False, f"{name}: {reason}")
     return _finish(name, items, errors)
@@ -144,6 +144,8 @@ def _scan_local(source: str, exclude: Sequence[str]) -> Listing:
 
 def _scan_glob(pattern: Path, exclude: Sequence[str]) -> Listing:
     """List the folder at the pattern's fixed part and keep the files that match the pattern."""
+    from fsspec.utils import glob_translate
+
     parts = pattern.absolute().parts
     fixed = next(place for place, part in enumerate(parts) if glob.has_magic(part))
     base = Path(*parts[:fixed])
@@ -153,34 +155,12 @@ def _scan_glob(pattern: Path, exclude: Sequence[str]) -> Listing:
     except (OSError, RuntimeError) as error:
         return Listing(name, [], False, f"{safe_uri(str(base))}: {error}")
     errors: list[str] = []
-    uris = _glob_pattern(parts[fixed:])
+    # `**` stands for any folders, and `*` for what stays in one.
+    stars = (part if part == "**" else re.sub(r"\*+", "*", part) for part in parts[fixed:])
+    uris = re.compile(glob_translate("/".join(stars)))
     listed = local_files.walk(name, root, errors, exclude)
     items = [item for item in listed if uris.match(item.uri)]
     return replace(_finish(name, items, errors), unmatched=not items)
-
-
-def _glob_pattern(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a regular expression for uris: `**` matches any folders, `*` stays in one folder."""
-    pieces = []
-    for part in parts:
-        if part == "**":
-            pieces.append("(?:[^/]+/)*")
-            continue
-        for token in re.findall(r"\[!?[^\]]+\]|.", part, re.DOTALL):
-            if token == "*":
-                pieces.append("[^/]*")
-            elif token == "?":
-                pieces.append("[^/]")
-            elif len(token) > 1:
-                negated = token[1] == "!"
-                inside = re.escape(token[1 + negated : -1]).replace(r"\-", "-")
-                pieces.append(f"(?!/)[{'^' * negated}{inside}]")
-            else:
-                pieces.append(re.escape(token))
-        pieces.append("/")
-    if parts[-1] == "**":
-        pieces.append("[^/]+/")
-    return re.compile("".join(pieces)[:-1] + r"\Z", re.DOTALL)
 
 
 def _scan_remote(source: str, exclude: Sequence[str]) -> Listing:

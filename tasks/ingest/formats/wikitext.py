@@ -62,19 +62,13 @@ def plain_text(markup: str) -> str:
     text = re.sub(r"'{2,5}", "", html.unescape(text))
     text = re.sub(r"__[A-Z]{3,20}__", "", text)
     text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
-    text = _DEFINED.sub(r"* \1: ", _hide_headings(text))
-    text = _EMPTY_BRACKETS.sub("", _ITEM.sub(_item, text)).replace("\x00", "#")
+    # Marks of headings are zero bytes for now, so that they do not become list items.
+    text = re.sub(r"(?m)^\x01(\d) ", lambda mark: "\x00" * int(mark[1]) + " ", text)
+    text = _DEFINED.sub(r"* \1: ", text)
+    text = _ITEM.sub(lambda marks: "  " * min(len(marks[1]) - 1, _DEEPEST) + "- ", text)
+    text = _EMPTY_BRACKETS.sub("", text).replace("\x00", "#")
     text = _GAPS.sub("\n\n", text).strip()
     return _LINKS.sub(lambda part: part[1] + _ITEMS.sub(r"\1[\2](#)", part[2]), text)
-
-
-def _item(marks: re.Match[str]) -> str:
-    return "  " * min(len(marks[1]) - 1, _DEEPEST) + "- "
-
-
-def _hide_headings(text: str) -> str:
-    """Write heading marks as zero bytes for now, so that they do not become list items."""
-    return re.sub(r"(?m)^\x01(\d) ", lambda mark: "\x00" * int(mark[1]) + " ", text)
 
 
 def _speak(code: Any, depth: int) -> str:

@@ -200,10 +200,6 @@ class _Numbers:
         return f"({words})" if words.isalpha() else f"{words}." if words else ""
 
 
-def _values(element: Any) -> Settings:
-    return {local_name(child): attribute(child, "val") for child in element}
-
-
 class _InnerReader(_WordReader):
     """Reads a document within another; what is inserted into that could be a bomb."""
 

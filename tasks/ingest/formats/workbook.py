@@ -192,7 +192,8 @@ def _value(cell: Any, code: str, book: _Book) -> tuple[str, bool]:
         return (
             value if number is None else displayed(number, code, since_1904=book.since_1904)
         ), False
-    return ("" if hides_words(code) else _ESCAPED.sub(_character, value)), True
+    words = _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), value)
+    return ("" if hides_words(code) else words), True
 
 
 def _number(value: str, kind: str) -> float | None:
@@ -204,10 +205,6 @@ def _number(value: str, kind: str) -> float | None:
         return number if math.isfinite(number := float(value)) else None
     except ValueError:
         return None
-
-
-def _character(escaped: re.Match[str]) -> str:
-    return chr(int(escaped[1], 16))
 
 
 def _words(text: Any) -> str:

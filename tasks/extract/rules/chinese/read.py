@@ -83,7 +83,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
 
     layout = lay_out(row)
     speaker = row.get("speaker", "")
-    prose = layout.prose.inserted(WE, speaker) if speaker else layout.prose
+    prose = layout.prose.inserted(WE, lambda _: speaker) if speaker else layout.prose
     written = without_breaks(prose.text)
     text = simplified(written)
     title = plain_title(simplified(row["subject"]))

@@ -1,4 +1,7 @@
-"""CSV with one triple per row: blocks are parsed by column if possible, else row by row."""
+"""Text tables with a triple per row: CSV, TSV, `|` as in MetaQA, and ` ||| ` as in NLPCC.
+
+Blocks are parsed by column if possible, else row by row. Only CSV has quotes.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -10,24 +13,28 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from tasks.graphs.formats.batch import GraphBatch
-from tasks.graphs.formats.columns import Columns
+from tasks.graphs.formats.columns import Columns, add_fields, find_columns
 from tasks.graphs.formats.lines import Lines, blocks_of_lines, split_lines
 from tasks.graphs.formats.mapping import FileMapping
-from tasks.graphs.formats.separated import SAMPLE, add_fields, find_columns
 
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = {"tsv": "\t", "pipe": "|", "nlpcc": "|||"}
+SAMPLE = 10_000  # lines from which the columns are identified
+_OF_CSV = (",", ";", "\t", "|")
 
 
-def read_csv(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[GraphBatch]:
-    """Yield the triples, or entities and aliases, of a CSV file.
+def read_table(
+    file: BinaryIO, delimiter: str, mapping: FileMapping, *, quoted: bool = False
+) -> Iterator[GraphBatch]:
+    """Yield the triples, or entities and aliases, of a table with one of them per row.
 
-    Raises UsageError if the columns cannot be identified.
+    A table that is `quoted` is CSV; an empty delimiter of one is guessed. One space on each side of
+    `|||` belongs to the delimiter. Raises UsageError if the columns cannot be identified.
     """
     table: _Table | None = None
     batch = GraphBatch()
-    for lines in blocks_of_lines(file, empty=True):
+    for lines in blocks_of_lines(file, empty=quoted):
         if table is None and len(lines.numbers):
-            table = _Table(lines, mapping)
+            table = _Table(lines, delimiter, mapping, quoted)
         if table is not None:
             table.take(lines)
         yield lines.batch
@@ -39,7 +46,7 @@ def read_csv(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[Gra
 def guess_delimiter(lines: list[str]) -> str:
     """Return the delimiter that splits most lines into equally many fields, three or more."""
     regular_lines = {}
-    for delimiter in DELIMITERS:
+    for delimiter in _OF_CSV:
         counts = [line.count(delimiter) for line in lines if line]
         usual = max(set(counts), key=counts.count, default=0)
         regular_lines[delimiter] = counts.count(usual) if usual >= 2 else 0
@@ -72,12 +79,16 @@ def parse_quoted(lines: pa.Array, delimiter: str, width: int) -> list[pa.Array] 
 class _Table:
     """A table whose columns are known from its first lines."""
 
-    def __init__(self, lines: Lines, mapping: FileMapping | None) -> None:
+    def __init__(self, lines: Lines, delimiter: str, mapping: FileMapping, quoted: bool) -> None:
         sample = lines.text[:SAMPLE].to_pylist()
-        self._mapping = mapping
-        self._delimiter = (mapping and mapping.delimiter) or guess_delimiter(sample[:100])
-        first = Lines(lines.text[:SAMPLE], lines.numbers[:SAMPLE], GraphBatch())
-        rows = [row for _, row in CsvRows(self._delimiter).take(first)]
+        self._mapping, self._quoted = mapping, quoted
+        self._delimiter = delimiter or guess_delimiter(sample[:100])
+        if quoted:
+            first = Lines(lines.text[:SAMPLE], lines.numbers[:SAMPLE], GraphBatch())
+            rows = [row for _, row in CsvRows(self._delimiter).take(first)]
+        else:
+            blank = " " if delimiter == "|||" else ""
+            rows = [[f.strip(blank) for f in line.split(delimiter)] for line in sample]
         self._columns: Columns = find_columns(rows or [[""]], mapping)
         self._rows = CsvRows(self._delimiter)
         self._header_waits = self._columns.header
@@ -87,7 +98,8 @@ class _Table:
         if self._header_waits:
             self._header_waits = False
             header = int(_are_filled(lines).argmax())
-            list(self._rows.take(lines.where(np.arange(len(lines.numbers)) == header)))
+            if self._quoted:
+                list(self._rows.take(lines.where(np.arange(len(lines.numbers)) == header)))
             lines = lines.where(np.arange(len(lines.numbers)) > header)
         filled = lines.where(_are_filled(lines))
         if self._rows.waits or not self._take_columns(filled):
@@ -95,11 +107,14 @@ class _Table:
 
     def _take_columns(self, lines: Lines) -> bool:
         """Add lines of one row each by column; return False if that is impossible."""
-        if not pc.any(pc.match_substring(lines.text, '"')).as_py():
-            places, *fields = split_lines(lines, self._delimiter, self._columns.width)
+        width = self._columns.width
+        if not self._quoted or not pc.any(pc.match_substring(lines.text, '"')).as_py():
+            places, *fields = split_lines(lines, self._delimiter, width)
             numbers = lines.numbers[places]
+            if self._delimiter == "|||":
+                fields = [_without_blanks(field, n, width) for n, field in enumerate(fields)]
         else:
-            parsed = parse_quoted(lines.text, self._delimiter, self._columns.width)
+            parsed = parse_quoted(lines.text, self._delimiter, width)
             if parsed is None:
                 return False
             numbers, fields = lines.numbers, parsed
@@ -122,6 +137,15 @@ class _Table:
                 pa.array(column, pa.string()) for column in zip(*(r for _, r in good), strict=True)
             ]
             add_fields(batch, numbers, fields, self._columns, self._mapping)
+
+
+def _without_blanks(field: pa.Array, place: int, width: int) -> pa.Array:
+    """Remove one space from each side that borders on a delimiter."""
+    if place > 0:
+        field = pc.if_else(pc.starts_with(field, " "), pc.utf8_slice_codeunits(field, 1), field)
+    if place < width - 1:
+        field = pc.if_else(pc.ends_with(field, " "), pc.utf8_slice_codeunits(field, 0, -1), field)
+    return field
 
 
 def _are_filled(lines: Lines) -> np.ndarray:
