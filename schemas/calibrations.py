@@ -3,7 +3,7 @@
 The rows are those of the edition's tables, plus the calibration that they belong to.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,39 +13,31 @@ from schemas.row import Row
 CALIBRATION = Field(description="The calibration that the row belongs to.")
 
 
-class GateCalibration(TaskGate):
+class GateCalibration(TaskGate, table="gate_calibrations", key=("calibration_id",)):
     """A finished calibration, or the removal of a task's gate."""
-
-    table: ClassVar[str] = "gate_calibrations"
-    key: ClassVar[tuple[str, ...]] = ("calibration_id",)
 
     action: Literal["calibrate", "remove"] = Field(description="What happened.")
     run_id: str = Field(description="The run that made it.")
 
 
-class CalibrationSeed(GateSeed):
+class CalibrationSeed(GateSeed, table="calibration_seeds", key=("calibration_id", "seed")):
     """A question used in a calibration."""
 
-    table: ClassVar[str] = "calibration_seeds"
-    key: ClassVar[tuple[str, ...]] = ("calibration_id", "seed")
-
     calibration_id: str = CALIBRATION
 
 
-class CalibrationCluster(Centroid):
+class CalibrationCluster(
+    Centroid, table="calibration_clusters", key=("calibration_id", "label", "cluster")
+):
     """A cluster of a calibration's seeds."""
 
-    table: ClassVar[str] = "calibration_clusters"
-    key: ClassVar[tuple[str, ...]] = ("calibration_id", "label", "cluster")
-
     calibration_id: str = CALIBRATION
 
 
-class CalibrationThreshold(Threshold):
+class CalibrationThreshold(
+    Threshold, table="calibration_thresholds", key=("calibration_id", "budget")
+):
     """The score below which knowledge is fetched, for one budget of a calibration."""
-
-    table: ClassVar[str] = "calibration_thresholds"
-    key: ClassVar[tuple[str, ...]] = ("calibration_id", "budget")
 
     calibration_id: str = CALIBRATION
 

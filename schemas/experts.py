@@ -1,7 +1,7 @@
 """Training texts and experts, as the journal keeps them: an expert's last row counts."""
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,11 +11,8 @@ from schemas.row import Row
 VERBALIZATION = Field(description="The verbalization that the row belongs to.")
 
 
-class Verbalization(Row):
+class Verbalization(Row, table="verbalizations", key=("verbalization_id",)):
     """A finished set of training texts; a set's last one counts."""
-
-    table: ClassVar[str] = "verbalizations"
-    key: ClassVar[tuple[str, ...]] = ("verbalization_id",)
 
     verbalization_id: str = Field(description="Unique.")
     expert: str = Field(description="The name of the set, which experts are trained on.")
@@ -31,20 +28,14 @@ class Verbalization(Row):
     made_at: datetime = Field(description="When (UTC).")
 
 
-class VerbalizedText(TrainingText):
+class VerbalizedText(TrainingText, table="verbalized_texts", key=("verbalization_id", "text_id")):
     """A training text of a verbalization."""
-
-    table: ClassVar[str] = "verbalized_texts"
-    key: ClassVar[tuple[str, ...]] = ("verbalization_id", "text_id")
 
     verbalization_id: str = VERBALIZATION
 
 
-class ExpertEvent(Expert):
+class ExpertEvent(Expert, table="expert_events", key=("event_id",)):
     """What became of an expert: trained, added, described, quarantined, restored or removed."""
-
-    table: ClassVar[str] = "expert_events"
-    key: ClassVar[tuple[str, ...]] = ("event_id",)
 
     event_id: str = Field(description="Unique.")
     action: Literal["train", "add", "describe", "quarantine", "restore", "remove"] = Field(

@@ -1,7 +1,6 @@
 """Tables of learned things: training texts, experts, gates and paths."""
 
 from datetime import datetime
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -11,11 +10,8 @@ TASK = Field(description="The task: questions of one kind.")
 ENCODER = Field(description="Name and hash of the encoder; empty if the gate needs none.")
 
 
-class TrainingText(Row):
+class TrainingText(Row, table="training_texts", key=("text_id",)):
     """A text on which an expert is trained, generated from triples or taken from the corpus."""
-
-    table: ClassVar[str] = "training_texts"
-    key: ClassVar[tuple[str, ...]] = ("text_id",)
 
     text_id: str = Field(description="Made from expert, method and text.")
     expert: str = Field(description="The expert that is trained on it.")
@@ -38,11 +34,8 @@ class TrainingText(Row):
     passage_id: str | None = Field(None, description="The passage.")
 
 
-class Expert(Row):
+class Expert(Row, table="experts", key=("expert",)):
     """A small language model trained on one field of knowledge."""
-
-    table: ClassVar[str] = "experts"
-    key: ClassVar[tuple[str, ...]] = ("expert",)
 
     expert: str = Field(description="Its name.")
     description: str = Field(description="What it knows about.")
@@ -80,11 +73,8 @@ class Expert(Row):
     trained_at: datetime = Field(description="When (UTC).")
 
 
-class TaskGate(Row):
+class TaskGate(Row, table="gates", key=("task",)):
     """A task's gate, which decides whether to fetch outside knowledge, and its calibration."""
-
-    table: ClassVar[str] = "gates"
-    key: ClassVar[tuple[str, ...]] = ("task",)
 
     task: str = TASK
     gate: str = Field(description="thrust, popularity, entropy, own_answer …")
@@ -104,11 +94,8 @@ class TaskGate(Row):
     calibrated_at: datetime = Field(description="When (UTC).")
 
 
-class GateSeed(Row):
+class GateSeed(Row, table="gate_seeds", key=("task", "seed")):
     """A question that a gate was calibrated with."""
-
-    table: ClassVar[str] = "gate_seeds"
-    key: ClassVar[tuple[str, ...]] = ("task", "seed")
 
     task: str = TASK
     seed: int = Field(description="Its number.")
@@ -128,11 +115,8 @@ class GateSeed(Row):
     gain: float | None = Field(None, description="How much knowledge improved the model's answer.")
 
 
-class Centroid(Row):
+class Centroid(Row, table="centroids", key=("task", "encoder", "label", "cluster")):
     """A cluster of the encodings of one task's questions (Thrust, equation 1)."""
-
-    table: ClassVar[str] = "centroids"
-    key: ClassVar[tuple[str, ...]] = ("task", "encoder", "label", "cluster")
 
     task: str = TASK
     encoder: str = ENCODER
@@ -143,22 +127,16 @@ class Centroid(Row):
     vector: list[float] = Field(description="Its centre.")
 
 
-class Threshold(Row):
+class Threshold(Row, table="thresholds", key=("task", "budget")):
     """The score below which knowledge is fetched, for one budget."""
-
-    table: ClassVar[str] = "thresholds"
-    key: ClassVar[tuple[str, ...]] = ("task", "budget")
 
     task: str = TASK
     budget: float = Field(description="Share of questions that may fetch, 0.01 to 0.99.")
     value: float = Field(description="The score, taken from cross-fitted scores of the seeds.")
 
 
-class PathPolicy(Row):
+class PathPolicy(Row, table="path_policies", key=("graph",)):
     """A learned policy for walking one graph (KnowGPT, P_RL)."""
-
-    table: ClassVar[str] = "path_policies"
-    key: ClassVar[tuple[str, ...]] = ("graph",)
 
     graph: str = Field(description="The graph that it was trained on.")
     version: str = Field(description="Version of the policy: the beginning of its SHA-256.")

@@ -1,17 +1,14 @@
 """Trainings of path policies, as the journal keeps them; a graph's last one counts."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from schemas.learning import PathPolicy
 
 
-class PolicyTraining(PathPolicy):
+class PolicyTraining(PathPolicy, table="policy_trainings", key=("training_id",)):
     """A finished training of a policy, or the removal of a graph's policy."""
-
-    table: ClassVar[str] = "policy_trainings"
-    key: ClassVar[tuple[str, ...]] = ("training_id",)
 
     training_id: str = Field(description="Unique.")
     action: Literal["train", "remove"] = Field(description="What happened.")

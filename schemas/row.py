@@ -21,12 +21,24 @@ _ARROW = {
 
 
 class Row(BaseModel):
-    """A row of a table; a subclass names the table and its key, and describes each column."""
+    """A row of a table; a subclass names the table and its key, and describes each column.
+
+    What a subclass does not name is that of its base class.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(
+        cls, *, table: str | None = None, key: tuple[str, ...] | None = None, **config: Any
+    ) -> None:
+        super().__init_subclass__(**config)
+        if table is not None:
+            cls.table = table
+        if key is not None:
+            cls.key = key
 
     @classmethod
     def arrow_schema(cls) -> pa.Schema:
