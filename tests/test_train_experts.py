@@ -315,13 +315,13 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
         ["corpus", "--minutes", "0"],
         ["nobody"],
         ["corpus", "--method", "lora"],
-        ["corpus", "--patience", "2", "--all-texts"],
+        ["corpus", "--set", "patience=2", "--set", "all_texts=true"],
     ):
         assert almanac(home.path, "train-experts", *wrong)[0] == 2
 
 
 def test_the_command_trains_within_its_minutes(home, almanac):
-    words = ("train-experts", "corpus", "--minutes", "0.001", "--seed", "3")
+    words = ("train-experts", "corpus", "--minutes", "0.001", "--set", "seed=3")
     report = almanac.json(home.path, *words)
     assert report["published"]
     assert report["experts"][0]["ended"] == "minutes"
