@@ -31,7 +31,7 @@ from tasks.extract.extracted import Extracted
 from tasks.extract.pending import shared_out
 from tasks.ingest.split import splitter_version
 from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
-from tasks.models.client import ModelClient, known_reply
+from tasks.models.client import ModelClient
 from tasks.models.prices import currency_of, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
@@ -117,7 +117,7 @@ def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
     here, by_model = shared_out(pending, settings.engine)
     requests = list(requests_for(home, settings.engine, by_model))
     model, endpoint = settings.engine.model.name, endpoint_of(settings.engine)
-    unknown = [r for r in requests if known_reply(home.ledger, r, model, endpoint) is None]
+    unknown = [r for r in requests if home.ledger.find(r.sha(model, endpoint)) is None]
     return _of_requests(home, settings.engine, unknown, by_model, len(here), len(requests))
 
 
