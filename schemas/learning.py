@@ -1,6 +1,11 @@
-"""Tables of learned things: training texts, experts, gates and paths."""
+"""Tables of learned things: training texts, experts, gates and paths.
+
+An edition has them as they are now. The journal keeps what became of them: of an expert the last
+row counts, of texts, gates and policies the last verbalization, calibration and training.
+"""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -156,3 +161,94 @@ class PathPolicy(Row, table="path_policies", key=("graph",)):
     )
     trained_on: str = Field(description="The edition with the graph.")
     trained_at: datetime = Field(description="When (UTC).")
+
+
+# -- the same as the journal keeps it ------------------------------------------------------------
+
+
+VERBALIZATION = Field(description="The verbalization that the row belongs to.")
+
+
+class Verbalization(Row, table="verbalizations", key=("verbalization_id",)):
+    """A finished set of training texts; a set's last one counts."""
+
+    verbalization_id: str = Field(description="Unique.")
+    expert: str = Field(description="The name of the set, which experts are trained on.")
+    graph: str = Field(description="The graph that was verbalized; corpus for the user's own.")
+    action: Literal["make", "remove"] = Field(description="What happened.")
+    options: str = Field(description="Methods, seed and limits, a JSON object.")
+    texts: int = Field(description="Number of texts.")
+    source_sha: str = Field(
+        description="Number and checksum of the triples and passages it was made from."
+    )
+    edition: str = Field(description="The edition that was read.")
+    run_id: str = Field(description="The run that made it.")
+    made_at: datetime = Field(description="When (UTC).")
+
+
+class VerbalizedText(TrainingText, table="verbalized_texts", key=("verbalization_id", "text_id")):
+    """A training text of a verbalization."""
+
+    verbalization_id: str = VERBALIZATION
+
+
+class ExpertEvent(Expert, table="expert_events", key=("event_id",)):
+    """What became of an expert: trained, added, described, quarantined, restored or removed."""
+
+    event_id: str = Field(description="Unique.")
+    action: Literal["train", "add", "describe", "quarantine", "restore", "remove"] = Field(
+        description="What happened."
+    )
+    run_id: str = Field(description="The run that wrote it.")
+    happened_at: datetime = Field(description="When (UTC).")
+
+
+EXPERT_ROWS: tuple[type[Row], ...] = (Verbalization, VerbalizedText, ExpertEvent)
+
+
+CALIBRATION = Field(description="The calibration that the row belongs to.")
+
+
+class GateCalibration(TaskGate, table="gate_calibrations", key=("calibration_id",)):
+    """A finished calibration, or the removal of a task's gate."""
+
+    action: Literal["calibrate", "remove"] = Field(description="What happened.")
+    run_id: str = Field(description="The run that made it.")
+
+
+class CalibrationSeed(GateSeed, table="calibration_seeds", key=("calibration_id", "seed")):
+    """A question used in a calibration."""
+
+    calibration_id: str = CALIBRATION
+
+
+class CalibrationCluster(
+    Centroid, table="calibration_clusters", key=("calibration_id", "label", "cluster")
+):
+    """A cluster of a calibration's seeds."""
+
+    calibration_id: str = CALIBRATION
+
+
+class CalibrationThreshold(
+    Threshold, table="calibration_thresholds", key=("calibration_id", "budget")
+):
+    """The score below which knowledge is fetched, for one budget of a calibration."""
+
+    calibration_id: str = CALIBRATION
+
+
+CALIBRATED: tuple[type[Row], ...] = (
+    GateCalibration,
+    CalibrationSeed,
+    CalibrationCluster,
+    CalibrationThreshold,
+)
+
+
+class PolicyTraining(PathPolicy, table="policy_trainings", key=("training_id",)):
+    """A finished training of a policy, or the removal of a graph's policy."""
+
+    training_id: str = Field(description="Unique.")
+    action: Literal["train", "remove"] = Field(description="What happened.")
+    run_id: str = Field(description="The run that made it.")

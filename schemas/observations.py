@@ -9,10 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from schemas.calibrations import CALIBRATED
-from schemas.experts import EXPERT_ROWS
 from schemas.imports import IMPORTED
-from schemas.paths import PolicyTraining
+from schemas.learning import CALIBRATED, EXPERT_ROWS, PolicyTraining
 from schemas.row import Row
 from schemas.statements import (
     ARGUMENTS,

@@ -10,9 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from schemas.calibrations import GateCalibration
 from schemas.errors import UsageError
-from schemas.learning import Centroid, GateSeed, TaskGate, Threshold
+from schemas.learning import Centroid, GateCalibration, GateSeed, TaskGate, Threshold
 from schemas.operations import Run
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings

@@ -11,8 +11,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from schemas.errors import UsageError
-from schemas.experts import Verbalization, VerbalizedText
-from schemas.learning import Expert
+from schemas.learning import Expert, Verbalization, VerbalizedText
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
