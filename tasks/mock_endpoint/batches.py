@@ -145,8 +145,8 @@ class BatchOrder(BaseModel):
     metadata: Annotated[Metadata, Field(max_length=16)] | None = None
 
 
-class Batch(BatchOrder):
-    """One order and its state, as the API describes it."""
+class Batch(BatchOrder, extra="allow"):
+    """One order and its state, as the API describes it, with the time of each status so far."""
 
     id: str = Field(default_factory=lambda: f"batch_{uuid4().hex[:24]}")
     object: str = "batch"
@@ -156,13 +156,6 @@ class Batch(BatchOrder):
     error_file_id: str | None = None
     created_at: int = Field(default_factory=_now)
     expires_at: int = Field(default_factory=lambda: _now() + DAY)
-    in_progress_at: int | None = None
-    finalizing_at: int | None = None
-    completed_at: int | None = None
-    failed_at: int | None = None
-    expired_at: int | None = None
-    cancelling_at: int | None = None
-    cancelled_at: int | None = None
     request_counts: dict[str, int] = {"total": 0, "completed": 0, "failed": 0}
 
     def now(self, status: str) -> None:
