@@ -267,7 +267,6 @@ class Batches:
             self._ledger.in_batch(chat, billed, batch.id)
             await asyncio.sleep(0)  # other requests have their turn
         batch.request_counts |= {"completed": len(results.good), "failed": len(results.bad)}
-        await self._ledger.settled()
         return results
 
     def _write(self, results: list[dict[str, Any]], name: str) -> str | None:

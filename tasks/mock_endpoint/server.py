@@ -187,7 +187,6 @@ def key_of(request: web.Request) -> str | None:
 
 HOST = "127.0.0.1"
 MOST_BYTES = 256_000_000  # of one request
-SYNC_SECONDS = 0.005  # an answer is recorded this long before it is due, so as not to delay it
 WATCH_SECONDS = 0.2  # how often to check whether the client is still there
 BACKLOG = 1024
 STOP_SECONDS = 0.1  # that a request under way gets when the server stops
@@ -245,7 +244,7 @@ class MockEndpoint:
         self.server.close()
         await self._runner.cleanup()
         self._routes.close()
-        await self._ledger.close()
+        self._ledger.close()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         arrived, began = time.time(), time.monotonic()
@@ -260,9 +259,8 @@ class MockEndpoint:
         if reply.wait and not await _waits_until(due, request):
             self._ledger.lost(number)
             return web.Response()
-        await _sleep_until(due - SYNC_SECONDS)
-        await self._ledger.answering(number, reply, max(time.time(), arrived + due - began))
-        await _sleep_until(due)
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        self._ledger.answering(number, reply)
         try:
             return await self.deliver(request, reply)
         except OSError:
@@ -286,10 +284,6 @@ class MockEndpoint:
 def _gone(request: web.Request) -> bool:
     """Return whether the client has closed the connection."""
     return request.transport is None or request.transport.is_closing()
-
-
-async def _sleep_until(moment: float) -> None:
-    await asyncio.sleep(max(0.0, moment - time.monotonic()))
 
 
 async def _waits_until(moment: float, request: web.Request) -> bool:
