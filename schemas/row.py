@@ -79,7 +79,8 @@ class Row(BaseModel):
         for field in cls.arrow_schema():
             null = ", may be null" if field.nullable else ""
             text = cls.model_fields[field.name].description or ""
-            lines.append(f"| {field.name} | {_type_name(field.type)}{null} | {text} |")
+            kind = str(field.type).replace("list<item: ", "list<")
+            lines.append(f"| {field.name} | {kind}{null} | {text} |")
         return "\n".join([*lines, ""])
 
 
@@ -109,7 +110,3 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
         members = ((name, _arrow_type(f.annotation)) for name, f in annotation.model_fields.items())
         return pa.struct([pa.field(name, kind, null) for name, (kind, null) in members]), False
     raise TypeError(f"no Arrow type for {annotation!r}")
-
-
-def _type_name(arrow_type: pa.DataType) -> str:
-    return str(arrow_type).replace("list<item: ", "list<")

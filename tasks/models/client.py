@@ -188,7 +188,8 @@ class ModelClient:
                 return await self._send(pending)
             except CallError as error:
                 tries += 1
-                if not self._gave_up_here(error):
+                # A local model that is too slow for one text can still process others.
+                if self.transport.endpoint or error.outcome is not Outcome.TIMED_OUT:
                     self.health.failed(error, began)
                 if error.outcome not in self._tried_again:
                     self.health.answered()  # about this text only
@@ -202,10 +203,6 @@ class ModelClient:
                 if not throttled:
                     self.health.retry()
                     await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
-
-    def _gave_up_here(self, error: CallError) -> bool:
-        """Return whether a local model timed out on a text; it can still process other texts."""
-        return self.transport.endpoint is None and error.outcome is Outcome.TIMED_OUT
 
     async def _send(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
         """Send once, within limits and budget; return the reply and its row, not yet recorded."""
