@@ -177,7 +177,7 @@ TRAIN = ("train-paths", "q", "--graph", "g")
     ("call", "option", "written"),
     [
         (("ask", "who"), "--edition=1", "--set edition=VALUE"),
-        (("refresh", "s"), "--speaker=Acme Ltd", "--set engine.speaker=VALUE"),
+        (("refresh", "s"), "--speaker=Acme", "--set engine.speaker=VALUE"),
         (("mock-endpoint",), "--fault-share=.5", "--set fault_share=VALUE"),
     ],
 )

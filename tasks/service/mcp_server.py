@@ -108,13 +108,6 @@ class DocumentsResult(Result):
     after: str | None = None
 
 
-class JudgedResult(BaseModel):
-    """What became of a verdict."""
-
-    kept: bool
-    rejected: bool
-
-
 class _Server(MCPServer[Any]):
     """The SDK's server, which says in a sentence what is wrong with the arguments of a call."""
 
@@ -275,7 +268,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         question_id: str | None = None,
         fact_id: str | None = None,
         words: str | None = None,
-    ) -> JudgedResult:
+    ) -> messages.FeedbackResult:
         """Judge an answer (right, wrong) or a fact (useful, useless, wrong), for your user."""
         with _opened(shelf, ctx) as (home, opened):
             if "feedback" not in _reader(ctx).scopes:
@@ -288,8 +281,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
                     "words": words,
                 }
             )
-            kept = keep_feedback(home, opened, request)
-            return JudgedResult(kept=kept.kept, rejected=kept.rejected)
+            return keep_feedback(home, opened, request)
 
     @server.resource("almanac://tables", mime_type="text/markdown")
     def tables() -> str:
