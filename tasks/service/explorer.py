@@ -228,8 +228,7 @@ async def ask(
         for q, a in zip(asked or [], answered or [], strict=False)
     ]
     sent = checked(AskRequest, question=question, history=turns)
-    future = home.askers.answer(opened, sent.question, sent.options, (), sent.turns)
-    answer = await asyncio.wrap_future(future)
+    answer = await asyncio.wrap_future(home.askers.answer(opened, sent))
     request.app.state.metrics.answer(answer)
     said = answer.answer or answer.remark or ""
     return page(

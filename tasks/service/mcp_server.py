@@ -150,10 +150,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         await asyncio.to_thread(_prepare, shelf, ctx)
         with _opened(shelf, ctx) as (home, opened):
             request = messages.AskRequest(question=question, history=earlier or [], where=where)
-            future = home.askers.answer(
-                opened, request.question, request.options, (), request.turns
-            )
-            answer = await asyncio.wrap_future(future)
+            answer = await asyncio.wrap_future(home.askers.answer(opened, request))
             evidence = [_brief(one.model_dump(mode="json")) for one in answer.evidence]
             result = AnswerResult(
                 edition=answer.edition,
