@@ -4,7 +4,7 @@ import json
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 QUESTIONS_A_REPORT = 256  # of progress
+Sides = tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]
 COMPARED = 2000  # questions for the baselines, enough to know a share to about 0.02
 
 
@@ -38,16 +39,18 @@ class Measurement:
     """How a benchmark is measured.
 
     `limit` takes the first questions of a seeded shuffle. With `learn` the system learns from the
-    training part, or from a seeded half; without it, all questions are test questions. `zero_shot`
-    also measures the system before it learns, `parts` each route of the query alone and the query
-    without each of its parts, on at most `COMPARED` questions. A model that answers from experts'
-    texts or as a baseline is shown this many `demonstrations` of the training part before each
-    question. `answers` is the file to which every answer is written, one JSON object per line.
+    training part, or from a seeded half; without it, all questions are test questions. `divide`
+    returns the training and the test questions instead. `zero_shot` also measures the system before
+    it learns, `parts` each route of the query alone and the query without each of its parts, on at
+    most `COMPARED` questions. A model that answers from experts' texts or as a baseline is shown
+    this many `demonstrations` of the training part before each question. `answers` is the file to
+    which every answer is written, one JSON object per line.
     """
 
     graph: str | None = None
     limit: int | None = None
     learn: bool = True
+    divide: Callable[[Benchmark], Sides] | None = None
     zero_shot: bool = False
     demonstrations: int = 0
     parts: bool = False
@@ -80,7 +83,7 @@ def evaluate(
         edition, learned = None, 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
-        train, test = split(benchmark, learn=how.learn)
+        train, test = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
         test, learned = sample(test, how.limit), len(train) if how.learn else 0
         test = demonstrated(test, train, how.demonstrations)
         with edition.pinned() as pinned:
