@@ -21,7 +21,7 @@ from tasks.gates.crossfit import BUDGETS, cross_fitted, fetches, threshold
 from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.models.encoders.choice import EncoderChoice
-from tasks.models.encoders.opening import open_question_encoder
+from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.questions.formats import read_benchmark
 from warehouse.home import Home

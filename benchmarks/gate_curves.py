@@ -30,8 +30,9 @@ from tasks.evaluate.gates.outcomes import outcomes_of
 from tasks.evaluate.gates.scored import Draws
 from tasks.evaluate.pictures import draw_curves
 from tasks.import_graph import import_graph
-from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.hidden_states import HiddenStates
+from tasks.models.encoders.load import open_question_encoder
 from tasks.questions.formats import read_benchmark
 from tests.gate_studies import hardness_figures, layer_candidates
 from warehouse.home import Home

@@ -20,7 +20,7 @@ from tasks.gates.clusters import Clusters, cluster_count
 from tasks.gates.questions import DUMMY, GateQuestions
 from tasks.gates.thrust import thrust
 from tasks.models.encoders.choice import EncoderChoice
-from tasks.models.encoders.opening import open_question_encoder
+from tasks.models.encoders.load import open_question_encoder
 
 SEEDS, WIDTH = 200, 384
 LOOPED = 400  # questions the loop gets a round; its speed does not depend on how many

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from flows import terminal
 from flows.commands import COMMANDS
 from flows.parsing import CommandParser, NearParser, add_shared_options, command_of
-from flows.retired import moved
 
 if TYPE_CHECKING:
     from flows.jobs import Call, Command, Job
@@ -24,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Libraries make hundreds of thousands of objects that stay: looking through them for garbage
     # every 700 was a tenth of the time of short commands.
     gc.set_threshold(20_000)
-    arguments = _parsed(sys.argv[1:] if argv is None else argv)
+    arguments = build_parser().parse_args(argv)
     try:
         from flows.jobs import Call
         from schemas.extras import leave_out_pandas
@@ -58,11 +57,7 @@ def _close_output() -> None:
 
 def command_typed(words: Sequence[str]) -> "Command":
     """Return the validated command that words call; leaves with code 2 if they are wrong."""
-    return command_of(_parsed(words))
-
-
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    return build_parser().parse_args(moved(words))
+    return command_of(build_parser().parse_args(words))
 
 
 class _Version(argparse.Action):

@@ -14,8 +14,6 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
-from flows.retired import RENAMED, rewritten
-
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
@@ -127,10 +125,9 @@ class CommandParser(NearParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
         self.fill()
-        words = rewritten(args, self._written_now) if self.model else args
-        if self.model and ("--set", "help") in pairwise(words):  # for which nothing is required
+        if self.model and ("--set", "help") in pairwise(args):  # for which nothing is required
             return argparse.Namespace(command_model=self.model, parser=self, set=["help"]), []
-        found, left = super().parse_known_args(words, namespace)
+        found, left = super().parse_known_args(args, namespace)
         if left and not self.actions:
             self.error(f"unrecognized arguments: {' '.join(left)}{self._meant(left[0])}")
         return found, left
@@ -162,21 +159,12 @@ class CommandParser(NearParser):
                 description=first_line(model),
             )
 
-    def _written_now(self, option: str) -> Sequence[str]:
-        """Return what to `--set` instead of an option that was replaced; nothing for others."""
-        if self.model is None or option in self._option_string_actions:
-            return ()
-        keys = {entry.key: entry for entry in entries(self.model)}
-        renamed = RENAMED.get(option, ())
-        if renamed and renamed[-1].partition("=")[0] in keys:
-            return renamed
-        name = option[2:].replace("-", "_")
-        if name not in keys or keys[name].option:
-            return ()
-        return (f"{name}={'true' if keys[name].kind is bool else ''}",)
-
     def _meant(self, option: str) -> str:
-        """Return what was probably meant by an unknown option."""
+        """Return what an unknown option means: what `--set` reaches, or one with a near name."""
+        name = option.partition("=")[0].replace("-", "_")
+        for entry in entries(self.model) if self.model else ():
+            if name == f"__{entry.path[-1]}":
+                return f"; write --set {entry.key}=VALUE"
         near = difflib.get_close_matches(option, self._option_string_actions, 1)
         return f"; did you mean {near[0]}?" if near else ""
 
@@ -237,10 +225,8 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
             how["action"] = "append"
         how |= {"dest": ".".join(entry.path), "default": argparse.SUPPRESS}
         required = entry.field.is_required() and kind is not bool
-        short = [name for name in entry.option.also if not name.startswith("--")]
-        parser.add_argument(*short, entry.flag, required=required, **how)
-        for name in set(entry.option.also) - set(short):  # an earlier name, which nothing lists
-            parser.add_argument(name, **how | {"help": argparse.SUPPRESS})
+        names = filter(None, (entry.option.letter, entry.flag))
+        parser.add_argument(*names, required=required, **how)
     notes = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
     if "settings" in model.model_fields:
         notes.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")

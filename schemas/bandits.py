@@ -5,7 +5,6 @@ is the sum over its rewards, which the view `bandit_arms` shows.
 """
 
 from datetime import datetime
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -17,11 +16,8 @@ VERSION = Field(description="Version of the bandit: a new one after a reset or o
 DECISION = Field(description="Made from the bandit's version and the key of the request.")
 
 
-class BanditSetup(Row):
+class BanditSetup(Row, table="bandits", key=("graph", "model")):
     """A bandit of a graph and an answering model; the last one of both counts."""
-
-    table: ClassVar[str] = "bandits"
-    key: ClassVar[tuple[str, ...]] = ("graph", "model")
 
     graph: str = GRAPH
     model: str = MODEL
@@ -32,11 +28,8 @@ class BanditSetup(Row):
     made_at: datetime = Field(description="When (UTC).")
 
 
-class BanditDecision(Row):
+class BanditDecision(Row, table="bandit_decisions", key=("decision_id",)):
     """An arm that was chosen for a question."""
-
-    table: ClassVar[str] = "bandit_decisions"
-    key: ClassVar[tuple[str, ...]] = ("decision_id",)
 
     decision_id: str = DECISION
     version: str = VERSION
@@ -49,11 +42,8 @@ class BanditDecision(Row):
     decided_at: datetime = Field(description="When (UTC).")
 
 
-class BanditReward(Row):
+class BanditReward(Row, table="bandit_rewards", key=("decision_id",)):
     """What came of a decision; the first one counts."""
-
-    table: ClassVar[str] = "bandit_rewards"
-    key: ClassVar[tuple[str, ...]] = ("decision_id",)
 
     decision_id: str = DECISION
     version: str = VERSION
@@ -66,11 +56,8 @@ class BanditReward(Row):
     rewarded_at: datetime = Field(description="When (UTC).")
 
 
-class BanditArm(Row):
+class BanditArm(Row, table="bandit_arms", key=("graph", "model", "arm")):
     """One way to extract and phrase graph knowledge, and the reward it has earned."""
-
-    table: ClassVar[str] = "bandit_arms"
-    key: ClassVar[tuple[str, ...]] = ("graph", "model", "arm")
 
     graph: str = GRAPH
     model: str = MODEL

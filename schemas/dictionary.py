@@ -3,8 +3,6 @@
 `make dictionary` writes it to schemas/README.md; a test checks that the file is current.
 """
 
-from collections.abc import Iterable
-
 from schemas import EDITION, LIVE, LIVE_VIEWS, VIEWS
 from schemas.observations import JOURNAL
 from schemas.row import Row
@@ -27,12 +25,8 @@ def dictionary() -> str:
         "",
     ]
     for title, what, rows in _SECTIONS:
-        parts += [f"# {title}", "", what, "", *_entries(rows)]
+        parts += [f"# {title}", "", what, "", *(row.describe() for row in rows)]
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _entries(rows: Iterable[type[Row]]) -> list[str]:
-    return [row.describe() for row in rows]
 
 
 if __name__ == "__main__":

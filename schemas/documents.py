@@ -1,7 +1,6 @@
 """Documents and their passages, as analysts see them in an edition."""
 
 from datetime import datetime
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -10,11 +9,8 @@ from schemas.row import Row
 NOTES = "remember"  # the source of what the user had remembered
 
 
-class Document(Row):
+class Document(Row, table="documents", key=("document_id",)):
     """A text of the corpus in its current version; exact duplicates are stored once."""
-
-    table: ClassVar[str] = "documents"
-    key: ClassVar[tuple[str, ...]] = ("document_id",)
 
     document_id: str = Field(description="Stable over versions: made from source and uri.")
     source: str = Field(description="The source from which it was read.")
@@ -73,11 +69,8 @@ def cited_as(uri: str | None, remembered: str | None) -> str:
     return ", ".join(filter(None, (file, f"remembered on {remembered}")))
 
 
-class Passage(Row):
+class Passage(Row, table="passages", key=("document_id", "span_start")):
     """A part of a document's text, cut at sentence ends within a token budget."""
-
-    table: ClassVar[str] = "passages"
-    key: ClassVar[tuple[str, ...]] = ("document_id", "span_start")
 
     passage_id: str = Field(description="Made from its text, its document's title and headings.")
     document_id: str = Field(description="The document that it is from.")
@@ -93,15 +86,12 @@ class Passage(Row):
     )
 
 
-class SourceYield(Row):
+class SourceYield(Row, table="yields", key=("source", "language")):
     """How much of a source's running text became knowledge, by language.
 
     Notes are left out: they quote sentences whether or not these were understood. Passages
     extracted before sentences were counted are left out too, until they are extracted again.
     """
-
-    table: ClassVar[str] = "yields"
-    key: ClassVar[tuple[str, ...]] = ("source", "language")
 
     source: str = Field(description="The source.")
     language: str = Field(description="The documents' language.")

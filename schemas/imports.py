@@ -1,7 +1,7 @@
 """Imported graphs, as the journal keeps them: never edited, but replaced by a later import."""
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,11 +11,8 @@ IMPORT = Field(description="The import that the row belongs to.")
 KEY = Field(description="The entity's key in its graph: its id, else its name.")
 
 
-class GraphImport(Row):
+class GraphImport(Row, table="graph_imports", key=("import_id",)):
     """A finished import, or the removal of a graph; the last row of a graph counts."""
-
-    table: ClassVar[str] = "graph_imports"
-    key: ClassVar[tuple[str, ...]] = ("import_id",)
 
     import_id: str = Field(description="Unique.")
     graph: str = Field(description="The graph's name.")
@@ -32,11 +29,8 @@ class GraphImport(Row):
     imported_at: datetime = Field(description="When (UTC).")
 
 
-class ImportedTriple(Row):
+class ImportedTriple(Row, table="imported_triples", key=("import_id", "head", "relation", "tail")):
     """A triple of an imported graph."""
-
-    table: ClassVar[str] = "imported_triples"
-    key: ClassVar[tuple[str, ...]] = ("import_id", "head", "relation", "tail")
 
     import_id: str = IMPORT
     head: str = KEY
@@ -49,11 +43,8 @@ class ImportedTriple(Row):
     )
 
 
-class ImportedEntity(Row):
+class ImportedEntity(Row, table="imported_entities", key=("import_id", "entity")):
     """An entity as the source describes it; entities without a row are named by their key."""
-
-    table: ClassVar[str] = "imported_entities"
-    key: ClassVar[tuple[str, ...]] = ("import_id", "entity")
 
     import_id: str = IMPORT
     entity: str = KEY
@@ -62,11 +53,8 @@ class ImportedEntity(Row):
     description: str | None = Field(None, description="Its description, if the source gives one.")
 
 
-class ImportedAlias(Row):
+class ImportedAlias(Row, table="imported_aliases", key=("import_id", "entity", "alias")):
     """Another name of an entity of an imported graph."""
-
-    table: ClassVar[str] = "imported_aliases"
-    key: ClassVar[tuple[str, ...]] = ("import_id", "entity", "alias")
 
     import_id: str = IMPORT
     entity: str = KEY

@@ -2,7 +2,7 @@
 
 from datetime import date as calendar_date
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -24,11 +24,8 @@ SENSITIVITY = Field(
 )
 
 
-class Entity(Row):
+class Entity(Row, table="entities", key=("entity_id",)):
     """A thing with a name: namesakes are separate entities, variant names belong to one."""
-
-    table: ClassVar[str] = "entities"
-    key: ClassVar[tuple[str, ...]] = ("entity_id",)
 
     entity_id: str = Field(description="Stable from edition to edition.")
     name: str = Field(description="Its most frequent full name.")
@@ -43,33 +40,24 @@ class Entity(Row):
     sensitivity: str | None = SENSITIVITY
 
 
-class EntityRedirect(Row):
+class EntityRedirect(Row, table="entity_redirects", key=("old_entity_id",)):
     """An entity id from an earlier edition, with the entity that has replaced it."""
-
-    table: ClassVar[str] = "entity_redirects"
-    key: ClassVar[tuple[str, ...]] = ("old_entity_id",)
 
     old_entity_id: str = Field(description="An id that an earlier edition used.")
     entity_id: str = Field(description="The entity that it now refers to.")
     since: str = Field(description="The edition that redirected it.")
 
 
-class Alias(Row):
+class Alias(Row, table="aliases", key=("alias", "entity_id")):
     """A name of an entity; the name in `entities` is among them."""
-
-    table: ClassVar[str] = "aliases"
-    key: ClassVar[tuple[str, ...]] = ("alias", "entity_id")
 
     alias: str = Field(description="The name as written.")
     entity_id: str = Field(description="The entity that it names.")
     weight: float = Field(description="Share of the alias' mentions that mean this entity, 0 to 1.")
 
 
-class Relation(Row):
+class Relation(Row, table="relations", key=("relation", "graph")):
     """A predicate that relates heads to tails in one graph."""
-
-    table: ClassVar[str] = "relations"
-    key: ClassVar[tuple[str, ...]] = ("relation", "graph")
 
     relation: str = Field(
         description="Its name: in the user's own texts the one for all wordings that mean it."
@@ -93,11 +81,8 @@ class Relation(Row):
     example: str = Field(description="The best supported of these triples, in words.")
 
 
-class Triple(Row):
+class Triple(Row, table="triples", key=("triple_id",)):
     """A fact (head, relation, tail), listed once however often it is stated."""
-
-    table: ClassVar[str] = "triples"
-    key: ClassVar[tuple[str, ...]] = ("triple_id",)
 
     triple_id: str = Field(
         description="Made from graph, head, relation and tail, and from how it is meant if it is "
@@ -134,17 +119,12 @@ class Triple(Row):
     sensitivity: str | None = SENSITIVITY
 
 
-class AssertedTriple(Triple):
+class AssertedTriple(Triple, table="asserted_triples"):
     """The triples that are plainly asserted and not denied: what questions are answered from."""
 
-    table: ClassVar[str] = "asserted_triples"
 
-
-class Mention(Row):
+class Mention(Row, table="mentions", key=("fact_kind", "fact_id", "document_id", "span_start")):
     """One place where a fact is stated."""
-
-    table: ClassVar[str] = "mentions"
-    key: ClassVar[tuple[str, ...]] = ("fact_kind", "fact_id", "document_id", "span_start")
 
     fact_kind: FactKind = Field(description="triple, description, aspect or alias.")
     fact_id: str = Field(description="Its id in the table of that kind (alias: the entity's id).")
@@ -167,11 +147,8 @@ class Mention(Row):
     extracted_at: datetime = Field(description="When (UTC).")
 
 
-class EntityPassage(Row):
+class EntityPassage(Row, table="entity_passages", key=("entity_id", "document_id", "passage_id")):
     """How often a passage mentions an entity: the links between passages and entities."""
-
-    table: ClassVar[str] = "entity_passages"
-    key: ClassVar[tuple[str, ...]] = ("entity_id", "document_id", "passage_id")
 
     entity_id: str = Field(description="The entity.")
     document_id: str = Field(description="The document.")
@@ -179,11 +156,8 @@ class EntityPassage(Row):
     times: int = Field(description="How often the passage names the entity or states its facts.")
 
 
-class Theme(Row):
+class Theme(Row, table="themes", key=("theme_id",)):
     """A cluster of documents and entities that have much to do with each other."""
-
-    table: ClassVar[str] = "themes"
-    key: ClassVar[tuple[str, ...]] = ("theme_id",)
 
     theme_id: str = Field(description="Made from the ids of its documents.")
     name: str = Field(description="Its most central words and names.")
@@ -206,11 +180,8 @@ class Theme(Row):
     )
 
 
-class Conflict(Row):
+class Conflict(Row, table="conflicts", key=("head_id", "relation", "triple_id")):
     """Asserted triples of one head and relation whose tails disagree: only one can be true."""
-
-    table: ClassVar[str] = "conflicts"
-    key: ClassVar[tuple[str, ...]] = ("head_id", "relation", "triple_id")
 
     head_id: str = Field(description="The entity.")
     head: str = Field(description="Its name.")
@@ -224,11 +195,8 @@ class Conflict(Row):
     values: int = Field(description="How many tails disagree.")
 
 
-class Misfit(Row):
+class Misfit(Row, table="misfits", key=("triple_id",)):
     """A triple that does not fit the home's ontology."""
-
-    table: ClassVar[str] = "misfits"
-    key: ClassVar[tuple[str, ...]] = ("triple_id",)
 
     triple_id: str = Field(description="Its id in `triples`, where it is unless it is left out.")
     reason: str = Field(
@@ -248,11 +216,8 @@ class Misfit(Row):
     sensitivity: str | None = SENSITIVITY
 
 
-class Description(Row):
+class Description(Row, table="descriptions", key=("description_id",)):
     """One or two sentences that say what an entity is."""
-
-    table: ClassVar[str] = "descriptions"
-    key: ClassVar[tuple[str, ...]] = ("description_id",)
 
     description_id: str = Field(description="Made from entity and text.")
     entity_id: str = Field(description="The entity described.")
@@ -267,11 +232,8 @@ class Description(Row):
     sensitivity: str | None = SENSITIVITY
 
 
-class Aspect(Row):
+class Aspect(Row, table="aspects", key=("aspect_id",)):
     """A note on one aspect of an entity, with a question that it answers."""
-
-    table: ClassVar[str] = "aspects"
-    key: ClassVar[tuple[str, ...]] = ("aspect_id",)
 
     aspect_id: str = Field(description="Made from entity, aspect and text.")
     entity_id: str = Field(description="The entity.")

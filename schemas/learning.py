@@ -1,7 +1,11 @@
-"""Tables of learned things: training texts, experts, gates and paths."""
+"""Tables of learned things: training texts, experts, gates and paths.
+
+An edition has them as they are now. The journal keeps what became of them: of an expert the last
+row counts, of texts, gates and policies the last verbalization, calibration and training.
+"""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,11 +15,8 @@ TASK = Field(description="The task: questions of one kind.")
 ENCODER = Field(description="Name and hash of the encoder; empty if the gate needs none.")
 
 
-class TrainingText(Row):
+class TrainingText(Row, table="training_texts", key=("text_id",)):
     """A text on which an expert is trained, generated from triples or taken from the corpus."""
-
-    table: ClassVar[str] = "training_texts"
-    key: ClassVar[tuple[str, ...]] = ("text_id",)
 
     text_id: str = Field(description="Made from expert, method and text.")
     expert: str = Field(description="The expert that is trained on it.")
@@ -38,11 +39,8 @@ class TrainingText(Row):
     passage_id: str | None = Field(None, description="The passage.")
 
 
-class Expert(Row):
+class Expert(Row, table="experts", key=("expert",)):
     """A small language model trained on one field of knowledge."""
-
-    table: ClassVar[str] = "experts"
-    key: ClassVar[tuple[str, ...]] = ("expert",)
 
     expert: str = Field(description="Its name.")
     description: str = Field(description="What it knows about.")
@@ -80,11 +78,8 @@ class Expert(Row):
     trained_at: datetime = Field(description="When (UTC).")
 
 
-class TaskGate(Row):
+class TaskGate(Row, table="gates", key=("task",)):
     """A task's gate, which decides whether to fetch outside knowledge, and its calibration."""
-
-    table: ClassVar[str] = "gates"
-    key: ClassVar[tuple[str, ...]] = ("task",)
 
     task: str = TASK
     gate: str = Field(description="thrust, popularity, entropy, own_answer …")
@@ -104,11 +99,8 @@ class TaskGate(Row):
     calibrated_at: datetime = Field(description="When (UTC).")
 
 
-class GateSeed(Row):
+class GateSeed(Row, table="gate_seeds", key=("task", "seed")):
     """A question that a gate was calibrated with."""
-
-    table: ClassVar[str] = "gate_seeds"
-    key: ClassVar[tuple[str, ...]] = ("task", "seed")
 
     task: str = TASK
     seed: int = Field(description="Its number.")
@@ -128,11 +120,8 @@ class GateSeed(Row):
     gain: float | None = Field(None, description="How much knowledge improved the model's answer.")
 
 
-class Centroid(Row):
+class Centroid(Row, table="centroids", key=("task", "encoder", "label", "cluster")):
     """A cluster of the encodings of one task's questions (Thrust, equation 1)."""
-
-    table: ClassVar[str] = "centroids"
-    key: ClassVar[tuple[str, ...]] = ("task", "encoder", "label", "cluster")
 
     task: str = TASK
     encoder: str = ENCODER
@@ -143,22 +132,16 @@ class Centroid(Row):
     vector: list[float] = Field(description="Its centre.")
 
 
-class Threshold(Row):
+class Threshold(Row, table="thresholds", key=("task", "budget")):
     """The score below which knowledge is fetched, for one budget."""
-
-    table: ClassVar[str] = "thresholds"
-    key: ClassVar[tuple[str, ...]] = ("task", "budget")
 
     task: str = TASK
     budget: float = Field(description="Share of questions that may fetch, 0.01 to 0.99.")
     value: float = Field(description="The score, taken from cross-fitted scores of the seeds.")
 
 
-class PathPolicy(Row):
+class PathPolicy(Row, table="path_policies", key=("graph",)):
     """A learned policy for walking one graph (KnowGPT, P_RL)."""
-
-    table: ClassVar[str] = "path_policies"
-    key: ClassVar[tuple[str, ...]] = ("graph",)
 
     graph: str = Field(description="The graph that it was trained on.")
     version: str = Field(description="Version of the policy: the beginning of its SHA-256.")
@@ -178,3 +161,94 @@ class PathPolicy(Row):
     )
     trained_on: str = Field(description="The edition with the graph.")
     trained_at: datetime = Field(description="When (UTC).")
+
+
+# -- the same as the journal keeps it ------------------------------------------------------------
+
+
+VERBALIZATION = Field(description="The verbalization that the row belongs to.")
+
+
+class Verbalization(Row, table="verbalizations", key=("verbalization_id",)):
+    """A finished set of training texts; a set's last one counts."""
+
+    verbalization_id: str = Field(description="Unique.")
+    expert: str = Field(description="The name of the set, which experts are trained on.")
+    graph: str = Field(description="The graph that was verbalized; corpus for the user's own.")
+    action: Literal["make", "remove"] = Field(description="What happened.")
+    options: str = Field(description="Methods, seed and limits, a JSON object.")
+    texts: int = Field(description="Number of texts.")
+    source_sha: str = Field(
+        description="Number and checksum of the triples and passages it was made from."
+    )
+    edition: str = Field(description="The edition that was read.")
+    run_id: str = Field(description="The run that made it.")
+    made_at: datetime = Field(description="When (UTC).")
+
+
+class VerbalizedText(TrainingText, table="verbalized_texts", key=("verbalization_id", "text_id")):
+    """A training text of a verbalization."""
+
+    verbalization_id: str = VERBALIZATION
+
+
+class ExpertEvent(Expert, table="expert_events", key=("event_id",)):
+    """What became of an expert: trained, added, described, quarantined, restored or removed."""
+
+    event_id: str = Field(description="Unique.")
+    action: Literal["train", "add", "describe", "quarantine", "restore", "remove"] = Field(
+        description="What happened."
+    )
+    run_id: str = Field(description="The run that wrote it.")
+    happened_at: datetime = Field(description="When (UTC).")
+
+
+EXPERT_ROWS: tuple[type[Row], ...] = (Verbalization, VerbalizedText, ExpertEvent)
+
+
+CALIBRATION = Field(description="The calibration that the row belongs to.")
+
+
+class GateCalibration(TaskGate, table="gate_calibrations", key=("calibration_id",)):
+    """A finished calibration, or the removal of a task's gate."""
+
+    action: Literal["calibrate", "remove"] = Field(description="What happened.")
+    run_id: str = Field(description="The run that made it.")
+
+
+class CalibrationSeed(GateSeed, table="calibration_seeds", key=("calibration_id", "seed")):
+    """A question used in a calibration."""
+
+    calibration_id: str = CALIBRATION
+
+
+class CalibrationCluster(
+    Centroid, table="calibration_clusters", key=("calibration_id", "label", "cluster")
+):
+    """A cluster of a calibration's seeds."""
+
+    calibration_id: str = CALIBRATION
+
+
+class CalibrationThreshold(
+    Threshold, table="calibration_thresholds", key=("calibration_id", "budget")
+):
+    """The score below which knowledge is fetched, for one budget of a calibration."""
+
+    calibration_id: str = CALIBRATION
+
+
+CALIBRATED: tuple[type[Row], ...] = (
+    GateCalibration,
+    CalibrationSeed,
+    CalibrationCluster,
+    CalibrationThreshold,
+)
+
+
+class PolicyTraining(PathPolicy, table="policy_trainings", key=("training_id",)):
+    """A finished training of a policy, or the removal of a graph's policy."""
+
+    training_id: str = Field(description="Unique.")
+    action: Literal["train", "remove"] = Field(description="What happened.")
+    run_id: str = Field(description="The run that made it.")

@@ -5,14 +5,12 @@ occurs in several documents, or moves within one, is extracted once.
 """
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from schemas.calibrations import CALIBRATED
-from schemas.experts import EXPERT_ROWS
 from schemas.imports import IMPORTED
-from schemas.paths import PolicyTraining
+from schemas.learning import CALIBRATED, EXPERT_ROWS, PolicyTraining
 from schemas.row import Row
 from schemas.statements import (
     ARGUMENTS,
@@ -38,11 +36,8 @@ END = Field(description="One past the last character.")
 RUN = Field(description="The run that wrote it.")
 
 
-class Scan(Row):
+class Scan(Row, table="scans", key=("scan_id",)):
     """One listing of a source; only a complete one may delete documents."""
-
-    table: ClassVar[str] = "scans"
-    key: ClassVar[tuple[str, ...]] = ("scan_id",)
 
     scan_id: str = Field(description="Unique.")
     run_id: str = RUN
@@ -59,11 +54,8 @@ class Scan(Row):
     scanned_at: datetime = Field(description="When it ended (UTC).")
 
 
-class ContainerRead(Row):
+class ContainerRead(Row, table="container_reads", key=("source", "container", "scan_id")):
     """A file that was read completely; it is not read again until its fingerprint changes."""
-
-    table: ClassVar[str] = "container_reads"
-    key: ClassVar[tuple[str, ...]] = ("source", "container", "scan_id")
 
     source: str = Field(description="The source as given, normalised.")
     container: str = Field(description="The file.")
@@ -76,11 +68,8 @@ class ContainerRead(Row):
     scan_id: str = Field(description="The scan that found it.")
 
 
-class Read(Row):
+class Read(Row, table="reads", key=("source", "uri", "read_at")):
     """The outcome of reading one input; the last row of a (source, uri) is its current state."""
-
-    table: ClassVar[str] = "reads"
-    key: ClassVar[tuple[str, ...]] = ("source", "uri", "read_at")
 
     source: str = Field(description="The source as given, normalised.")
     uri: str = Field(description="The input; `#` introduces a record inside a file.")
@@ -101,11 +90,8 @@ class Read(Row):
     read_at: datetime = Field(description="When (UTC).")
 
 
-class Content(Row):
+class Content(Row, table="contents", key=("content_id",)):
     """A cleaned text; two inputs with the same title and text share it."""
-
-    table: ClassVar[str] = "contents"
-    key: ClassVar[tuple[str, ...]] = ("content_id",)
 
     content_id: str = Field(description="SHA-256 of title and text.")
     title: str = Field(description="The title found in the text, else made from the uri.")
@@ -134,11 +120,8 @@ class PassageSentence(BaseModel):
     end: int
 
 
-class SplitPassage(Row):
+class SplitPassage(Row, table="pieces", key=("content_id", "splitter", "span_start")):
     """A passage and its place in the content from which it was cut."""
-
-    table: ClassVar[str] = "pieces"
-    key: ClassVar[tuple[str, ...]] = ("content_id", "splitter", "span_start")
 
     content_id: str = Field(description="The text from which it is cut.")
     splitter: str = Field(description="Version of the splitter and its token budget.")
@@ -164,21 +147,18 @@ class SplitPassage(Row):
     )
 
 
-class _FoundInPassage(Row):
+class _FoundInPassage(Row, key=("passage_id", "engine", "prompt_sha", "ordinal")):
     """What one engine, with one prompt, found in a passage."""
-
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
 
     passage_id: str = PASSAGE
     engine: str = ENGINE
     prompt_sha: str = PROMPT
 
 
-class Extraction(_FoundInPassage):
+class Extraction(
+    _FoundInPassage, table="extractions", key=("passage_id", "engine", "prompt_sha", "extracted_at")
+):
     """One engine's attempt to extract from a passage, even if it yielded nothing."""
-
-    table: ClassVar[str] = "extractions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "extracted_at")
 
     outcome: Literal["complete", "failed"] = Field(
         description="failed: it is tried again, but not after three runs without a usable reply."
@@ -197,11 +177,10 @@ class Extraction(_FoundInPassage):
     extracted_at: datetime = Field(description="When (UTC).")
 
 
-class NameMention(_FoundInPassage):
+class NameMention(
+    _FoundInPassage, table="name_mentions", key=("passage_id", "engine", "prompt_sha", "span_start")
+):
     """A name in a passage, with or without facts about it."""
-
-    table: ClassVar[str] = "name_mentions"
-    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "span_start")
 
     name: str = Field(description="The name, cleaned of articles, possessives and line breaks.")
     kind: str = Field(description="person, place, organisation, work, event, thing or unknown.")
@@ -222,10 +201,8 @@ class NameMention(_FoundInPassage):
     span_end: int = END
 
 
-class TripleMention(_FoundInPassage):
+class TripleMention(_FoundInPassage, table="triple_mentions"):
     """A triple as a passage states it; names are not resolved yet."""
-
-    table: ClassVar[str] = "triple_mentions"
 
     ordinal: int = Field(description="Place among the passage's triples.")
     head: str = Field(description="Name of the subject; pronouns are replaced by it.")
@@ -250,10 +227,8 @@ class TripleMention(_FoundInPassage):
     confidence: float = CONFIDENCE
 
 
-class StatementMention(_FoundInPassage):
+class StatementMention(_FoundInPassage, table="statement_mentions"):
     """A clause as a passage states it, in its own words; a triple as a language model states it."""
-
-    table: ClassVar[str] = "statement_mentions"
 
     ordinal: int = Field(description="Place among the passage's statements.")
     subject: str = SUBJECT
@@ -272,10 +247,8 @@ class StatementMention(_FoundInPassage):
     usefulness: float | None = USEFULNESS
 
 
-class DescriptionMention(_FoundInPassage):
+class DescriptionMention(_FoundInPassage, table="description_mentions"):
     """A description as a passage gives it."""
-
-    table: ClassVar[str] = "description_mentions"
 
     ordinal: int = Field(description="Place among the passage's descriptions.")
     entity: str = Field(description="Name of the entity described.")
@@ -286,10 +259,8 @@ class DescriptionMention(_FoundInPassage):
     confidence: float = CONFIDENCE
 
 
-class AspectMention(_FoundInPassage):
+class AspectMention(_FoundInPassage, table="aspect_mentions"):
     """A note on an aspect of an entity, as a passage gives it."""
-
-    table: ClassVar[str] = "aspect_mentions"
 
     ordinal: int = Field(description="Place among the passage's notes.")
     entity: str = Field(description="Name of the entity.")
@@ -302,10 +273,8 @@ class AspectMention(_FoundInPassage):
     confidence: float = CONFIDENCE
 
 
-class AliasMention(_FoundInPassage):
+class AliasMention(_FoundInPassage, table="alias_mentions"):
     """Two names that mean the same entity, according to a passage."""
-
-    table: ClassVar[str] = "alias_mentions"
 
     ordinal: int = Field(description="Place among the passage's aliases.")
     name: str = Field(description="The fuller name.")
@@ -316,11 +285,8 @@ class AliasMention(_FoundInPassage):
     confidence: float = CONFIDENCE
 
 
-class ModelReply(Row):
+class ModelReply(Row, table="model_replies", key=("request_sha",)):
     """A language model's reply that passed all checks; answered requests are not sent again."""
-
-    table: ClassVar[str] = "model_replies"
-    key: ClassVar[tuple[str, ...]] = ("request_sha",)
 
     request_sha: str = Field(
         description="Hash of purpose, endpoint, model, prompt version and input."
@@ -334,22 +300,16 @@ class ModelReply(Row):
     replied_at: datetime = Field(description="When (UTC).")
 
 
-class Vector(Row):
+class Vector(Row, table="vectors", key=("encoder", "text_sha")):
     """The vector that an encoder computed for a text."""
-
-    table: ClassVar[str] = "vectors"
-    key: ClassVar[tuple[str, ...]] = ("encoder", "text_sha")
 
     encoder: str = Field(description="Name and hash of the encoder.")
     text_sha: str = Field(description="SHA-256 of the text.")
     vector: bytes = Field(description="Unit vector in little-endian float16, or float32.")
 
 
-class Override(Row):
+class Override(Row, table="overrides", key=("override_id",)):
     """A person's correction, which every later edition applies."""
-
-    table: ClassVar[str] = "overrides"
-    key: ClassVar[tuple[str, ...]] = ("override_id",)
 
     override_id: str = Field(description="Unique.")
     action: Literal["merge", "split", "reject", "exclude", "relation", "withdraw"] = Field(
@@ -372,22 +332,16 @@ class Override(Row):
     made_at: datetime = Field(description="When (UTC).")
 
 
-class EntityAnchor(Row):
+class EntityAnchor(Row, table="entity_anchors", key=("anchor", "entity_id")):
     """An assigned entity id, which stays with the names to which it was assigned."""
-
-    table: ClassVar[str] = "entity_anchors"
-    key: ClassVar[tuple[str, ...]] = ("anchor", "entity_id")
 
     anchor: str = Field(description="Graph, normalised name and document that received the id.")
     entity_id: str = Field(description="The id.")
     edition: str = Field(description="The edition that assigned it.")
 
 
-class RelationName(Row):
+class RelationName(Row, table="relation_names", key=("wording", "tail", "edition")):
     """The relation that a wording means, as an edition decided; later editions keep to it."""
-
-    table: ClassVar[str] = "relation_names"
-    key: ClassVar[tuple[str, ...]] = ("wording", "tail", "edition")
 
     wording: str = Field(description="The relation as stated.")
     tail: str = Field(description="What its tails are: thing, time or measure.")

@@ -1,18 +1,14 @@
 """Live records: runs, calls, rejections, answers and measurements, readable at once."""
 
 from datetime import datetime
-from typing import ClassVar
 
 from pydantic import Field
 
 from schemas.row import Row
 
 
-class Run(Row):
+class Run(Row, table="runs", key=("run_id",)):
     """One run of a flow; the next run closes a run that was killed."""
-
-    table: ClassVar[str] = "runs"
-    key: ClassVar[tuple[str, ...]] = ("run_id",)
 
     run_id: str = Field(description="Unique, sortable by time.")
     flow: str = Field(description="The flow's name.")
@@ -27,11 +23,8 @@ class Run(Row):
     error: str | None = Field(None, description="Why it failed, in words.")
 
 
-class Rejection(Row):
+class Rejection(Row, table="rejections", key=("run_id", "stage", "item_id")):
     """Something that was kept out of the tables, and why."""
-
-    table: ClassVar[str] = "rejections"
-    key: ClassVar[tuple[str, ...]] = ("run_id", "stage", "item_id")
 
     run_id: str = Field(description="The run that rejected it.")
     stage: str = Field(description="read, extract, ground, resolve or publish.")
@@ -45,11 +38,8 @@ class Rejection(Row):
     rejected_at: datetime = Field(description="When (UTC).")
 
 
-class ModelCall(Row):
+class ModelCall(Row, table="model_calls", key=("call_id",)):
     """One call of a language model, failed ones included; written before its result is used."""
-
-    table: ClassVar[str] = "model_calls"
-    key: ClassVar[tuple[str, ...]] = ("call_id",)
 
     call_id: str = Field(description="Unique.")
     run_id: str = Field(description="The run that made it.")
@@ -83,11 +73,8 @@ class ModelCall(Row):
     called_at: datetime = Field(description="When (UTC).")
 
 
-class BatchJob(Row):
+class BatchJob(Row, table="batches", key=("tag",)):
     """A batch of calls at an endpoint, written before it is sent, so that a kill loses none."""
-
-    table: ClassVar[str] = "batches"
-    key: ClassVar[tuple[str, ...]] = ("tag",)
 
     tag: str = Field(description="Almanac's mark on it, by which the endpoint finds it again.")
     run_id: str = Field(description="The run that made it.")
@@ -99,11 +86,8 @@ class BatchJob(Row):
     sent_at: datetime = Field(description="When (UTC).")
 
 
-class AnswerRecord(Row):
+class AnswerRecord(Row, table="answers", key=("question_id",)):
     """A question that was asked, and its answer."""
-
-    table: ClassVar[str] = "answers"
-    key: ClassVar[tuple[str, ...]] = ("question_id",)
 
     question_id: str = Field(description="Unique.")
     question: str = Field(description="As asked.")
@@ -146,11 +130,8 @@ class AnswerRecord(Row):
     asked_at: datetime = Field(description="When (UTC).")
 
 
-class ExpertDecision(Row):
+class ExpertDecision(Row, table="expert_decisions", key=("question_id", "step")):
     """One decision on the way of a question through the experts."""
-
-    table: ClassVar[str] = "expert_decisions"
-    key: ClassVar[tuple[str, ...]] = ("question_id", "step")
 
     question_id: str = Field(description="The question.")
     step: int = Field(description="Number of the decision, from 0.")
@@ -179,11 +160,8 @@ class ExpertDecision(Row):
     decided_at: datetime = Field(description="When (UTC).")
 
 
-class Evaluation(Row):
+class Evaluation(Row, table="evaluations", key=("dataset", "system", "metric", "measured_at")):
     """One figure measured on one data set."""
-
-    table: ClassVar[str] = "evaluations"
-    key: ClassVar[tuple[str, ...]] = ("dataset", "system", "metric", "measured_at")
 
     dataset: str = Field(description="The questions or texts that were used.")
     system: str = Field(description="The system that was measured.")
@@ -194,11 +172,8 @@ class Evaluation(Row):
     measured_at: datetime = Field(description="When (UTC).")
 
 
-class Change(Row):
+class Change(Row, table="changes", key=("edition", "fact_kind", "fact_id", "kind")):
     """A difference from an edition's parent, but for imported graphs: `editions diff` has these."""
-
-    table: ClassVar[str] = "changes"
-    key: ClassVar[tuple[str, ...]] = ("edition", "fact_kind", "fact_id", "kind")
 
     edition: str = Field(description="The edition that differs.")
     parent: str | None = Field(None, description="The edition that it is compared with.")

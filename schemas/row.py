@@ -21,12 +21,24 @@ _ARROW = {
 
 
 class Row(BaseModel):
-    """A row of a table; a subclass names the table and its key, and describes each column."""
+    """A row of a table; a subclass names the table and its key, and describes each column.
+
+    What a subclass does not name is that of its base class.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(
+        cls, *, table: str | None = None, key: tuple[str, ...] | None = None, **config: Any
+    ) -> None:
+        super().__init_subclass__(**config)
+        if table is not None:
+            cls.table = table
+        if key is not None:
+            cls.key = key
 
     @classmethod
     def arrow_schema(cls) -> pa.Schema:
@@ -67,7 +79,8 @@ class Row(BaseModel):
         for field in cls.arrow_schema():
             null = ", may be null" if field.nullable else ""
             text = cls.model_fields[field.name].description or ""
-            lines.append(f"| {field.name} | {_type_name(field.type)}{null} | {text} |")
+            kind = str(field.type).replace("list<item: ", "list<")
+            lines.append(f"| {field.name} | {kind}{null} | {text} |")
         return "\n".join([*lines, ""])
 
 
@@ -97,7 +110,3 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
         members = ((name, _arrow_type(f.annotation)) for name, f in annotation.model_fields.items())
         return pa.struct([pa.field(name, kind, null) for name, (kind, null) in members]), False
     raise TypeError(f"no Arrow type for {annotation!r}")
-
-
-def _type_name(arrow_type: pa.DataType) -> str:
-    return str(arrow_type).replace("list<item: ", "list<")

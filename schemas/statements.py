@@ -1,7 +1,5 @@
 """Statements: what clauses say, in their own words, and how they are meant."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from schemas.row import Row
@@ -31,15 +29,12 @@ USEFULNESS = Field(
 )
 
 
-class Statement(Row):
+class Statement(Row, table="statements", key=("statement_id",)):
     """A clause with one subject, in the words of its sentence; one row per place in a document.
 
     Those are here that serve a reader who sees them alone; all are in `clauses`.
     Passages that a language model read have none.
     """
-
-    table: ClassVar[str] = "statements"
-    key: ClassVar[tuple[str, ...]] = ("statement_id",)
 
     statement_id: str = Field(description="Made from its words, its document and its place there.")
     subject: str = SUBJECT
@@ -68,16 +63,12 @@ class Statement(Row):
     sensitivity: str = Field(description="normal, or sensitive if its passage is.")
 
 
-class Clause(Statement):
+class Clause(Statement, table="clauses"):
     """All statements that were read, whether they serve a reader who sees them alone or not.
 
     Questions are answered from these, and a clause inside another tells how that is meant.
     """
 
-    table: ClassVar[str] = "clauses"
 
-
-class AssertedStatement(Statement):
+class AssertedStatement(Statement, table="asserted_statements"):
     """The statements that are plainly asserted and not denied."""
-
-    table: ClassVar[str] = "asserted_statements"

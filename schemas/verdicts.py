@@ -1,7 +1,7 @@
 """What people think of facts they were shown: `almanac audit` asks, and later editions use it."""
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,11 +14,8 @@ CONFIDENCE = Field(
 )
 
 
-class Verdict(Row):
+class Verdict(Row, table="verdicts", key=("fact_kind", "fact_id", "judged_at")):
     """A person's verdict on a fact; a fact's last one counts."""
-
-    table: ClassVar[str] = "verdicts"
-    key: ClassVar[tuple[str, ...]] = ("fact_kind", "fact_id", "judged_at")
 
     fact_kind: AuditedKind = Field(
         description="triple, description, aspect (a note), alias or statement."

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from schemas.calibrations import GateCalibration
 from schemas.errors import UsageError
+from schemas.learning import GateCalibration
 from schemas.settings import Settings
 from tasks.gates.calibrate import Calibration, GateChoice, calibrate, journal_rows
 from tasks.gates.crossfit import BUDGETS, threshold
@@ -20,7 +20,7 @@ from tasks.gates.gate import PopularityGate, make_gate
 from tasks.gates.questions import DUMMY, GateQuestions, kind_of_answer
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.gates.uncertainty import answer_uncertainty
-from tasks.models.encoders.opening import open_question_encoder
+from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING

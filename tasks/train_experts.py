@@ -15,9 +15,9 @@ import duckdb
 import orjson
 
 from schemas.errors import AlmanacError, UsageError
-from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
 from schemas.extras import check_extra
 from schemas.knowledge import Relation
+from schemas.learning import ExpertEvent, Verbalization, VerbalizedText
 from schemas.settings import Settings
 from tasks.cluster import Cluster
 from tasks.experts.check import CheckQuestion, check_expert, journal_questions

@@ -14,7 +14,7 @@ import orjson
 from schemas.errors import UsageError
 from schemas.extras import check_extra
 from schemas.knowledge import CORPUS
-from schemas.paths import PolicyTraining
+from schemas.learning import PolicyTraining
 from schemas.settings import Settings
 from tasks.experts.line_picture import draw_lines, smoothed
 from tasks.graphs.graph import Nodes

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from schemas.documents import Passage
 from schemas.errors import UsageError
-from schemas.experts import Verbalization, VerbalizedText
 from schemas.knowledge import CORPUS
+from schemas.learning import Verbalization, VerbalizedText
 from schemas.settings import Settings
 from tasks.experts.registry import check_name
 from tasks.experts.verbalize.texts import (

@@ -7,10 +7,13 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 from urllib.parse import quote
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +22,7 @@ from schemas.errors import UsageError
 from schemas.settings import ModelSettings, Price
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.dialect import Dialect
-from tasks.models.endpoint import Endpoint, reply_of, retry_after
+from tasks.models.endpoint import MOST_ERROR_BYTES, Endpoint, cut_error, reply_of, retry_after
 from tasks.models.keys import HIDDEN, holds_secret, quieten_clients, scrub
 from tasks.models.limits import Limiter
 from tasks.models.prices import cost, currency_of, most_cost, price_of
@@ -451,3 +454,40 @@ def test_tokens_are_about_right(text, tokens):
 @given(st.text(max_size=300))
 def test_an_estimate_is_never_more_than_the_most(text):
     assert 0 <= estimate_tokens(text) <= most_tokens(text)
+
+
+def test_of_an_endless_error_only_the_start_is_read():
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            while True:
+                yield b"x" * 70_000
+
+    async def asked() -> httpx2.Response:
+        packed = {"Content-Encoding": "gzip"}
+        answer = httpx2.MockTransport(
+            lambda _: httpx2.Response(500, headers=packed, stream=Endless())
+        )
+        hooks = {"response": [cut_error]}
+        async with httpx2.AsyncClient(transport=answer, event_hooks=hooks) as client:
+            return await client.get("http://127.0.0.1/")
+
+    assert asyncio.run(asyncio.wait_for(asked(), 20)).content == b"x" * MOST_ERROR_BYTES
+
+
+def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch, key):
+    asked = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.send_error(500)
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.server_port}")
+        monkeypatch.setenv("OPENAI_API_KEY", "")
+        endpoint = Endpoint(ModelSettings(name="m", base_url="http://nowhere.invalid/v1"))
+        with pytest.raises(CallError, match="500"):
+            asyncio.run(endpoint.send(SENT))
+        proxy.shutdown()
+    assert asked == ["http://nowhere.invalid/v1/chat/completions"]

@@ -21,8 +21,9 @@ from schemas.operations import ModelCall
 from schemas.settings import EngineSettings, ModelSettings, Price
 from tasks.mock_endpoint.embeddings import unit_vector
 from tasks.models.embedding_transport import PURPOSE
-from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.endpoint_encoder import NOTHING, TEXTS_A_CALL, EndpointEncoder
+from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.models.limits import BudgetSpentError, EndpointError
 from tests.mock_endpoint import running

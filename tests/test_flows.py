@@ -36,6 +36,7 @@ from warehouse.home import Home
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=2)
+WORDS_ALONE = "--set=engine.encoder=none"
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +240,7 @@ def test_a_command_is_scheduled_as_it_is_typed(named_server, tiny_corpus, own_ho
     from prefect.client.orchestration import get_client
     from prefect.flows import load_flow_from_entrypoint
 
-    typed = f"refresh {tiny_corpus} --workers 1 --no-vectors"
+    typed = f"refresh {tiny_corpus} --workers 1 {WORDS_ALONE}"
     when = ("--cron", "17 3 * * *", "--after", "held", "--name", "nightly")
     made = almanac.json(own_home, "schedule", typed, *when)
     assert made["deployment"] == "refresh-knowledge/nightly"
@@ -409,7 +410,7 @@ def refreshed(
     """
     home = copied_home(small_home, tmp_path_factory.mktemp("served") / "home")
     shutil.copytree(empty_database.parent, home / "prefect")
-    arguments = (str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect")
+    arguments = (str(tiny_corpus), "--home", str(home), WORDS_ALONE, "--json", "--prefect")
     return home, subprocess.run(**command(*arguments), capture_output=True)
 
 
@@ -450,7 +451,7 @@ def test_killed_refresh_takes_its_server_along(tiny_corpus, served_home):
 
 
 def test_server_that_dies_is_a_warning_and_the_edition_is_published(grown_corpus, served_home):
-    arguments = (str(grown_corpus), "--home", str(served_home), "--no-vectors", "--json")
+    arguments = (str(grown_corpus), "--home", str(served_home), WORDS_ALONE, "--json")
     # Prefect's requests to a server that is gone wait for it, which is no part of this.
     started = command(*arguments, "--prefect", PREFECT_CLIENT_MAX_RETRIES="0")
     refresh = subprocess.Popen(**started, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -470,7 +471,7 @@ def test_server_that_dies_is_a_warning_and_the_edition_is_published(grown_corpus
 
 @pytest.mark.parametrize("missing", ["start", "server"])
 def test_work_is_done_plainly_where_no_server_can_be_had(tiny_corpus, own_home, missing):
-    options, environment = [str(tiny_corpus), "--home", str(own_home), "--no-vectors"], {}
+    options, environment = [str(tiny_corpus), "--home", str(own_home), WORDS_ALONE], {}
     if missing == "start":
         options, environment = [*options, "--prefect"], {orchestration.START_TIMEOUT: "1"}
     else:

@@ -12,9 +12,11 @@ import pytest
 from schemas.errors import UsageError
 from schemas.observations import Vector
 from schemas.settings import EngineSettings, ModelSettings
-from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders import HALF, SINGLE
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.hidden_states import HiddenStates
-from tasks.models.encoders.store import HALF, SINGLE, VectorStore
+from tasks.models.encoders.load import open_question_encoder
+from tasks.models.encoders.store import VectorStore
 from tests.tiny_models import make_chat_model, make_encoding_model
 from warehouse.home import Home
 

@@ -12,8 +12,9 @@ from tokenizers import Tokenizer
 
 from schemas.extras import E5_SMALL
 from schemas.settings import EngineSettings, Settings
-from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.e5 import E5
+from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.minilm import MiniLM
 from tasks.models.packaged import state_of
 from tasks.models.packed_e5 import save_packed_e5

@@ -11,8 +11,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from schemas.errors import UsageError
-from schemas.experts import Verbalization, VerbalizedText
-from schemas.learning import Expert
+from schemas.learning import Expert, Verbalization, VerbalizedText
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
@@ -338,6 +337,6 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
         ["corpus", "--minutes", "0"],
         ["nobody"],
         ["corpus", "--method", "lora"],
-        ["corpus", "--patience", "2", "--all-texts"],
+        ["corpus", "--set", "patience=2", "--set", "all_texts=true"],
     ):
         assert almanac(home.path, "train-experts", *wrong)[0] == 2

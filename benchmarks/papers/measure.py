@@ -31,7 +31,8 @@ from tasks.evaluate.metrics import HIGH, LOW
 from tasks.evaluate.systems import system_for
 from tasks.experts.registry import active_experts
 from tasks.import_graph import list_graphs
-from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders.choice import EncoderChoice
+from tasks.models.encoders.load import open_question_encoder
 from tasks.models.loaded_model import load_model
 from tasks.progress import Report
 from warehouse.home import Home

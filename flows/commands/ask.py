@@ -126,7 +126,7 @@ class Ask(Asking):
     interactive: bool = switch(
         "Ask the questions on standard input, one a line, typed or of a file (< FILE); with "
         "--json, one object per line.",
-        also=("-i",),
+        letter="-i",
     )
     choices: list[str] = option(
         "CHOICE", "One of the possible answers; may be repeated (any answer).", []
@@ -157,9 +157,6 @@ class Ask(Asking):
             raise ValueError("give --picture without -i: it shows the paths of one answer")
         return self
 
-    def _streams(self, call: Call) -> bool:
-        return not call.json and (self.stream or sys.stdout.isatty())
-
     def run(self, call: Call) -> int:
         """Answer the question and, with -i, every question that is typed; record the answers."""
         from flows.home import edition_of
@@ -172,10 +169,11 @@ class Ask(Asking):
         edition = edition_of(home, self.edition, self.as_of, labels_of_reader(self.reader))
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
         settings = _impatient(self.chosen_settings)
+        streams = not call.json and (self.stream or sys.stdout.isatty())
         turns: list[Turn] = []
         with _asking(home, edition, settings, self.ask_options) as answer_of:
             for number, question in enumerate(chain(first, typed)):
-                shown = _Screen() if self._streams(call) else None
+                shown = _Screen() if streams else None
                 watcher = shown.watcher if shown else None
                 answer = answer_of(question, self.choices, turns, watcher)
                 turns.append(turn_of(answer))

@@ -81,7 +81,7 @@ class EvaluateGates(EncodedQuestions, EvaluationJob):
         from tasks.evaluate.gates.evaluate import GateMeasurement, evaluate_gates
         from tasks.evaluate.gates.scored import Draws
         from tasks.evaluate.pictures import check_picture, draw_curves
-        from tasks.models.encoders import open_question_encoder
+        from tasks.models.encoders.load import open_question_encoder
         from warehouse.disk_errors import warned_of_refusals
 
         if self.picture:

@@ -21,7 +21,7 @@ from tasks.gates.live import LiveThreshold, PastDecision
 from tasks.gates.questions import GateQuestions, kind_of_answer
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.opening import open_question_encoder
+from tasks.models.encoders.load import open_question_encoder
 from tasks.programs.choices import meant_choice
 from tasks.text.question import Question, analyse, with_choices
 from warehouse.editions import Edition

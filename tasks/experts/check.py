@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from schemas.experts import VerbalizedText
+from schemas.learning import VerbalizedText
 from tasks.experts.competence import (
     SAMPLES,
     AskedOf,

@@ -15,8 +15,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from schemas.errors import UsageError
-from schemas.experts import ExpertEvent
-from schemas.learning import Expert
+from schemas.learning import Expert, ExpertEvent
 from tasks.experts.check import CheckQuestion, check_expert, keeps_its_word, reads_plain_language
 from tasks.experts.manifest import (
     FROM_FILES,

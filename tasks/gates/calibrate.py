@@ -11,14 +11,14 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
-from schemas.calibrations import (
+from schemas.errors import AlmanacError, UsageError
+from schemas.learning import (
     CALIBRATED,
     CalibrationCluster,
     CalibrationSeed,
     CalibrationThreshold,
     GateCalibration,
 )
-from schemas.errors import AlmanacError, UsageError
 from schemas.row import Row
 from tasks.gates.clusters import Clusters, cluster
 from tasks.gates.crossfit import cross_fitted, folds_of, threshold

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -295,19 +295,9 @@ def _best_match(
     return best[0], chosen
 
 
-SIMPLE: dict[str, Callable[[str], dict[str, Any]]] = {
-    "answer": answer,
-    "cited": cited,
-    "link": link,
-    "program": program,
-    "yes_no": yes_no,
-    "source": source,
-    "needs_more": needs_more,
-    "wanted_information": wanted_information,
-    "describe_graph": describe_graph,
-    "rewrite": rewrite,
-    "recall": recall,
-}
+ANSWERERS = (answer, cited, link, program, yes_no, source, needs_more, wanted_information)
+WRITERS = (describe_graph, rewrite, recall)
+SIMPLE = {function.__name__: function for function in (*ANSWERERS, *WRITERS)}  # by purpose
 
 
 PLAIN_WORDS = "This endpoint answers only the prompts that it knows."

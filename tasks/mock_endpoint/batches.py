@@ -145,8 +145,8 @@ class BatchOrder(BaseModel):
     metadata: Annotated[Metadata, Field(max_length=16)] | None = None
 
 
-class Batch(BatchOrder):
-    """One order and its state, as the API describes it."""
+class Batch(BatchOrder, extra="allow"):
+    """One order and its state, as the API describes it, with the time of each status so far."""
 
     id: str = Field(default_factory=lambda: f"batch_{uuid4().hex[:24]}")
     object: str = "batch"
@@ -156,13 +156,6 @@ class Batch(BatchOrder):
     error_file_id: str | None = None
     created_at: int = Field(default_factory=_now)
     expires_at: int = Field(default_factory=lambda: _now() + DAY)
-    in_progress_at: int | None = None
-    finalizing_at: int | None = None
-    completed_at: int | None = None
-    failed_at: int | None = None
-    expired_at: int | None = None
-    cancelling_at: int | None = None
-    cancelled_at: int | None = None
     request_counts: dict[str, int] = {"total": 0, "completed": 0, "failed": 0}
 
     def now(self, status: str) -> None:
@@ -274,7 +267,6 @@ class Batches:
             self._ledger.in_batch(chat, billed, batch.id)
             await asyncio.sleep(0)  # other requests have their turn
         batch.request_counts |= {"completed": len(results.good), "failed": len(results.bad)}
-        await self._ledger.settled()
         return results
 
     def _write(self, results: list[dict[str, Any]], name: str) -> str | None:

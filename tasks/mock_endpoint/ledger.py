@@ -1,13 +1,11 @@
-"""The endpoint's own record of requests and replies, on disk before a reply is sent.
+"""The endpoint's own record of requests and replies, written before a reply is sent.
 
 A JSON line is written when a request arrives, another when its answer or fault is sent, and a third
 if the client had disconnected by then. It never holds prompts, answers or keys, only hashes and
 counts.
 """
 
-import asyncio
 import itertools
-import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -22,15 +20,12 @@ LONGEST_PATH = 200
 
 
 class EndpointLedger:
-    """Numbers requests from 1, appends lines about them and syncs waiting lines together."""
+    """Numbers requests from 1, and appends lines about them."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the file for appending; without a path nothing is written."""
-        self._file = path.open("ab") if path else None
+        self._file = path.open("ab", buffering=0) if path else None
         self._numbers = itertools.count(1)
-        self._lines: list[bytes] = []
-        self._writing = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def arrived(self, path: str, authorized: bool, summary: RequestSummary, at: float) -> int:
         """Record a request and return its number."""
@@ -39,11 +34,10 @@ class EndpointLedger:
         self._append("asked", number, at, **fields, **asdict(summary))
         return number
 
-    async def answering(self, number: int, reply: HttpReply, at: float) -> None:
-        """Record a reply; return once the record is on disk, so that the reply may be sent."""
+    def answering(self, number: int, reply: HttpReply) -> None:
+        """Record a reply, so that it may be sent."""
         fields = {"status": reply.status, "fault": reply.fault, **asdict(reply.billed)}
-        self._append("answered", number, at, **fields)
-        await self.settled()
+        self._append("answered", number, time.time(), **fields)
 
     def lost(self, number: int) -> None:
         """Record that the client had disconnected before the reply was sent."""
@@ -59,26 +53,9 @@ class EndpointLedger:
     def _append(self, event: str, number: int, at: float, **fields: Any) -> None:
         if self._file:
             entry = {"event": event, "number": number, "at": round(at, 6), **fields}
-            self._lines.append(orjson.dumps(entry) + b"\n")
-            task = asyncio.get_running_loop().create_task(self.settled())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._file.write(orjson.dumps(entry) + b"\n")
 
-    async def settled(self) -> None:
-        """Return once every record is on disk."""
-        async with self._writing:
-            lines, self._lines = self._lines, []
-            if lines:
-                await asyncio.to_thread(self._write, lines)
-
-    def _write(self, lines: list[bytes]) -> None:
-        assert self._file is not None
-        self._file.write(b"".join(lines))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    async def close(self) -> None:
-        """Write the remaining records and close."""
-        await self.settled()
+    def close(self) -> None:
+        """Close the file."""
         if self._file:
             self._file.close()

@@ -98,7 +98,8 @@ class BatchTransport:
         try:
             await self._adopt()
             while True:
-                await self._until_quiet()
+                while time.monotonic() - self._last_call < QUIET_SECONDS:
+                    await asyncio.sleep(QUIET_SECONDS / 5)
                 self._deliver_results()
                 await self._submit_new()
                 await self._collect_ended()
@@ -111,10 +112,6 @@ class BatchTransport:
             for future in list(self._waiting.values()):
                 if not future.done():
                     future.set_exception(error_of(error))
-
-    async def _until_quiet(self) -> None:
-        while time.monotonic() - self._last_call < QUIET_SECONDS:
-            await asyncio.sleep(QUIET_SECONDS / 5)
 
     async def _adopt(self) -> None:
         """Take over the batches of this model that had not ended in an earlier run."""

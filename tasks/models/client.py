@@ -114,7 +114,7 @@ class ModelClient:
         """
         endpoint = self.transport.endpoint
         sha = request.sha(self.settings.name, endpoint)
-        known = known_reply(self.ledger, request, self.settings.name, endpoint)
+        known = self.ledger.find(sha)
         if known is not None:
             self.counts["known"] += 1
             return ModelAnswer(request.reply.model_validate_json(known), Outcome.OK)
@@ -188,7 +188,8 @@ class ModelClient:
                 return await self._send(pending)
             except CallError as error:
                 tries += 1
-                if not self._gave_up_here(error):
+                # A local model that is too slow for one text can still process others.
+                if self.transport.endpoint or error.outcome is not Outcome.TIMED_OUT:
                     self.health.failed(error, began)
                 if error.outcome not in self._tried_again:
                     self.health.answered()  # about this text only
@@ -202,10 +203,6 @@ class ModelClient:
                 if not throttled:
                     self.health.retry()
                     await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
-
-    def _gave_up_here(self, error: CallError) -> bool:
-        """Return whether a local model timed out on a text; it can still process other texts."""
-        return self.transport.endpoint is None and error.outcome is Outcome.TIMED_OUT
 
     async def _send(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
         """Send once, within limits and budget; return the reply and its row, not yet recorded."""
@@ -345,15 +342,6 @@ class ModelClient:
                 reply_form=raw.form,
             )
         return ModelCall(**values)
-
-
-def known_reply(ledger: Ledger, request: Request, model: str, endpoint: str | None) -> str | None:
-    """Return the kept reply to a request as JSON; None if the request has to be sent."""
-    known = ledger.find(request.sha(model, endpoint))
-    if known is None and endpoint is not None:
-        # From a version whose request identities left out the endpoint.
-        return ledger.find_from(endpoint, request.sha(model, None))
-    return known
 
 
 def _prepare_second_try(pending: _Pending, raw: RawReply, validated: Validated) -> bool:

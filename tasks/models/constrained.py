@@ -162,7 +162,8 @@ class _Pieces:
     def __init__(self, tokenizer: Any, vocabulary: int, end: int) -> None:
         self.eos_token_id, self.bos_token_id = end, tokenizer.bos_token_id
         self.tokens = [b""] * vocabulary
-        special = {*tokenizer.all_special_ids, *_added(tokenizer)}
+        added = tokenizer.added_tokens_decoder.items()
+        special = {*tokenizer.all_special_ids, *(n for n, token in added if token.special)}
         for text, number in tokenizer.get_vocab().items():
             self.tokens[number] = text.encode() if number in special else _bytes_of(text)
         reserved = {tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id, end}
@@ -195,10 +196,6 @@ class _Pieces:
             tokens.append(self._numbers[rest[:size]])
             rest = rest[size:]
         return tokens
-
-
-def _added(tokenizer: Any) -> set[int]:
-    return {n for n, token in tokenizer.added_tokens_decoder.items() if token.special}
 
 
 def _bytes_of(piece: str) -> bytes:

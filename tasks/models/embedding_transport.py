@@ -8,11 +8,11 @@ import orjson
 from pydantic import BaseModel
 
 from tasks.models.call import MOCK, MOCK_HEADER, CallError, Outcome, RawReply, Request, Sent
+from tasks.models.encoders import SINGLE
 from tasks.models.endpoint import Endpoint, check_status, count_of, model_in, object_in, usage_in
 
 PURPOSE = "embed"
 MOST_DIMENSIONS = 16_384
-SINGLE = "<f4"
 
 
 class Vectors(BaseModel):

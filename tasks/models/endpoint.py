@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
+from functools import cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ from tasks.models.validation import BadReply, refuse_repeated_keys
 
 OPENAI = "https://api.openai.com/v1"
 MOST_BYTES = 8_000_000  # of one reply, after decompression
+MOST_ERROR_BYTES = 1_000_000
 MOST_STEPS = 6  # resends in a simpler dialect
 TOO_LONG = ("context_length", "context length", "context size", "context window", "too long")
 SHOWN = 300  # characters of an endpoint's error
@@ -38,8 +40,6 @@ class Endpoint:
         # Slow to import, and many commands call no model.
         import httpx2
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-
-        from tasks.models.connections import cut_error, spread
 
         quieten_clients()
         self._settings = settings
@@ -59,7 +59,7 @@ class Endpoint:
             http_client=DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 limits=limits,
-                transport=spread(connections),
+                verify=_trusted(),
                 event_hooks={"response": [cut_error]},
             ),
         )
@@ -136,6 +136,29 @@ async def _bounded(chunks: Any, events: Events | None) -> bytes:
         else:
             body += chunk
     return bytes(body) if events is None else events.body
+
+
+async def cut_error(response: Any) -> None:
+    """Keep only the start of an error's body, not decompressed: clients read all there is."""
+    import httpx2
+
+    if response.is_error:
+        start = bytearray()
+        async for chunk in response.stream:
+            start += chunk
+            if len(start) >= MOST_ERROR_BYTES:
+                break
+        await response.stream.aclose()
+        response.stream = httpx2.ByteStream(bytes(start[:MOST_ERROR_BYTES]))
+        response.headers.pop("content-encoding", None)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates to trust, which take 50 ms to read."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _body_of(error: Any) -> bytes:

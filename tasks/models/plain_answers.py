@@ -127,13 +127,11 @@ class _Watch:
         highest = logs.amax(-1).double().tolist()
         chosen = logits.argmax(-1)
         for row, token, *measures in zip(rows, chosen.tolist(), highest, entropies, strict=True):
-            self._tokens[row].append(token)
+            tokens = self._tokens[row]
+            tokens.append(token)
             self._measures[row].append((measures[0], measures[1]))
-            self._ended[row] = self._has_ended(self._tokens[row])
+            self._ended[row] = token in self._loaded.ends or "\n" in self._text(tokens).lstrip()
         return chosen, [self._ended[row] for row in rows]
-
-    def _has_ended(self, tokens: list[int]) -> bool:
-        return tokens[-1] in self._loaded.ends or "\n" in self._text(tokens).lstrip()
 
     def _text(self, tokens: list[int]) -> str:
         return str(self._loaded.tokenizer.decode(tokens, skip_special_tokens=True))

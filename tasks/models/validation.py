@@ -83,7 +83,8 @@ def _strictly(text: str) -> dict[str, Any]:
     try:
         orjson.loads(text)  # refuses NaN, lone surrogates, deep nesting, control characters
     except orjson.JSONDecodeError as error:
-        raise BadReply(Outcome.INVALID, f"it is not JSON: {_where(error)}") from None
+        where = f"{error.msg.split(':')[0]} at character {error.pos}"  # without the text itself
+        raise BadReply(Outcome.INVALID, f"it is not JSON: {where}") from None
     except UnicodeEncodeError:
         raise BadReply(Outcome.INVALID, "it holds half a character") from None
     try:
@@ -121,11 +122,6 @@ def _bounded(digits: str) -> int:
     if len(digits) > 40:
         raise _RuleError("a number has more than 40 digits")
     return int(digits)
-
-
-def _where(error: orjson.JSONDecodeError) -> str:
-    """Return the kind and the position of a JSON error, without the text itself."""
-    return f"{error.msg.split(':')[0]} at character {error.pos}"
 
 
 def _in_words(error: ValidationError) -> str:

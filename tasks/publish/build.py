@@ -10,9 +10,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from schemas.calibrations import CALIBRATED
-from schemas.experts import EXPERT_ROWS
 from schemas.imports import IMPORTED
+from schemas.learning import CALIBRATED, EXPERT_ROWS, PolicyTraining
 from schemas.observations import (
     EXTRACTED,
     Content,
@@ -24,7 +23,6 @@ from schemas.observations import (
     SplitPassage,
 )
 from schemas.ontology import Ontology
-from schemas.paths import PolicyTraining
 from schemas.row import Row
 from schemas.verdicts import Verdict
 from tasks.extract.extracted import STATED

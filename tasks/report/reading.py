@@ -61,6 +61,15 @@ def read(con: duckdb.DuckDBPyConnection, query: str) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
+def in_pages(rows: Iterator[Row], size: int) -> Iterator[tuple[int, list[Row], bool]]:
+    """Yield the rows a page at a time, with its number, from 0, and whether it is the last one."""
+    shown, number = list(islice(rows, size)), 0
+    while following := list(islice(rows, size)):
+        yield number, shown, False
+        shown, number = following, number + 1
+    yield number, shown, True
+
+
 def all_documents(edition: Edition) -> Iterator[DocumentRows]:
     """Yield the documents by id, each with its passages and what was understood of it."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tasks.report.links import (
     relation_file,
     relation_page,
 )
-from tasks.report.reading import read
+from tasks.report.reading import in_pages, read
 from tasks.report.templates import page, page_pieces
 
 ENTRIES = 500  # relations, or facts of one, on a page
@@ -110,17 +110,10 @@ def _first_pages(
     """Yield each relation with its best facts, and write the pages with its other facts."""
     by_relation = groupby(read(con, FACTS), lambda row: (row["relation"], row["graph"]))
     for (relation, graph), facts in by_relation:
-        shown = list(islice(facts, ENTRIES))
-        for number in count():
-            following = list(islice(facts, ENTRIES)) if number + 1 < MOST_PAGES else []
-            rows = RelationRows(relation, graph, shown, number, not following)
+        for number, shown, last in in_pages(facts, ENTRIES):
+            rows = RelationRows(relation, graph, shown, number, last)
             if not number:
                 yield rows
-            else:
-                with (folder / relation_file(rows.anchor, number)).open(
-                    "w", encoding="utf-8"
-                ) as file:
-                    file.writelines(relation_pages([rows], links))
-            if not following:
-                break
-            shown = following
+                continue
+            path = folder / relation_file(rows.anchor, number)
+            path.write_text("".join(relation_pages([rows], links)), encoding="utf-8")

@@ -7,7 +7,7 @@ written as they come; DuckDB sorts on disk what does not fit into its share of t
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, count, groupby, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from tasks.report.links import (
     list_file,
 )
 from tasks.report.lists import write_lists
-from tasks.report.reading import all_documents, all_entities
+from tasks.report.reading import all_documents, all_entities, in_pages
 from tasks.report.records import RECORDS, record_page
 from tasks.report.relations import write_relations
 from tasks.report.search_index import write_search
@@ -95,14 +95,9 @@ def _write_facts(
 ) -> None:
     """Write all facts of an entity, page by page."""
     rows = chain(entity.facts, entity.facts_as_tail, further)
-    facts = list(islice(rows, FACTS_PER_PAGE))
-    for number in count():
-        following = list(islice(rows, FACTS_PER_PAGE))
-        text = facts_page(entity, facts, number, not following, links)
+    for number, facts, last in in_pages(rows, FACTS_PER_PAGE):
+        text = facts_page(entity, facts, number, last, links)
         (folder / facts_file(entity.entity_id, number)).write_text(text, encoding="utf-8")
-        if not following:
-            return
-        facts = following
 
 
 def _write_documents(edition: Edition, folder: Path, links: FolderLinks) -> None:

@@ -124,8 +124,7 @@ router = APIRouter(
 @router.post("/ask")
 async def ask(request: Request, asked: messages.AskRequest, home: Home, opened: Reading) -> Answer:
     """Answer a question, with its sources; `answerable` is false if the almanac does not know."""
-    future = home.askers.answer(opened, asked.question, asked.options, asked.choices, asked.turns)
-    answer = await asyncio.wrap_future(future)
+    answer = await asyncio.wrap_future(home.askers.answer(opened, asked))
     request.app.state.metrics.answer(answer)
     return answer
 
@@ -154,9 +153,7 @@ async def ask_streamed(
     watcher = Watcher(
         lambda places: put(("sources", list(places))), lambda piece: put(("text", piece))
     )
-    future = home.askers.answer(
-        opened, asked.question, asked.options, asked.choices, asked.turns, watcher
-    )
+    future = home.askers.answer(opened, asked, watcher)
     future.add_done_callback(lambda _: put(None))
 
     async def written() -> AsyncIterator[bytes]:

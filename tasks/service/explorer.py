@@ -110,16 +110,16 @@ def links_of(request: Request, opened: OpenEdition) -> Links:
     return ServiceLinks(opened.edition.id, request.query_params.get("home"), writes)
 
 
-pages = APIRouter(include_in_schema=False, dependencies=[Depends(needs("read"))])
+pages = APIRouter(
+    include_in_schema=False,
+    dependencies=[Depends(needs("read"))],
+    default_response_class=HTMLResponse,
+)
 
 
-def html(text: str, response: Response, twin: str | None = None) -> HTMLResponse:
-    """Return a page with the headers of its edition, and the address of its JSON twin."""
-    headers = dict(response.headers)
-    if twin:
-        headers["Link"] = f'<{twin}>; rel="alternate"; type="application/json"'
-    headers.pop("content-length", None)
-    return HTMLResponse(text, headers=headers)
+def name_twin(response: Response, address: str) -> None:
+    """Tell where the same as a page is as JSON."""
+    response.headers["Link"] = f'<{address}>; rel="alternate"; type="application/json"'
 
 
 def checked(kind: type[Sent], **values: Any) -> Sent:
@@ -131,35 +131,27 @@ def checked(kind: type[Sent], **values: Any) -> Sent:
 
 
 @pages.get("/")
-def first(request: Request, response: Response, home: Home, opened: Reading) -> HTMLResponse:
+def first(request: Request, home: Home, opened: Reading) -> str:
     """Show the first page."""
     with opened.cursor() as con:
-        text = first_page(con, home.home, opened.edition, links_of(request, opened))
-    return html(text, response)
+        return first_page(con, home.home, opened.edition, links_of(request, opened))
 
 
 @pages.get("/entities")
 @pages.get("/documents")
-def listed(
-    request: Request,
-    response: Response,
-    opened: Reading,
-    number: Number = 0,
-) -> HTMLResponse:
+def listed(request: Request, response: Response, opened: Reading, number: Number = 0) -> str:
     """Show a page of all things or all documents."""
     name = request.url.path.strip("/")
     rows, last = _rows(opened, TABLES[name], LISTS[name], number, ENTRIES)
-    text = list_page(name, rows, number, last, links_of(request, opened))
-    return html(text, response, f"/v1/{name}")
+    name_twin(response, f"/v1/{name}")
+    return list_page(name, rows, number, last, links_of(request, opened))
 
 
 @pages.get("/relations")
-def relations(
-    request: Request, response: Response, opened: Reading, number: Number = 0
-) -> HTMLResponse:
+def relations(request: Request, opened: Reading, number: Number = 0) -> str:
     """Show a page of all relations."""
     rows, last = _rows(opened, schemas.Relation, RELATIONS, number, RELATIONS_SHOWN)
-    return html(relations_page(rows, number, last, links_of(request, opened)), response)
+    return relations_page(rows, number, last, links_of(request, opened))
 
 
 @pages.get("/r")
@@ -170,12 +162,12 @@ def relation(
     relation: Key,
     graph: Key = CORPUS,
     number: Number = 0,
-) -> HTMLResponse:
+) -> str:
     """Show facts of a relation, the best supported first."""
     with opened.cursor() as con:
         rows = relation_rows(con, readings.clean(relation), readings.clean(graph), number)
-    text = "".join(relation_pages([rows], links_of(request, opened)))
-    return html(text, response, f"/v1/facts?{urlencode({'relation': relation, 'graph': graph})}")
+    name_twin(response, f"/v1/facts?{urlencode({'relation': relation, 'graph': graph})}")
+    return "".join(relation_pages([rows], links_of(request, opened)))
 
 
 def _rows(
@@ -187,12 +179,11 @@ def _rows(
     return rows, max(0, -(-opened.edition.rows(table) // entries) - 1)
 
 
-def record(request: Request, response: Response, home: Home, opened: Reading) -> HTMLResponse:
+def record(request: Request, home: Home, opened: Reading) -> str:
     """Show sources, runs, rejections, evaluations or editions."""
     name = request.url.path.strip("/")
     with opened.cursor() as con:
-        text = record_page(name, con, home.home, opened.edition, links_of(request, opened))
-    return html(text, response)
+        return record_page(name, con, home.home, opened.edition, links_of(request, opened))
 
 
 for name in RECORDS:
@@ -200,11 +191,11 @@ for name in RECORDS:
 
 
 @pages.get("/e/{entity_id}")
-def entity(entity_id: str, request: Request, response: Response, opened: Reading) -> HTMLResponse:
+def entity(entity_id: str, request: Request, response: Response, opened: Reading) -> str:
     """Show a thing."""
     found = opened.entity(readings.clean(entity_id))
-    text = "".join(entities_page([found], found.name, links_of(request, opened)))
-    return html(text, response, f"/v1/entities/{quote(found.entity_id, safe='')}")
+    name_twin(response, f"/v1/entities/{quote(found.entity_id, safe='')}")
+    return "".join(entities_page([found], found.name, links_of(request, opened)))
 
 
 @pages.get("/d/{document_id}")
@@ -213,36 +204,34 @@ def document(
     request: Request,
     response: Response,
     opened: Reading,
-    part: Annotated[int, Query(ge=0, le=100_000)] = 0,
-) -> HTMLResponse:
+    part: Number = 0,
+) -> str:
     """Show a part of a document, with what was understood in it."""
     with opened.cursor() as con:
         rows = document_rows(con, readings.clean(document_id))
-    text = document_page(rows, links_of(request, opened), part)
-    return html(text, response, f"/v1/documents/{quote(document_id, safe='')}")
+    name_twin(response, f"/v1/documents/{quote(document_id, safe='')}")
+    return document_page(rows, links_of(request, opened), part)
 
 
 @pages.post("/ask")
 async def ask(
     request: Request,
-    response: Response,
     home: Home,
     opened: Reading,
     question: Text,
     asked: Annotated[list[str] | None, Form(max_length=MOST_TURNS)] = None,
     answered: Annotated[list[str] | None, Form(max_length=MOST_TURNS)] = None,
-) -> HTMLResponse:
+) -> str:
     """Answer a question on a page; earlier turns of the conversation come with the form."""
     turns = [
         checked(EarlierTurn, question=q, answer=a)
         for q, a in zip(asked or [], answered or [], strict=False)
     ]
     sent = checked(AskRequest, question=question, history=turns)
-    future = home.askers.answer(opened, sent.question, sent.options, (), sent.turns)
-    answer = await asyncio.wrap_future(future)
+    answer = await asyncio.wrap_future(home.askers.answer(opened, sent))
     request.app.state.metrics.answer(answer)
     said = answer.answer or answer.remark or ""
-    text = page(
+    return page(
         "answer.html",
         links_of(request, opened),
         title=answer.question,
@@ -252,7 +241,6 @@ async def ask(
         turns=[*turns, EarlierTurn(question=answer.question, answer=said[:1_000])][-MOST_TURNS:],
         judges="feedback" in reader_of(request).scopes,
     )
-    return html(text, response)
 
 
 @pages.post("/verdict", dependencies=[Depends(needs("feedback"))])

@@ -108,13 +108,6 @@ class DocumentsResult(Result):
     after: str | None = None
 
 
-class JudgedResult(BaseModel):
-    """What became of a verdict."""
-
-    kept: bool
-    rejected: bool
-
-
 class _Server(MCPServer[Any]):
     """The SDK's server, which says in a sentence what is wrong with the arguments of a call."""
 
@@ -157,10 +150,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         await asyncio.to_thread(_prepare, shelf, ctx)
         with _opened(shelf, ctx) as (home, opened):
             request = messages.AskRequest(question=question, history=earlier or [], where=where)
-            future = home.askers.answer(
-                opened, request.question, request.options, (), request.turns
-            )
-            answer = await asyncio.wrap_future(future)
+            answer = await asyncio.wrap_future(home.askers.answer(opened, request))
             evidence = [_brief(one.model_dump(mode="json")) for one in answer.evidence]
             result = AnswerResult(
                 edition=answer.edition,
@@ -275,7 +265,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         question_id: str | None = None,
         fact_id: str | None = None,
         words: str | None = None,
-    ) -> JudgedResult:
+    ) -> messages.FeedbackResult:
         """Judge an answer (right, wrong) or a fact (useful, useless, wrong), for your user."""
         with _opened(shelf, ctx) as (home, opened):
             if "feedback" not in _reader(ctx).scopes:
@@ -288,8 +278,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
                     "words": words,
                 }
             )
-            kept = keep_feedback(home, opened, request)
-            return JudgedResult(kept=kept.kept, rejected=kept.rejected)
+            return keep_feedback(home, opened, request)
 
     @server.resource("almanac://tables", mime_type="text/markdown")
     def tables() -> str:

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property, lru_cache
@@ -22,9 +22,10 @@ from schemas.errors import AlmanacError, BusyError, NotFoundError
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
-from tasks.ask.route import AskOptions, Turn, Watcher
+from tasks.ask.route import AskOptions, Watcher
 from tasks.publish.for_reader import edition_for
 from tasks.retrieval.search_edition import open_searcher, search_opened
+from tasks.service.messages import AskRequest
 from tasks.show import EntityPage, entity_page
 from tasks.text.question import checked_question
 from warehouse.disk_errors import warned_of_refusals
@@ -121,10 +122,7 @@ class Askers:
     def answer(
         self,
         opened: OpenEdition,
-        question: str,
-        options: AskOptions,
-        choices: Sequence[str] = (),
-        history: Sequence[Turn] = (),
+        asked: AskRequest,
         watcher: Watcher | None = None,
         *,
         kept: bool = True,
@@ -133,15 +131,15 @@ class Askers:
 
         Raises FullError if too many questions wait, and UsageError for a question that is none.
         """
-        question = checked_question(question)
+        question = checked_question(asked.question)
         if not self._places.acquire(blocking=False):
             raise FullError("Many questions are waiting. Ask again in a few seconds.")
 
         opened.hold()
 
         def work() -> Answer:
-            asker = self._asker_of(opened, options)
-            answer = asker.answer(question, choices, history, watcher)
+            asker = self._asker_of(opened, asked.options)
+            answer = asker.answer(question, asked.choices, asked.turns, watcher)
             if kept:
                 self._unrecorded.append(answer)
                 self._recorder.submit(self._record)
@@ -317,7 +315,7 @@ class ServedHome:
         opened.search(row[0], 1)
         # Several at once, so that every thread gets one.
         futures = [
-            self.askers.answer(opened, f"What is {row[0]}?", AskOptions(), kept=False)
+            self.askers.answer(opened, AskRequest(question=f"What is {row[0]}?"), kept=False)
             for _ in range(self._threads)
         ]
         for future in futures:

@@ -58,7 +58,8 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
         for hop in range(max(question.hops or 1 for question in questions)):
             asking = [n for n, q in enumerate(questions) if hop < (q.hops or 1)]
             queries = [f"{questions[n].question} {results[n]}".strip() for n in asking]
-            for n, nearest in zip(asking, self._nearest(queries), strict=True):
+            likeness = self._encode(queries) @ self._vectors.T
+            for n, nearest in zip(asking, highest(likeness, NEAREST), strict=True):
                 fresh = [int(edge) for edge in nearest if edge not in used[n]]
                 if fresh:
                     used[n].append(fresh[0])
@@ -67,10 +68,6 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
             Prediction([result] if result else [], retrieved=self._names(edges[-1:]))
             for result, edges in zip(results, used, strict=True)
         ]
-
-    def _nearest(self, queries: list[str]) -> np.ndarray:
-        """Return the indexes of the triples nearest to each query, (queries, NEAREST)."""
-        return highest(self._encode(queries) @ self._vectors.T, NEAREST)
 
     def _end_not_named(self, edge: int, question: str) -> str:
         head, tail = self._names([edge])

@@ -37,17 +37,17 @@ def gate_figures(
             "dataset": {
                 dataset: {
                     "items": curves.items[dataset],
-                    "metrics": _of_part(_metrics(*parts, [number])),
+                    "metrics": {
+                        name: value
+                        for name, value in _metrics(*parts, [number]).items()
+                        if name.startswith(OF_PARTS)
+                    },
                 }
                 for number, dataset in enumerate(curves.datasets)
             }
         },
         "curves": _curves(outcomes, curves),
     }
-
-
-def _of_part(metrics: Metrics) -> Metrics:
-    return {name: value for name, value in metrics.items() if name.startswith(OF_PARTS)}
 
 
 def difference(gate: GateCurves, system: GateCurves) -> Metrics:

@@ -1,6 +1,3 @@
-"""Questions as vectors for gates: hidden states of any model, sentence encoders, endpoints."""
+"""Texts as vectors: sentence encoders, hidden states of any model, endpoints."""
 
-from tasks.models.encoders.choice import EncoderChoice, Pooling
-from tasks.models.encoders.opening import open_question_encoder
-
-__all__ = ["EncoderChoice", "Pooling", "open_question_encoder"]
+HALF, SINGLE = "<f2", "<f4"  # how vectors are stored

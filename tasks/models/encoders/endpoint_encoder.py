@@ -11,7 +11,7 @@ from schemas.settings import ModelSettings
 from tasks.models.call import Outcome
 from tasks.models.client import BlockingClient, ModelClient
 from tasks.models.embedding_transport import EmbeddingTransport, Vectors, embedding_request
-from tasks.models.encoders.store import SINGLE
+from tasks.models.encoders import SINGLE
 from tasks.models.endpoint import Endpoint
 from warehouse.home import Home
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
+from tasks.models.encoders import SINGLE
 from tasks.models.encoders.choice import Pooling
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.models.encoders.store import SINGLE
 from tasks.models.loaded_model import chosen_device, loading_errors, weights_folder
 
 

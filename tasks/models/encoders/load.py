@@ -1,4 +1,4 @@
-"""The encoder that a setting names: a packaged one, or any sentence-transformers model."""
+"""The encoder that a setting or a choice names: a packaged one, any model's, or an endpoint's."""
 
 import hashlib
 from functools import cached_property
@@ -8,13 +8,16 @@ from typing import Any, Protocol
 import numpy as np
 from safetensors.numpy import load_file
 
-from schemas.errors import AlmanacError
+from schemas.errors import AlmanacError, UsageError
 from schemas.extras import E5_SMALL
+from schemas.settings import EngineSettings
+from tasks.models.encoders.choice import ENDPOINT, HIDDEN, EncoderChoice
 from tasks.models.encoders.e5 import E5
 from tasks.models.encoders.minilm import MAX_TOKENS, MiniLM, cached_file, checked_weights, opened
 from tasks.models.encoders.minilm_graph import RECIPE, build_minilm_graph
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, word_vectors
+from warehouse.home import Home
 
 WEIGHTS = CHINESE_MODEL / "encoder.safetensors"
 
@@ -48,6 +51,34 @@ def load_encoder(name: str) -> Encoder | None:
     if name == E5_SMALL:
         return E5()
     return ChineseMiniLM() if name == "minilm-zh" else SentenceTransformerEncoder(name)
+
+
+def open_question_encoder(
+    choice: EncoderChoice, settings: EngineSettings, home: Home | None = None, run_id: str = ""
+) -> Encoder:
+    """Return the encoder of a choice; raise UsageError if it is not available.
+
+    An endpoint is the one under [engine.model], with the choice's model; its calls are recorded in
+    the home's `model_calls`.
+    """
+    if choice.name.startswith(HIDDEN):
+        from tasks.models.encoders.hidden_states import HiddenStates
+
+        name = choice.name.removeprefix(HIDDEN)
+        model = settings.model
+        return HiddenStates(name, choice.layer, choice.pooling, model.device, model.local_batch)
+    if choice.name.startswith(ENDPOINT):
+        from tasks.models.encoders.endpoint_encoder import EndpointEncoder
+
+        if home is None:
+            raise UsageError("An endpoint's calls are noted in a home, and none is given.")
+        name = choice.name.removeprefix(ENDPOINT)
+        return EndpointEncoder(name, settings.model, home, run_id)
+    if choice.name == E5_SMALL:
+        return E5("query")
+    encoder = load_encoder(choice.name)
+    assert encoder is not None  # a choice is never `none`
+    return encoder
 
 
 class SentenceTransformerEncoder:

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from schemas.errors import AlmanacError
 from schemas.observations import Vector
+from tasks.models.encoders import HALF
 from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.progress import Each, Report, silent
 from warehouse.journal import Journal
 
 TEXTS_A_COMMIT = 512
 BATCH_ELSEWHERE = 64  # texts, so that all workers end at about the same time
-HALF, SINGLE = "<f2", "<f4"
 Text = tuple[str, str]  # the hash of a text, and the text
 
 

@@ -36,10 +36,9 @@ def read_agnews(item: BenchmarkItem) -> BenchmarkQuestion:
         raise ValueError("no such topic")
     news = " ".join(html.unescape(text(content).replace("\\", " ")).split())
     return item.question(
-        "agnews",
         f"{news}\nIs this news about the world, sports, business, or science?",
         (TOPICS[place],),
-        id=item.id("agnews"),
+        id=item.id(),
         choices=TOPICS,
         label=TOPICS[place],
     )
@@ -63,13 +62,12 @@ def read_lun(item: BenchmarkItem) -> BenchmarkQuestion:
     if label not in choices:
         raise ValueError("no such class")
     words = "true or false" if choices is NEWS_TRUTHS else "satire, a hoax, propaganda, or trusted"
-    dataset = f"lun {len(choices)}-way"
+    item = item.of(f"lun {len(choices)}-way")
     parts: dict[str, Part] = {"demos": "train", "testset": "test"}
     return item.question(
-        dataset,
         f"{text(item['text'])}\nIs this news {words}?",
         (label,),
-        id=f"{dataset}/{item.group or item.file.name}/{item.get('id', item.number)}",
+        id=f"{item.dataset}/{item.group or item.file.name}/{item.get('id', item.number)}",
         part=parts.get(item.group, item.part),
         choices=choices,
         label=label,
@@ -94,11 +92,10 @@ def read_esnli(item: BenchmarkItem) -> BenchmarkQuestion | None:
     premise = text(item.get("Sentence1") or item["premise"])
     hypothesis = text(item.get("Sentence2") or item["hypothesis"])
     return item.question(
-        "esnli",
         f"{premise}\n{hypothesis}\nDoes the second sentence follow from the first "
         "(entailment), contradict it (contradiction), or neither (neutral)?",
         (relation,),
-        id=item.id("esnli", "pairID"),
+        id=item.id("pairID"),
         choices=RELATIONS,
         split_key=premise,
         label=relation,
@@ -122,14 +119,13 @@ def read_fever(item: BenchmarkItem) -> BenchmarkQuestion | None:
     if label is None:
         return None
     verdict = _VERDICTS[label.replace("_", " ")]
-    dataset = "climate-fever" if "claim_label" in item.values else "fever"
+    item = item.of("climate-fever") if "claim_label" in item.values else item
     titles, knowledge = _evidence(item)
     return item.question(
-        dataset,
         f"{claim}\nIs this claim supported or refuted?",
         (verdict,),
-        id=item.id(dataset, "id", "claim_id"),
-        choices=tuple(_VERDICTS.values())[: 3 if dataset == "fever" else 4],
+        id=item.id("id", "claim_id"),
+        choices=tuple(_VERDICTS.values())[: 3 if item.dataset == "fever" else 4],
         gold=titles,
         split_key=claim,
         label=verdict,
@@ -162,18 +158,18 @@ def read_strategyqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     facts = item.get("facts", "")
     knowledge = facts if isinstance(facts, str) else " ".join(map(text, facts))
     topic = item.get("term", "")
-    return _yes_no(item, "strategyqa", item.get("qid", ""), item.get("answer"), knowledge, topic)
+    return _yes_no(item, "qid", item.get("answer"), knowledge, topic)
 
 
 @reader("boolq", "question, passage and answer (true or false)", "bool_?q")
 def read_boolq(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question with its passage (BoolQ, Clark et al. 2019)."""
     answer, topic = item.get("answer", item.get("label")), item.get("title", "")
-    return _yes_no(item, "boolq", item.get("idx", ""), answer, item["passage"], topic)
+    return _yes_no(item, "idx", answer, item["passage"], topic)
 
 
 def _yes_no(
-    item: BenchmarkItem, dataset: str, number: Any, answer: Any, knowledge: str, topic: str
+    item: BenchmarkItem, number: str, answer: Any, knowledge: str, topic: str
 ) -> BenchmarkQuestion | None:
     """Return a yes-no question; None if it has no answer."""
     question = text(item["question"])
@@ -181,10 +177,9 @@ def _yes_no(
         return None
     right = _TRUTHS[str(answer).casefold()]
     return item.question(
-        dataset,
         question,
         (right,),
-        id=f"{dataset}/{number}" if number != "" else item.id(dataset),
+        id=f"{item.dataset}/{item[number]}" if item.get(number, "") != "" else item.id(),
         choices=YES_NO,
         topic=topic or None,
         split_key=topic,

@@ -61,13 +61,13 @@ def read_arc(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of ARC (Clark et al. 2018); the path says if it is easy or a challenge."""
     path = "/".join(item.file.parts[-3:]).lower()
     sets = [name for name in ("easy", "challenge") if name in path]
-    return _with_stem(item, f"arc-{sets[0]}" if len(sets) == 1 else "arc")
+    return _with_stem(item.of(f"arc-{sets[0]}") if len(sets) == 1 else item)
 
 
 @reader("openbookqa", _STEM_FIELDS, "openbookqa|obqa")
 def read_openbookqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """Return a question of OpenBookQA (Mihaylov et al. 2018); the core fact is its knowledge."""
-    return _with_stem(item, "openbookqa", knowledge=item.get("fact1") or None)
+    return _with_stem(item, knowledge=item.get("fact1") or None)
 
 
 @reader("commonsenseqa", _STEM_FIELDS, "commonsense_?qa|csqa")
@@ -80,17 +80,15 @@ def read_commonsenseqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     concept = item.get("question_concept") or (
         question.get("question_concept") if isinstance(question, dict) else None
     )
-    return _with_stem(item, "commonsenseqa", topic=concept, split_key=concept or "")
+    return _with_stem(item, topic=concept, split_key=concept or "")
 
 
-def _with_stem(item: BenchmarkItem, dataset: str, **others: Any) -> BenchmarkQuestion | None:
+def _with_stem(item: BenchmarkItem, **others: Any) -> BenchmarkQuestion | None:
     known = item.get("answerKey") or item.get("answer")
     if not known and (item.get("question") or item.get("question_stem")):
         return None
     stem, choices, right = _instruction(item) if "instruction" in item.values else _lettered(item)
-    return item.question(
-        dataset, stem, (choices[right],), choices=tuple(choices.values()), **others
-    )
+    return item.question(stem, (choices[right],), choices=tuple(choices.values()), **others)
 
 
 def _lettered(item: BenchmarkItem) -> Read:
@@ -128,7 +126,7 @@ def read_medqa(item: BenchmarkItem) -> BenchmarkQuestion:
         options = {option["key"]: option["value"] for option in options}
     right = options[item["answer_idx"]] if item.get("answer_idx") else item["answer"]
     choices = tuple(map(text, options.values()))
-    return _exam(item, "medqa", choices, text(right), str(item.get("meta_info", "")))
+    return _exam(item, choices, text(right), str(item.get("meta_info", "")))
 
 
 @reader(
@@ -152,15 +150,15 @@ def read_mmlu(item: BenchmarkItem) -> BenchmarkQuestion:
     group = _MMLU_GROUPS.get("_".join(kind.split()).casefold(), "")
     dataset = f"mmlu {group}".strip()
     part = item.part if not named else "test" if named[2] == "test" else "train"
-    return _exam(item, "mmlu", choices, choices[place], kind, dataset=dataset, part=part)
+    return _exam(item, choices, choices[place], kind, dataset=dataset, part=part)
 
 
 def _exam(
-    item: BenchmarkItem, task: str, choices: tuple[str, ...], right: str, kind: str, **others: Any
+    item: BenchmarkItem, choices: tuple[str, ...], right: str, kind: str, **others: Any
 ) -> BenchmarkQuestion:
     if right not in choices:
         raise ValueError("the answer is none of the choices")
-    return item.question(task, item["question"], (right,), choices=choices, kind=kind, **others)
+    return item.question(item["question"], (right,), choices=choices, kind=kind, **others)
 
 
 @reader(
@@ -173,19 +171,18 @@ def read_mirage(item: BenchmarkItem) -> BenchmarkQuestion:
     reasoning (`cot_MODEL`) and with 32 retrieved snippets (`rag32_MODEL`); a missing letter is a
     wrong answer. The original `benchmark.json`, an object of data sets, has only the questions.
     """
-    dataset = text(item.get("dataset") or item.group)
+    item = item.of(text(item.get("dataset") or item.group))
     options = {letter: text(option) for letter, option in item["options"].items()}
     right = options[item["answer"]]
     subject = _MIRAGE_SUBJECT.fullmatch(str(item.get("id", item.key)))
     chosen = item.get("pred", {})
     models = [match[1] for name in chosen if (match := _ALONE.fullmatch(name))]
     return item.question(
-        dataset,
         item["question"],
         (right,),
         part="",
         choices=tuple(options.values()),
-        kind=subject[1] if subject and dataset == "mmlu" else "",
+        kind=subject[1] if subject and item.dataset == "mmlu" else "",
         label=_shared_label(options.values(), right),
         outcomes=_outcomes(models, chosen, item["answer"]),
         own_answers=tuple((model, str(chosen[f"cot_{model}"] or "")) for model in models),
@@ -217,10 +214,9 @@ def read_cikqa(item: BenchmarkItem) -> BenchmarkQuestion:
     if not isinstance(knowledge, str):
         knowledge = " ".join(map(_sentence, knowledge))
     return item.question(
-        "cikqa",
         item["question"],
         (right,),
-        id=item.id("cikqa", "idx"),
+        id=item.id("idx"),
         choices=choices,
         kind=str(item.get("source", "")),
         label=_shared_label(choices, right),
@@ -241,7 +237,7 @@ def read_thrust_files(item: BenchmarkItem) -> BenchmarkQuestion:
     `mc_benchmark.json` holds multiple-choice questions, `benchmark.json` open ones: by task, then
     by part, items with either options and the number of the right one, or `ans`.
     """
-    task = text(item.group.partition("/")[0])
+    item = item.of(text(item.group.partition("/")[0]))
     choices = tuple(item[f"option{n}"] for n in range(1, 10) if item.get(f"option{n}"))
     label = None
     if not choices:
@@ -251,10 +247,9 @@ def read_thrust_files(item: BenchmarkItem) -> BenchmarkQuestion:
         topics = all(choice.startswith(_TOPIC) for choice in choices)
         label = answers[0] if topics else _shared_label(choices, answers[0])
     return item.question(
-        task,
         item["sent"],
         answers,
-        id=item.id(task),
+        id=item.id(),
         choices=choices,
         label=label,
         knowledge=item.get("knowledge") or None,

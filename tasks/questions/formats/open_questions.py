@@ -35,9 +35,9 @@ def read_nq(item: BenchmarkItem) -> BenchmarkQuestion | None:
     The long answer is its knowledge.
     """
     if "annotations" not in item.values:
-        return _open(item, "nq")
+        return _open(item)
     question, answers, knowledge = _annotated(item.values)
-    return _question(item, "nq", question, answers, knowledge) if answers else None
+    return _question(item, question, answers, knowledge) if answers else None
 
 
 def _annotated(item: dict[str, Any]) -> tuple[str, tuple[str, ...], str | None]:
@@ -99,10 +99,10 @@ def read_webquestions(item: BenchmarkItem) -> BenchmarkQuestion:
     """
     topic = str(item.get("url", "")).rpartition("/")[2].replace("_", " ")
     if "targetValue" not in item.values:
-        return _open(item, "webquestions", topic=topic)
+        return _open(item, topic)
     names = (quoted or bare for quoted, bare in _DESCRIPTION.findall(item["targetValue"]))
     answers = texts([re.sub(r"\\(.)", r"\1", name) for name in names])
-    return _question(item, "webquestions", item["utterance"], answers, topic=topic)
+    return _question(item, item["utterance"], answers, topic=topic)
 
 
 @reader(
@@ -118,35 +118,33 @@ def read_triviaqa(item: BenchmarkItem) -> BenchmarkQuestion | None:
     """
     answer = item.get("Answer") or item.get("answer")
     if not isinstance(answer, dict):
-        return None if "Question" in item.values else _open(item, "triviaqa")
+        return None if "Question" in item.values else _open(item)
     value, aliases = (answer.get(n) or answer.get(n.lower()) or [] for n in ("Value", "Aliases"))
     if value == _NO_ANSWER:
         return None
     answers = texts([text(value), *aliases])
     question = item.get("Question") or item["question"]
-    return _question(item, "triviaqa", question, answers, _holding(_evidence(item), answers))
+    return _question(item, question, answers, _holding(_evidence(item), answers))
 
 
-def _open(item: BenchmarkItem, dataset: str, topic: str = "") -> BenchmarkQuestion:
+def _open(item: BenchmarkItem, topic: str = "") -> BenchmarkQuestion:
     answers = texts(listed(item.get("answers") or item["answer"]))
     contexts = item.get("positive_ctxs", [])
     knowledge = contexts[0]["text"] if contexts else None
-    return _question(item, dataset, item["question"], answers, knowledge, topic)
+    return _question(item, item["question"], answers, knowledge, topic)
 
 
 def _question(
     item: BenchmarkItem,
-    dataset: str,
     question: Any,
     answers: tuple[str, ...],
     knowledge: str | None = None,
     topic: str = "",
 ) -> BenchmarkQuestion:
     return item.question(
-        dataset,
         question,
         answers,
-        id=item.id(dataset, "id", "example_id", "question_id", "QuestionId"),
+        id=item.id("id", "example_id", "question_id", "QuestionId"),
         topic=topic or None,
         split_key=topic,
         knowledge=knowledge[:LONGEST_PASSAGE] if knowledge else None,
@@ -184,10 +182,9 @@ def read_curatedtrec(item: BenchmarkItem) -> BenchmarkQuestion:
     """
     patterns = texts(listed(item.get("answer") or item.get("answers")))
     return item.question(
-        "curatedtrec",
         item.get("question") or item.get("qText"),
         tuple(dict.fromkeys(t for pattern in patterns for t in readings(pattern))),
-        id=item.id("curatedtrec", "qId", "id"),
+        id=item.id("qId", "id"),
         patterns=patterns,
     )
 
@@ -200,7 +197,6 @@ def read_popqa(item: BenchmarkItem) -> BenchmarkQuestion:
     """
     popularity = item.get("s_pop")
     return item.question(
-        "popqa",
         item.get("question") or item["input"],
         texts(listed(item.get("possible_answers") or item["output"])),
         topic=item.get("subj") or None,
@@ -214,7 +210,6 @@ def read_popqa(item: BenchmarkItem) -> BenchmarkQuestion:
 def read_wikidyk(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question of WikiDYK with the fact that it was made from; `kind` is the year."""
     return item.question(
-        "wikidyk",
         item["input"],
         texts(listed(item["output"])),
         kind=str(item.get("year", "")),
@@ -231,7 +226,7 @@ def read_hotpotqa(item: BenchmarkItem) -> BenchmarkQuestion:
 
     `kind` is bridge or comparison. The knowledge consists of the supporting paragraphs.
     """
-    return _supported(item, "hotpotqa")
+    return _supported(item)
 
 
 @reader("2wiki", f"{_MULTIHOP}, or question and gold", "2wiki(?!.*corpus)")
@@ -241,9 +236,9 @@ def read_2wiki(item: BenchmarkItem) -> BenchmarkQuestion:
     Those with only the titles to find have no answers, so only their retrieval can be measured.
     """
     if "context" in item.values:
-        return _supported(item, "2wiki")
+        return _supported(item)
     answers = texts(item["answer"]) if item.get("answer") else ()
-    return item.question("2wiki", item["question"], answers, gold=texts(item["gold"]))
+    return item.question(item["question"], answers, gold=texts(item["gold"]))
 
 
 @reader("musique", "question, answer and paragraphs (title, paragraph_text)", "musique(?!.*corpus)")
@@ -259,7 +254,6 @@ def read_musique(item: BenchmarkItem) -> BenchmarkQuestion:
     answers = texts([text(item["answer"]), *item.get("answer_aliases", [])])
     answerable = item.get("answerable", True)
     return item.question(
-        "musique",
         item["question"],
         answers if answerable else (),
         id=f"musique/{id_}" if answerable else f"musique/{id_}/unanswerable",  # both may be there
@@ -270,17 +264,16 @@ def read_musique(item: BenchmarkItem) -> BenchmarkQuestion:
     )
 
 
-def _supported(item: BenchmarkItem, dataset: str) -> BenchmarkQuestion:
+def _supported(item: BenchmarkItem) -> BenchmarkQuestion:
     """Return a question with its paragraphs and the titles of those that support its answer."""
     titles = [title for title, _ in _pairs(item["supporting_facts"], "title", "sent_id")]
     paragraphs = _pairs(item["context"], "title", "sentences")
     context = tuple((title, "".join(sentences).strip()) for title, sentences in paragraphs)
     support = (f"{title}: {paragraph}" for title, paragraph in context if title in titles)
     return item.question(
-        dataset,
         item["question"],
         (text(item["answer"]),),
-        id=str(item.get("_id") or item.get("id") or f"{dataset}/{item.number}"),
+        id=str(item.get("_id") or item.get("id") or f"{item.dataset}/{item.number}"),
         kind=item.get("type", ""),
         gold=tuple(dict.fromkeys(titles)),
         context=context,

@@ -5,7 +5,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErr
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkItem:
-    """One item of a file: its fields and its place.
+    """One item of a file of a data set: its fields and its place.
 
     `group` is the name of the list that holds it, with a slash if that list is itself in an object,
     and `key` its own name there; both are empty if the file has none.
@@ -36,6 +36,7 @@ class BenchmarkItem:
     values: dict[str, Any]
     group: str = ""
     key: str = ""
+    dataset: str = ""
 
     def __getitem__(self, name: str) -> Any:
         """Return a field; raises KeyError if there is none."""
@@ -51,26 +52,28 @@ class BenchmarkItem:
         """The part, from the list's name or the file's name."""
         return part_of(Path(self.group)) or part_of(self.file)
 
-    def id(self, dataset: str, *names: str) -> str:
+    def of(self, dataset: str) -> "BenchmarkItem":
+        """Return the item as one of a data set."""
+        return replace(self, dataset=dataset)
+
+    def id(self, *names: str) -> str:
         """Return the question's id: the first of the named fields, else its number in the file."""
         own = next((self.values[n] for n in names if self.values.get(n) not in (None, "")), "")
-        return f"{dataset}/{own or self.key or f'{_stem(self.file)}/{self.number}'}"
+        return f"{self.dataset}/{own or self.key or f'{_stem(self.file)}/{self.number}'}"
 
-    def question(
-        self, task: str, question: Any, answers: tuple[str, ...], **others: Any
-    ) -> BenchmarkQuestion:
-        """Return a question of a task; `others` are further fields, or replace these.
+    def question(self, question: Any, answers: tuple[str, ...], **others: Any) -> BenchmarkQuestion:
+        """Return a question of the data set; `others` are further fields, or replace these.
 
         Raises ValueError if the question is empty or no text.
         """
         fields: dict[str, Any] = {
-            "id": self.id(task, "id"),
-            "dataset": task,
+            "id": self.id("id"),
+            "dataset": self.dataset,
             "part": self.part,
             "scoring": "choice" if others.get("choices") else "text",
         }
         return BenchmarkQuestion(
-            question=text(question), answers=answers, task=task, **(fields | others)
+            question=text(question), answers=answers, task=self.dataset, **(fields | others)
         )
 
 
@@ -100,7 +103,7 @@ def reader(
             for file in _in_one_form(question_files(path, pattern)):
                 for item in _items(file, columns or {}):
                     try:
-                        question = make(item)
+                        question = make(item.of(dataset))
                         if question is not None:
                             questions.append(_checked(question))
                     except _UNREADABLE as error:
