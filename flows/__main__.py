@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Libraries make hundreds of thousands of objects that stay: looking through them for garbage
     # every 700 was a tenth of the time of short commands.
     gc.set_threshold(20_000)
-    arguments = build_parser().parse_args(argv)
+    arguments = _parsed(sys.argv[1:] if argv is None else argv)
     try:
         from flows.jobs import Call
         from schemas.extras import leave_out_pandas
@@ -57,7 +57,15 @@ def _close_output() -> None:
 
 def command_typed(words: Sequence[str]) -> "Command":
     """Return the validated command that words call; leaves with code 2 if they are wrong."""
-    return command_of(build_parser().parse_args(words))
+    return command_of(_parsed(words))
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    # `evaluate --gate` means the command `gates measure`.
+    if "evaluate" in words and any(word.partition("=")[0] == "--gate" for word in words):
+        place = words.index("evaluate")
+        words = [*words[:place], "gates", "measure", *words[place + 1 :]]
+    return build_parser().parse_args(words)
 
 
 class _Version(argparse.Action):

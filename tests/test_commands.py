@@ -189,6 +189,11 @@ def test_an_option_that_only_set_reaches_is_told_so(
     assert f"unrecognized arguments: {option}; write {written}" in capsys.readouterr().err
 
 
+def test_evaluating_gates_is_still_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "nowhere", "--format", "mirage", "--gate", "thrust"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
 def test_a_misspelt_option_is_told_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["refresh", "texts", "--max-delet", "1"])
