@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 class Option:
     """What only a command line says of a field: its name there, and that of its value.
 
-    An `operand` is given by its place. Without a name, that of the field is used; `letter` is a
-    short one. A switch that is on by default is turned off by its option.
+    An `operand` is given by its place. Without a name, that of the field is used; `also` are
+    further names. A switch that is on by default is turned off by its option.
     """
 
     metavar: str | None = None
     name: str | None = None
-    letter: str | None = None
+    also: tuple[str, ...] = ()
     operand: bool = False
 
 
@@ -63,11 +63,11 @@ def option(
     default: Any = ...,
     *,
     name: str | None = None,
-    letter: str | None = None,
+    also: tuple[str, ...] = (),
     **limits: Any,
 ) -> Any:
     """Return a field that is an option; it is required if it has no default."""
-    extra: dict[str, Any] = {"option": Option(metavar, name, letter)}
+    extra: dict[str, Any] = {"option": Option(metavar, name, also)}
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 

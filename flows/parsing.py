@@ -225,8 +225,10 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
             how["action"] = "append"
         how |= {"dest": ".".join(entry.path), "default": argparse.SUPPRESS}
         required = entry.field.is_required() and kind is not bool
-        names = filter(None, (entry.option.letter, entry.flag))
-        parser.add_argument(*names, required=required, **how)
+        short = [name for name in entry.option.also if not name.startswith("--")]
+        parser.add_argument(*short, entry.flag, required=required, **how)
+        for name in set(entry.option.also) - set(short):  # an earlier name, which nothing lists
+            parser.add_argument(name, **how | {"help": argparse.SUPPRESS})
     notes = [f"Finer options, as --set NAME=VALUE: {', '.join(finer)}."] if finer else []
     if "settings" in model.model_fields:
         notes.append(f"--set NAME=VALUE {'also ' if finer else ''}changes a setting.")

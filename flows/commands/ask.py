@@ -126,7 +126,7 @@ class Ask(Asking):
     interactive: bool = switch(
         "Ask the questions on standard input, one a line, typed or of a file (< FILE); with "
         "--json, one object per line.",
-        letter="-i",
+        also=("-i",),
     )
     choices: list[str] = option(
         "CHOICE", "One of the possible answers; may be repeated (any answer).", []

@@ -30,11 +30,13 @@ class AuditFacts(Job):
     outcome = "What people think of the facts"
 
     write: str | None = option(
-        "FILE", "Write facts to fill in to this file, .csv or .jsonl (none).", None
+        "FILE", "Write facts to fill in to this file, .csv or .jsonl (none).", None, also=("--out",)
     )
-    read: str | None = option("FILE", "Keep the verdicts of this file (none).", None)
+    read: str | None = option(
+        "FILE", "Keep the verdicts of this file (none).", None, also=("--in",)
+    )
     report: bool = switch("Show how precise facts are by all verdicts.")
-    limit: int = option("N", "Facts to draw.", 50, ge=1)
+    limit: int = option("N", "Facts to draw.", 50, also=("--n",), ge=1)
     kinds: list[Literal["triples", "descriptions", "notes", "aliases", "statements"]] = option(
         None, "Draw this kind of facts only; may be repeated (all).", [], name="--kind"
     )
