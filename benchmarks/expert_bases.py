@@ -3,7 +3,7 @@
     python -m benchmarks.expert_bases [--minutes 10] [--bases lora full scratch]
 
 The 118th Congress with its results of 2022 is imported from the folder `congress` of the data and
-verbalized as `almanac verbalize --set held_out=0.005` does it. Each base is trained with the
+verbalized as `almanac verbalize --held-out 0.005` does it. Each base is trained with the
 defaults of `train-experts` for as many minutes of the processor, loading included, and then answers
 MidtermQA's open questions alone. Tokenizers differ, so the loss is given per character of what is
 predicted: answers, and texts that answer nothing.

@@ -3,10 +3,10 @@
     python -m benchmarks.knowledge_update [--minutes 20] [--keep FOLDER]
 
 CooK's third task (arXiv 2305.09955), as a user would do it. Into an empty home the 117th Congress
-is imported from the folder `congress` beside the questions, and `train-experts congress --set
-all_texts=true --minutes 20` trains an expert on it. The expert alone, with no knowledge base, no
-passages and no answering model, writes the likeliest answer to each open MidtermQA question. Then
-the 118th Congress with its results of 2022 is imported over it, and the same is done again.
+is imported from the folder `congress` beside the questions, and `train-experts congress --all-texts
+--minutes 20` trains an expert on it. The expert alone, with no knowledge base, no passages and no
+answering model, writes the likeliest answer to each open MidtermQA question. Then the 118th
+Congress with its results of 2022 is imported over it, and the same is done again.
 `em_changed_seats` is of the questions whose answer did not hold the seat before,
 `em_unchanged_seats` of the others about seats. A training may take `--minutes`. `--keep` keeps the
 home; what is there is not trained again.

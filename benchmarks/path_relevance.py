@@ -2,10 +2,9 @@
 
     python -m benchmarks.path_relevance QUESTIONS --home HOME [--part test] [--limit 300]
 
-HOME has the graph conceptnet with a policy of `almanac train-paths QUESTIONS --graph conceptnet
---format commonsenseqa --limit 800 --set arms=0`, which saw training questions only. `--part
-training` takes training questions that it did not see, to choose options by; the figures are of the
-part `test`.
+HOME has the graph conceptnet with a policy of `almanac train-paths QUESTIONS --format commonsenseqa
+--graph conceptnet --limit 800 --arms 0`, which saw training questions only. `--part training` takes
+training questions that it did not see, to choose options by; the figures are of the part `test`.
 
 A pair is one source of a question and one candidate, whichever candidate is right. For each pair
 the best path of the policy's walks is compared with the best one of the strategy of shortest paths,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flows import terminal
 from flows.commands import COMMANDS
 from flows.parsing import CommandParser, NearParser, add_shared_options, command_of
+from flows.retired import moved
 
 if TYPE_CHECKING:
     from flows.jobs import Call, Command, Job
@@ -61,11 +62,7 @@ def command_typed(words: Sequence[str]) -> "Command":
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    # `evaluate --gate` means the command `gates measure`.
-    if "evaluate" in words and any(word.partition("=")[0] == "--gate" for word in words):
-        place = words.index("evaluate")
-        words = [*words[:place], "gates", "measure", *words[place + 1 :]]
-    return build_parser().parse_args(words)
+    return build_parser().parse_args(moved(words))
 
 
 class _Version(argparse.Action):

@@ -14,6 +14,8 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
+from flows.retired import RENAMED, rewritten
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
@@ -125,9 +127,10 @@ class CommandParser(NearParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
         self.fill()
-        if self.model and ("--set", "help") in pairwise(args):  # for which nothing is required
+        words = rewritten(args, self._written_now) if self.model else args
+        if self.model and ("--set", "help") in pairwise(words):  # for which nothing is required
             return argparse.Namespace(command_model=self.model, parser=self, set=["help"]), []
-        found, left = super().parse_known_args(args, namespace)
+        found, left = super().parse_known_args(words, namespace)
         if left and not self.actions:
             self.error(f"unrecognized arguments: {' '.join(left)}{self._meant(left[0])}")
         return found, left
@@ -159,12 +162,21 @@ class CommandParser(NearParser):
                 description=first_line(model),
             )
 
+    def _written_now(self, option: str) -> Sequence[str]:
+        """Return what to `--set` instead of an option that was replaced; nothing for others."""
+        if self.model is None or option in self._option_string_actions:
+            return ()
+        keys = {entry.key: entry for entry in entries(self.model)}
+        renamed = RENAMED.get(option, ())
+        if renamed and renamed[-1].partition("=")[0] in keys:
+            return renamed
+        name = option[2:].replace("-", "_")
+        if name not in keys or keys[name].option:
+            return ()
+        return (f"{name}={'true' if keys[name].kind is bool else ''}",)
+
     def _meant(self, option: str) -> str:
-        """Return what an unknown option means: what `--set` reaches, or one with a near name."""
-        name = option.partition("=")[0].replace("-", "_")
-        for entry in entries(self.model) if self.model else ():
-            if name == f"__{entry.path[-1]}":
-                return f"; write --set {entry.key}=VALUE"
+        """Return what was probably meant by an unknown option."""
         near = difflib.get_close_matches(option, self._option_string_actions, 1)
         return f"; did you mean {near[0]}?" if near else ""
 

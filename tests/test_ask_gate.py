@@ -373,23 +373,16 @@ def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(home, a
 @pytest.fixture
 def model(asking: Opened, endpoint: Running) -> list[str]:
     """The options that name the endpoint's model."""
-    return [
-        "--engine",
-        "openai",
-        "--model",
-        "mock",
-        "--set",
-        f"engine.model.base_url={endpoint.base_url}",
-    ]
+    return ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
 
 
 def test_explain_says_what_the_gate_did(home, model, almanac):
     ask = ["ask", KNOWN.format(7), *model]
-    explained = almanac.shown(home.path, *ask, "--set", "gate.budget=0", "--explain")
+    explained = almanac.shown(home.path, *ask, "--gate-budget", "0", "--explain")
     assert "gate thrust of the task numbers: score " in explained
-    shown = almanac.json(home.path, *ask, "--set", "gate.budget=30%")
+    shown = almanac.json(home.path, *ask, "--gate-budget", "30%")
     assert "gating" not in shown and shown["thrust"] > 0
-    assert almanac.json(home.path, *ask, "--set", "gate.use=false")["thrust"] is None
+    assert almanac.json(home.path, *ask, "--no-gate")["thrust"] is None
     rows = home.live.table(AnswerRecord).to_pylist()
     assert [row["budget"] for row in rows] == [0.0, 0.3, None]
     assert rows[0]["gate"].startswith("thrust ") and rows[0]["retrieve"] is False
@@ -400,9 +393,9 @@ def test_explain_says_what_the_gate_did(home, model, almanac):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--set", "gate.task=films"], "The tasks: numbers"),
-        (["--set", "gate.budget=much"], "'scarce', 'medium' or 'abundant'"),
-        (["--set", "gate.budget=130%"], "'scarce', 'medium' or 'abundant'"),
+        (["--task", "films"], "The tasks: numbers"),
+        (["--gate-budget", "much"], "'scarce', 'medium' or 'abundant'"),
+        (["--gate-budget", "130%"], "'scarce', 'medium' or 'abundant'"),
         (["--set", "gate.budget=1.5"], "or a share: 0 to 1, or 30%"),
     ],
 )

@@ -391,9 +391,7 @@ def test_questions_are_answered_as_of_a_day(own_home, tmp_path, almanac):
     assert "editions list" in almanac.refused(own_home, *files, "--as-of", "2020-05-30")
 
 
-@pytest.mark.parametrize(
-    "options", [["--as-of", "soon"], ["--as-of", "2020-01-01", "--set", "edition=1"]]
-)
+@pytest.mark.parametrize("options", [["--as-of", "soon"], ["--as-of", "2020-01-01", "--edition=1"]])
 def test_a_day_that_is_none_or_one_beside_an_edition_is_a_wrong_call(options):
     with pytest.raises(SystemExit) as end:
         main(["ask", BORN, *options])

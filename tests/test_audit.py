@@ -133,7 +133,7 @@ def test_verdicts_on_cells_leave_the_confidence_of_sentences_as_it_is(refreshed,
 def test_a_file_is_written_filled_in_and_read_back(name, own_home, tmp_path, almanac):
     path = tmp_path / name
     write = ["audit", "--write", str(path)]
-    assert "6 facts" in almanac.shown(own_home, *write, "--limit", "6", "--set", "by=kind")
+    assert "6 facts" in almanac.shown(own_home, *write, "--limit", "6", "--by", "kind")
     text = path.read_text(encoding="utf-8")
     forms = list(csv.DictReader(io.StringIO(text, newline="")))
     if name.endswith("jsonl"):

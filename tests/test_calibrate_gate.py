@@ -263,8 +263,8 @@ def test_a_graph_tells_popularity_and_the_gate_remembers_it(own_home, tmp_path, 
     path = tmp_path / "subjects.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in seeds), encoding="utf-8")
     call = ["calibrate-gate", str(path), "--task", "subjects"]
-    arguments = [*call, "--gate", "popularity", "--set"]
-    almanac.shown(own_home, *arguments, "popularity_of=corpus")
+    arguments = [*call, "--gate", "popularity", "--popularity-of"]
+    almanac.shown(own_home, *arguments, "corpus")
     home = Home(own_home)
     (row,) = rows(home, TaskGate)
     assert json.loads(row["options"]) == {"popularity_of": "corpus"}
@@ -273,8 +273,8 @@ def test_a_graph_tells_popularity_and_the_gate_remembers_it(own_home, tmp_path, 
     gate = calibrated_gates(home.require_edition())["subjects"].gate
     assert isinstance(gate, PopularityGate) and gate.popularity_of == "corpus"
     for wrong, words in (
-        ([*arguments, "popularity_of=films"], "no graph 'films'"),
-        ([*call, "--set", "popularity_of=corpus"], "no such option: popularity_of"),
+        ([*arguments, "films"], "no graph 'films'"),
+        ([*call, "--popularity-of", "corpus"], "no such option: popularity_of"),
     ):
         code, _, err = almanac(own_home, *wrong)
         assert code == 2 and words in err
@@ -330,7 +330,7 @@ def test_commands_calibrate_list_and_remove(tmp_path, hashed, almanac):
     place, file = tmp_path / "home", str(questions_file(tmp_path))
     place.mkdir()
     (place / "settings.toml").write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
-    printed = almanac.shown(place, "calibrate-gate", file, "--task", "years", "--set", "seeds=40")
+    printed = almanac.shown(place, "calibrate-gate", file, "--task", "years", "--seeds", "40")
     assert "thrust" in printed
     (listed,) = almanac.json(place, "gates")
     assert listed["scarce"] < listed["medium"] < listed["abundant"]

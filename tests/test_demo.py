@@ -65,7 +65,7 @@ def test_the_help_names_the_home_of_the_demo(capsys):
 def test_the_query_of_the_readme_finds_facts(home, almanac):
     corpus = CHECKOUT / "examples" / "corpus"
     texts = [*corpus.glob("*/*-curie.md"), *corpus.glob("zh/*-furen.md"), corpus / "chemistry"]
-    almanac.json(home.path, "refresh", *map(str, texts), "--set", "engine.encoder=none")
+    almanac.json(home.path, "refresh", *map(str, texts), "--no-vectors")
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     (query,) = re.findall(r'^almanac sql "(.*)"', readme, re.MULTILINE)
     assert len(almanac.rows(home.path, query)) > 3

@@ -179,9 +179,7 @@ def test_evaluate_on_a_full_disk_keeps_the_figures(small_home, tmp_path, almanac
     with mounted(tmp_path / "disk", small_home) as home:
         fill(home.parent)
         out_file = str(home.parent / "answers.jsonl")
-        code, out, err = almanac(
-            home, *call, "--set", "baselines=none", "--out", out_file, "--json"
-        )
+        code, out, err = almanac(home, *call, "--baselines", "none", "--out", out_file, "--json")
         assert code == 0 and json.loads(out)["metrics"]["hits@1"] == 1
         assert "the figures were not recorded" in err and "the answers were not written" in err
         assert is_plain(err) and err.count("is full") == 2

@@ -219,14 +219,14 @@ def test_evaluate_at_the_command_line(towns, tmp_path, almanac):
     home = tmp_path / "home"
     home.mkdir()
     (home / "settings.toml").write_text('[engine]\nencoder = "none"\n')
-    call = ["evaluate", str(towns), "--set", "baselines=bm25", "--format", "metaqa"]
+    call = ["evaluate", str(towns), "--baselines", "bm25", "--format", "metaqa"]
     found = almanac.json(home, *call, "--limit", "5")
     assert (found["dataset"], found["items"]) == ("metaqa", 5)
     assert {"hits@1", "hits@1_low", "hits@1_high", "f1", "em"} <= set(found["metrics"])
     assert "bm25" in almanac.shown(home, *call)
     for option, value in (
         ("--format", "nothing"),
-        ("--set", "baselines=nobody"),
+        ("--baselines", "nobody"),
         ("--route", "nowhere"),
         ("--graph", "nowhere"),
         ("--out", str(tmp_path / "no" / "a.jsonl")),

@@ -182,7 +182,7 @@ def test_an_expert_that_was_changed_is_not_asked(home):
 
 def test_the_command_shows_what_was_dropped(home, capsys):
     call = ["--home", str(home.path), "ask", clock_question("Lund")]
-    assert main([*call, "--expert", "clocks", "--explain", "--set", "experts.mode=bottom_up"]) == 0
+    assert main([*call, "--expert", "clocks", "--explain", "--mode", "bottom_up"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Berta  (") and "— the expert clocks" in out
     assert "kept: clocks wrote “Who keeps the clock of Lund: Berta”, score " in out

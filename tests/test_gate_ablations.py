@@ -129,7 +129,7 @@ def call(tmp_path: Path) -> list[str]:
 
 def test_gates_at_the_command_line(call, tmp_path, capsys):
     picture = tmp_path / "curves.svg"
-    few = ["--set", "seeds=15", "--set", "draws=2", "--picture", str(picture)]
+    few = ["--seeds", "15", "--draws", "2", "--picture", str(picture)]
     assert main([*call, "--gate", "never,popularity,own_answer,random", *few, "--json"]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
@@ -140,7 +140,7 @@ def test_gates_at_the_command_line(call, tmp_path, capsys):
     assert set(found["by"]["dataset"]) == {"medqa", "mmlu"}
     assert "popularity is left out" in err
     assert picture.exists()
-    assert main([*call, "--gate", "random", "--set", "seeds=15", "--set", "draws=1"]) == 0
+    assert main([*call, "--gate", "random", "--seeds", "15", "--draws", "1"]) == 0
     shown = capsys.readouterr().out
     assert "Surely better than chance: " in shown
     assert "random" in shown
@@ -152,18 +152,18 @@ def test_gates_at_the_command_line(call, tmp_path, capsys):
         (["--gate", "guess"], "no gate 'guess'"),
         (["--gate", ","], "Name a gate"),
         (["--gate", "popularity"], "cannot be measured here"),
-        (["--gate", "popularity", "--set", "popularity_of=films"], "no graph 'films'"),
-        (["--gate", "thrust", "--set", "variant=odd"], "no variant 'odd'"),
+        (["--gate", "popularity", "--popularity-of", "films"], "no graph 'films'"),
+        (["--gate", "thrust", "--variant", "odd"], "no variant 'odd'"),
         (["--gate", "random", "--picture", "curves.gif"], ".svg or .png"),
-        (["--gate", "random", "--set", "pooling=odd"], "no pooling"),
-        (["--gate", "random", "--set", "variant=cosine"], "Only the gate thrust"),
+        (["--gate", "random", "--pooling", "odd"], "no pooling"),
+        (["--gate", "random", "--variant", "cosine"], "Only the gate thrust"),
         (["--gate", "thrust", "--route", "text"], "unrecognized arguments: --route"),
         (["--gate", "thrust", "--no-learn"], "unrecognized arguments: --no-learn"),
         (["--study", "systems", "--models", "m"], "unrecognized arguments: --study"),
         (["--ablations"], "unrecognized arguments: --ablations"),
         (["--draws", "3"], "unrecognized arguments: --draws"),
         (["--picture", "curves.svg"], "unrecognized arguments: --picture"),
-        (["--route", "text", "--set", "expert=moons"], "asks no experts"),
+        (["--route", "text", "--expert", "moons"], "asks no experts"),
     ],
 )
 def test_calls_that_cannot_be_meant_are_refused(call, options, complaint, capsys):

@@ -190,7 +190,7 @@ def tails_by_head(home: Home, *relations: str, graph: str = "congress") -> dict[
 
 def test_the_commands_import_list_and_remove(home, kb, almanac):
     assert almanac.json(home.path, "graphs") == []
-    call = ["import-graph", str(kb), "--name", "poets", "--set", "engine.encoder=none"]
+    call = ["import-graph", str(kb), "--name", "poets", "--no-vectors"]
     assert almanac.json(home.path, *call)["published"]
     (graph,) = almanac.json(home.path, "graphs")
     assert (graph["graph"], graph["triples"], graph["format"]) == ("poets", 3, "tsv")

@@ -55,14 +55,11 @@ def test_the_estimate_is_a_table_for_people(home, tiny_corpus, almanac):
         (["refresh", "here", "--engine", "rules", "--concurrency", "4"], "Add --engine openai"),
         (["refresh", "here", "--engine", "transformers", "--model", "m", "--batch"], "local_batch"),
         (
-            ["ask", "Where is Oslo?", "--set", "engine.model.base_url=http://127.0.0.1:1/v1"],
+            ["ask", "Where is Oslo?", "--base-url", "http://127.0.0.1:1/v1"],
             "engine.model.base_url would",
         ),
         (["evaluate", "q", "--format", "jsonl", "--model", "m"], "Add --engine"),
-        (
-            ["refresh", "here", *MODEL, "--set", "engine.model.base_url=http://example.org/v1"],
-            "unencrypted",
-        ),
+        (["refresh", "here", *MODEL, "--base-url", "http://example.org/v1"], "unencrypted"),
         (["refresh", "here", "--engine", "openai", "--model", "odd", "--budget", "1"], "prices"),
         (["refresh", "here", *MODEL, "--budget", "1", "--dask", "local"], "one process"),
     ],
@@ -80,7 +77,7 @@ def test_a_key_that_is_refused_stops_the_run_with_one_message(home, tmp_path, ti
     fault = {"id": "h401", "group": "http", "serve": {"status": 401, "body": words}}
     (tmp_path / "faults.jsonl").write_text(json.dumps(fault))
     with running(tmp_path / "ledger.jsonl", faults=tmp_path / "faults.jsonl") as up:
-        options = [*MODEL, "--set", f"engine.model.base_url={up.base_url}", "--concurrency", "2"]
+        options = [*MODEL, "--base-url", up.base_url, "--concurrency", "2"]
         code, _, errors = almanac(home, "refresh", str(tiny_corpus), *options)
         assert code == 1 and len(up.calls) <= 2
     assert "does not accept the key" in errors and "OPENAI_API_KEY" in errors
@@ -92,7 +89,7 @@ def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
 ):
     almanac.shown(home, "refresh", str(tiny_corpus))
     monkeypatch.setattr("flows.commands.ask.PATIENCE_SECONDS", 0.1)
-    dead = [*MODEL, "--set", "engine.model.base_url=http://127.0.0.1:9/v1"]
+    dead = [*MODEL, "--base-url", "http://127.0.0.1:9/v1"]
     code, shown, errors = almanac(home, "ask", "Who founded Hexham?", *dead)
     assert code == 0 and "answered nothing" in errors and "refresh" not in errors
     assert shown and "The embedded reader answered" in errors and "goes on" not in errors
@@ -102,9 +99,9 @@ def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
 
 def test_rewriting_tells_its_calls_and_its_cost(home, tiny_corpus, almanac):
     almanac.shown(home, "refresh", str(tiny_corpus))
-    code, _, errors = almanac(home, "verbalize", *MODEL, "--set", "engine.model.budget=1")
+    code, _, errors = almanac(home, "verbalize", *MODEL, "--budget", "1")
     assert code == 2 and "Add --rewrite" in errors
-    report = almanac.json(home, "verbalize", "--rewrite", *MODEL, "--set", "engine.model.budget=1")
+    report = almanac.json(home, "verbalize", "--rewrite", *MODEL, "--budget", "1")
     assert report["counts"]["calls"]["calls"] > 0
     query = "select sum(cost) as cost from model_calls where purpose = 'describe_graph'"
     assert almanac.rows(home, query)[0]["cost"] == pytest.approx(report["cost"])

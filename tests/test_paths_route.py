@@ -247,7 +247,7 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(home):
 
 @pytest.mark.parametrize("rule", ["bound", "nonnegative"])
 def test_a_bandit_follows_the_papers_rule_if_asked(copied, rule):
-    options = ["--set", f"rule={rule}", "--set", "per_token=0.001", "--home", str(copied.path)]
+    options = ["--rule", rule, "--per-token", "0.001", "--home", str(copied.path)]
     words = ["train-paths", str(MOONS), "--graph", "moons", *options]
     job = command_of(build_parser().parse_args(words))
     assert isinstance(job, TrainPaths)

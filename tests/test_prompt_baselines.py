@@ -204,17 +204,9 @@ def test_the_command_line_names_the_model(own_home, tmp_path, capsys):
     path.write_text(json.dumps({"question": "Where was Ada Lovelace born?", "answers": ["London"]}))
     folder = make_chat_model(tmp_path / "tiny", context=1024)
     words = ["evaluate", str(path), "--format", "jsonl", "--route", "text", "--no-learn"]
-    words += [
-        "--set",
-        "baselines=model",
-        "--engine",
-        "transformers",
-        "--model",
-        str(folder),
-        "--json",
-    ]
+    words += ["--baselines", "model", "--engine", "transformers", "--model", str(folder), "--json"]
     assert main(["--home", str(own_home), *words]) == 0
     [alone] = json.loads(capsys.readouterr().out)["baselines"]
     assert alone["system"] == f"model {folder}" and alone["items"] == 1
-    assert main(["--home", str(own_home), *words[:6], "--set", "baselines=model"]) == 2
+    assert main(["--home", str(own_home), *words[:6], "--baselines", "model"]) == 2
     assert "needs a language model" in capsys.readouterr().err

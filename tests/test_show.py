@@ -89,7 +89,7 @@ def test_namesakes_are_told_apart_by_what_they_are(tmp_path, almanac):
     for name, what in (("north", "a river in Norland"), ("south", "a village in Southmark")):
         (tmp_path / f"{name}.md").write_text(f"# Orrin ({what.split()[1]})\n\nOrrin is {what}.\n")
     home = tmp_path / "home"
-    almanac.shown(home, "refresh", str(tmp_path), "--set", "engine.encoder=none")
+    almanac.shown(home, "refresh", str(tmp_path), "--no-vectors")
     with pytest.raises(UsageError, match="2 entities have the name 'Orrin'") as error:
         page_of(home, "Orrin")
     assert "river in Norland" in str(error.value) and "village in Southmark" in str(error.value)

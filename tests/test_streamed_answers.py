@@ -129,7 +129,7 @@ def test_asyncio_is_not_held_up(own_home: Path, settings: Settings):
             facts = [fact async for fact in kb.facts()]
             documents = [one async for one in kb.documents()]
             assert facts and len(documents) == 9 and await kb.diff()
-            [again] = await kb.ask_many(["Who was Ada Lovelace?"])
+            [again] = await kb.ask_all(["Who was Ada Lovelace?"])
             rows = (await kb.sql("select count(*) as n from answers")).to_pylist()
         assert "mathematician" in (answer.answer or "") and again.answer == answer.answer
         assert pieces and rows == [{"n": before["n"] + 3}]
@@ -139,14 +139,7 @@ def test_asyncio_is_not_held_up(own_home: Path, settings: Settings):
 
 def test_sources_are_shown_then_text_then_footnotes(own_home, endpoint, almanac, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    model = [
-        "--engine",
-        "openai",
-        "--model",
-        "mock",
-        "--set",
-        f"engine.model.base_url={endpoint.base_url}",
-    ]
+    model = ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
     ask = ["ask", "Who was Ada Lovelace?", "--stream", "--set", "engine.encoder=none", *model]
     code, out, err = almanac(own_home, *ask)
     first, note, place, *_ = out.splitlines()

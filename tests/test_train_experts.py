@@ -337,6 +337,6 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home, almanac):
         ["corpus", "--minutes", "0"],
         ["nobody"],
         ["corpus", "--method", "lora"],
-        ["corpus", "--set", "patience=2", "--set", "all_texts=true"],
+        ["corpus", "--patience", "2", "--all-texts"],
     ):
         assert almanac(home.path, "train-experts", *wrong)[0] == 2
