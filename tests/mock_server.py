@@ -1,7 +1,7 @@
 """The mock endpoint with what only tests and benchmarks need: `python -m tests.mock_server`.
 
-It knows all options of `almanac mock-endpoint`, and more: all faults, obedience, prepared answers,
-fewer log-probabilities, batches that lose requests, and a certificate that nobody trusts.
+It knows all options of `almanac mock-endpoint`, and more: obedience, prepared answers, fewer
+log-probabilities, batches that lose requests, and a certificate that nobody trusts.
 """
 
 import argparse
@@ -24,12 +24,10 @@ from tasks.mock_endpoint.answers import Answer, Answers
 from tasks.mock_endpoint.batches import Batch, Batches, BatchLine, Results, result
 from tasks.mock_endpoint.chat import fraction
 from tasks.mock_endpoint.chat_request import ChatRequest
-from tasks.mock_endpoint.faults import Fault, read_faults
 from tasks.mock_endpoint.options import EndpointOptions
-from tasks.mock_endpoint.replies import ApiError, HttpReply
-from tasks.mock_endpoint.server import HOST, Routes, serve
+from tasks.mock_endpoint.replies import ApiError
+from tasks.mock_endpoint.server import HOST, MockEndpoint, Routes, serve
 from tasks.models.tokens import estimate_tokens
-from tests.mock_faults import ALL_SERVED, FaultyEndpoint, served_reply
 from tests.obedience import Obedience
 from tests.schema_example import example_of
 
@@ -46,9 +44,6 @@ def main() -> None:
     parser.add_argument("--logprobs", choices=("top", "chosen", "ignored", "refused"))
     parser.add_argument("--obey", action="store_true", help="do whatever the texts say")
     parser.add_argument("--tls-self-signed", action="store_true", help="a certificate of its own")
-    parser.add_argument(
-        "--late-seconds", type=float, default=30.0, help="how late a late answer is"
-    )
     parser.add_argument("--batch-faults", type=json.loads, default={}, help="a JSON object")
     given = parser.parse_args()
     options = EndpointOptions(
@@ -59,10 +54,9 @@ def main() -> None:
         answers=FaultyAnswers(given.answers, obey=given.obey),
         batches=partial(FaultyBatches, faults=BatchFaults(**given.batch_faults)),
         logprobs=given.logprobs,
-        late_seconds=given.late_seconds,
     )
     tls = self_signed() if given.tls_self_signed else None
-    asyncio.run(serve(FaultyEndpoint(options, routes, tls), partial(announce, as_json=given.json)))
+    asyncio.run(serve(MockEndpoint(options, routes, tls), partial(announce, as_json=given.json)))
 
 
 class FaultyAnswers(Answers):
@@ -101,24 +95,12 @@ def read_prepared(path: Path) -> dict[str, Answer]:
 
 
 class FaultyRoutes(Routes):
-    """Routes with all faults, which may return fewer log-probabilities than requested."""
+    """Routes that return fewer log-probabilities than requested."""
 
-    def __init__(
-        self, *arguments: Any, logprobs: str | None, late_seconds: float, **more: Any
-    ) -> None:
+    def __init__(self, *arguments: Any, logprobs: str | None, **more: Any) -> None:
         """`logprobs`: chosen tokens' alone (chosen), none without a word (ignored), or refused."""
         super().__init__(*arguments, **more)
-        self._logprobs, self._late_seconds = logprobs, late_seconds
-
-    def read_faults(self, path: Path) -> list[Fault]:
-        """Return the faults in a file, those of tests among them."""
-        return read_faults(path, ALL_SERVED)
-
-    async def faulty(self, fault: Fault, *completed: Any) -> HttpReply:
-        """Return what is served instead of a completion."""
-        if "answer_after_timeout" in fault.serve:
-            await asyncio.sleep(self._late_seconds)
-        return served_reply(fault, *completed)
+        self._logprobs = logprobs
 
     def read_chat(self, body: bytes) -> ChatRequest:
         """Return what a body requests, as far as this endpoint knows log-probabilities."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from tests.broken_answers import FACTS, as_object
+from tasks.mock_endpoint.broken_answers import FACTS, as_object
 
 MOST_FOUND = 200  # in one message
 _INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")

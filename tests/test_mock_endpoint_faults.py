@@ -20,7 +20,7 @@ import pytest
 from schemas.errors import UsageError
 from tasks.mock_endpoint.chat import completion
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
-from tasks.mock_endpoint.faults import Fault, Schedule, read_faults
+from tasks.mock_endpoint.faults import Fault, Schedule, faulty_reply, read_faults
 from tasks.mock_endpoint.options import EndpointOptions
 from tasks.mock_endpoint.replies import Billed
 from tasks.models.call import Outcome
@@ -28,7 +28,6 @@ from tasks.models.prompts import load_prompt
 from tasks.models.prompts.replies import Extraction
 from tasks.models.validation import BadReply, parse_reply
 from tests.mock_endpoint import Running, running
-from tests.mock_faults import ALL_SERVED, served_reply
 
 KEY = "sk-test-0123456789"
 SYSTEM = load_prompt("extract", vocabulary="").system
@@ -151,7 +150,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     path.write_text(
         "\n".join(json.dumps({"id": name, "serve": serve}) for name, serve in SERVED.items())
     )
-    users = users_for(read_faults(path, ALL_SERVED))
+    users = users_for(read_faults(path))
     answers = folder / "answers.jsonl"
     shas = [messages_sha(messages(user)) for user in users.values()]
     answers.write_text("\n".join(json.dumps({"sha": sha, "content": ANSWER}) for sha in shas))
@@ -326,8 +325,8 @@ def texts_of(data: Path) -> dict[str, tuple[str, str]]:
     chat = read_chat(json.dumps(request).encode(), EndpointOptions())
     body = completion(chat, ANSWER, "stop", Billed(10, 10))
     texts = {}
-    for fault in read_faults(data / "hostile" / "llm_faults.jsonl", ALL_SERVED):
-        reply = served_reply(fault, chat, body, Billed(10, 10), KEY)
+    for fault in read_faults(data / "hostile" / "llm_faults.jsonl"):
+        reply = faulty_reply(fault, chat, (body, Billed(10, 10)), KEY, 1.0)
         assert reply.fault == fault.id
         if isinstance(fault.serve.get("content"), str) and isinstance(reply.body, bytes):
             if reply.content_type != "application/json":
@@ -385,9 +384,7 @@ def test_only_the_first_requests_meet_faults():
 
 def test_what_no_server_can_serve_is_named(tmp_path, capsys):
     path = tmp_path / "faults"
-    path.write_text(
-        '{"id": "dns", "serve": {"dns": "nxdomain"}}\n{"id": "x", "serve": {"status": 500}}\n'
-    )
+    path.write_text('{"id": "dns", "serve": {"dns": "nxdomain"}}\n{"id": "x", "serve": {}}\n')
     assert [fault.id for fault in read_faults(path)] == ["x"]
     assert "dns is not served" in capsys.readouterr().err
     path.write_text("[]")

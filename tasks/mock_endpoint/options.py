@@ -25,6 +25,7 @@ class EndpointOptions(BaseModel):
     fault_first: int | None = Field(
         None, description="Only so many requests, the first to arrive, meet a fault."
     )
+    late_seconds: float = Field(30.0, ge=0, description="How late a late answer is.")
     seed: int = Field(0, description="The random seed of the faults.")
     plain: bool = Field(False, description="Refuse response_format.")
     json_only: bool = Field(False, description="Refuse JSON schemas, but not JSON mode.")

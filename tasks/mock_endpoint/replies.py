@@ -33,7 +33,10 @@ class Billed:
 
 @dataclass(slots=True)
 class HttpReply:
-    """One reply; `wait` seconds pass before it is sent, if its client still waits then."""
+    """One reply; `connection_fault` says what goes wrong while it is sent.
+
+    `wait` seconds pass before it is sent; a watched reply is sent only if its client still waits.
+    """
 
     status: int = 200
     body: bytes | AsyncIterator[bytes] = b""
@@ -41,7 +44,9 @@ class HttpReply:
     headers: dict[str, str] = field(default_factory=dict)
     billed: Billed = field(default_factory=Billed)
     fault: str | None = None
+    connection_fault: dict[str, Any] | None = None
     wait: float = 0.0
+    watched: bool = True
 
 
 def json_reply(value: Any, status: int = 200) -> HttpReply:

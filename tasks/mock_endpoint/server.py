@@ -8,8 +8,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -19,12 +17,11 @@ from tasks.mock_endpoint.batches import Batches, Files, uploaded
 from tasks.mock_endpoint.chat import Chat, streamed
 from tasks.mock_endpoint.chat_request import ChatRequest, read_chat
 from tasks.mock_endpoint.embeddings import embed
-from tasks.mock_endpoint.faults import Fault, Schedule, faulty_reply, read_faults
+from tasks.mock_endpoint.faults import Fault, Schedule, faulty_reply, misbehave, read_faults
 from tasks.mock_endpoint.ledger import EndpointLedger
 from tasks.mock_endpoint.options import EndpointOptions
 from tasks.mock_endpoint.replies import (
     ApiError,
-    Billed,
     HttpReply,
     RequestSummary,
     error_reply,
@@ -81,26 +78,11 @@ class Routes:
         self._options = options
         self._answers = answers or Answers()
         self._chat = Chat(self._answers)
-        faults = self.read_faults(options.faults) if options.faults else []
+        faults = read_faults(options.faults) if options.faults else []
         self._schedule = Schedule(faults, options.fault_share, options.fault_first, options.seed)
         self._files = Files()
         self._batches = batches(options, self._files, self._chat, ledger)
         self._rate = RequestRate(options.requests_per_minute)
-
-    def read_faults(self, path: Path) -> list[Fault]:
-        """Return the faults in a file that this endpoint can serve."""
-        return read_faults(path)
-
-    async def faulty(
-        self,
-        fault: Fault,
-        chat: ChatRequest,
-        body: dict[str, Any],
-        billed: Billed,
-        key: str | None,
-    ) -> HttpReply:
-        """Return what is served instead of a completion to the client with this key."""
-        return faulty_reply(fault, chat, body, billed)
 
     def close(self) -> None:
         """Release the engine and cancel what is under way."""
@@ -160,7 +142,8 @@ class Routes:
     ) -> HttpReply:
         body, billed = await self._chat.complete(chat, key)
         if fault is not None:
-            return await self.faulty(fault, chat, body, billed, key)
+            late = self._options.late_seconds
+            return faulty_reply(fault, chat, (body, billed), key, late)
         usage = chat.includes_usage
         reply = streamed(body, with_usage=usage) if chat.stream is True else json_reply(body)
         reply.billed = billed
@@ -188,6 +171,7 @@ def key_of(request: web.Request) -> str | None:
 HOST = "127.0.0.1"
 MOST_BYTES = 256_000_000  # of one request
 WATCH_SECONDS = 0.2  # how often to check whether the client is still there
+REFUSED_SECONDS = 0.5
 BACKLOG = 1024
 STOP_SECONDS = 0.1  # that a request under way gets when the server stops
 
@@ -205,8 +189,6 @@ async def serve(endpoint: "MockEndpoint", announce: Callable[[str], None]) -> No
 class MockEndpoint:
     """One endpoint and its open connections."""
 
-    server: asyncio.Server  # once it listens
-
     def __init__(
         self,
         options: EndpointOptions,
@@ -218,30 +200,31 @@ class MockEndpoint:
         app = web.Application(client_max_size=MOST_BYTES)
         app.router.add_route("*", "/{path:.*}", self._answer)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_SECONDS)
+        self._server: asyncio.Server | None = None
         self._port, self._tls = options.port, tls
 
     async def start(self) -> str:
         """Listen and return the base URL; raise UsageError if the port is not available."""
         await self._runner.setup()
         try:
-            await self.listen()
+            await self._listen()
         except (OSError, OverflowError) as error:
             raise UsageError(
                 f"Port {self._port} is not available ({error}). Choose another, or 0 for any."
             ) from None
         return f"{'https' if self._tls else 'http'}://{HOST}:{self._port}/v1"
 
-    async def listen(self) -> None:
-        """Accept connections at the port."""
+    async def _listen(self) -> None:
         assert self._runner.server is not None
-        self.server = await asyncio.get_running_loop().create_server(
+        self._server = await asyncio.get_running_loop().create_server(
             self._runner.server, HOST, self._port, backlog=BACKLOG, ssl=self._tls
         )
-        self._port = self.server.sockets[0].getsockname()[1]
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Stop listening and close all connections."""
-        self.server.close()
+        assert self._server is not None
+        self._server.close()
         await self._runner.cleanup()
         self._routes.close()
         self._ledger.close()
@@ -256,29 +239,44 @@ class MockEndpoint:
         number = self._ledger.arrived(request.path, authorized, job.summary, arrived)
         reply = job.reply if isinstance(job.reply, HttpReply) else await job.reply()
         due = began + (self._options.latency if job.slow else 0.0) + reply.wait
-        if reply.wait and not await _waits_until(due, request):
+        if reply.wait and reply.watched and not await _waits_until(due, request):
             self._ledger.lost(number)
             return web.Response()
         await asyncio.sleep(max(0.0, due - time.monotonic()))
         self._ledger.answering(number, reply)
         try:
-            return await self.deliver(request, reply)
+            return await self._deliver(request, reply)
         except OSError:
             self._ledger.lost(number)
             return web.Response()
 
-    async def deliver(self, request: web.Request, reply: HttpReply) -> web.StreamResponse:
-        """Send a reply; raise OSError if the client has gone."""
+    async def _deliver(self, request: web.Request, reply: HttpReply) -> web.StreamResponse:
+        """Send a reply, with its fault if it has one; raise OSError if the client has gone."""
         response = web.Response(
             status=reply.status,
             body=reply.body,
             headers={MOCK_HEADER: MOCK, "Content-Type": reply.content_type, **reply.headers},
         )
-        if _gone(request):
+        transport = request.transport
+        if transport is None or transport.is_closing():
             raise ConnectionResetError
-        await response.prepare(request)
-        await response.write_eof()
-        return response
+        if reply.connection_fault is None:
+            await response.prepare(request)
+            await response.write_eof()
+            return response
+        await misbehave(transport, reply)
+        transport.close()
+        if reply.connection_fault.get("tcp") == "refuse":
+            await self._refuse_for_a_while()
+        return response  # the server finds the connection closed, and sends nothing
+
+    async def _refuse_for_a_while(self) -> None:
+        """Stop listening, so that connections are refused; then listen at the same port."""
+        assert self._server is not None
+        if self._server.is_serving():
+            self._server.close()
+            await asyncio.sleep(REFUSED_SECONDS)
+            await self._listen()
 
 
 def _gone(request: web.Request) -> bool:
