@@ -241,8 +241,9 @@ def test_folders_and_names_that_cannot_be_are_refused(home, tiny_expert, tmp_pat
 
 
 def test_an_expert_that_was_changed_on_disk_is_not_asked(home):
-    pool = ExpertPool(active_experts(home, home.require_edition()))
-    resealed(json_change("config.json", rms_norm_eps=0.5))(pool.experts[0].folder)
+    experts = active_experts(home, home.require_edition())
+    pool = ExpertPool(experts)
+    resealed(json_change("config.json", rms_norm_eps=0.5))(experts[0].folder)
     with pytest.raises(UnsafeExpertError, match="registered"):
         pool.write("corpus", ["Ada"])
 
@@ -259,8 +260,8 @@ def made_texts(home: Home, name: str) -> None:
     ]  # fmt: skip
     made = Verbalization(
         verbalization_id=f"v-{name}", expert=name, graph="people", action="make",
-        options='{"checks": 0}', texts=len(rows), source_sha="0:0", edition="1", run_id="r",
-        made_at=datetime.now(UTC),
+        options='{"checks": 0, "methods": ["entity_wiki"]}', texts=len(rows), source_sha="0:0",
+        edition="1", run_id="r", made_at=datetime.now(UTC),
     )  # fmt: skip
     home.journal.append(
         {
