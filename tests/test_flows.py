@@ -117,8 +117,7 @@ def test_evaluation_is_a_flow_with_its_figures(flows, own_home, tmp_path):
     assert any("| text | all | 2 |" in str(artifact.data) for artifact in artifacts)
 
 
-def test_training_is_a_flow_with_its_pictures(flows, own_home, monkeypatch):
-    monkeypatch.setattr("tasks.experts.check.FEW_QUESTIONS", 5)
+def test_training_is_a_flow_with_its_pictures(flows, own_home):
     plan = tiny_plan(epochs=1)
     job = TrainExperts(names=["corpus"], home=own_home, settings=SETTINGS, plan=plan)
     report = flows.run_as_flow(job, Runner(lambda *progress: None, pytest.fail))
