@@ -1,14 +1,17 @@
 """What several test files share: the benchmark data, a small almanac, hypothesis' profile."""
 
+import fcntl
 import gc
 import multiprocessing
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -36,6 +39,16 @@ multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.preload
 gc.set_threshold(20_000)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Thousands of small homes are written and removed; in memory that takes a twentieth of all work
+# less, and waits for no disk. Unless told otherwise, tests do so where there is plenty.
+MEMORY, PLENTY = Path("/dev/shm"), 8 << 30  # bytes
+if (
+    "TMPDIR" not in os.environ
+    and MEMORY.is_dir()
+    and min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) > PLENTY
+):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # Files with few, long tests, of which one at the end would keep a single process busy.
 LONG = {
@@ -230,17 +243,35 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Running]":
         yield up
 
 
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path | None]
+) -> Path:
+    """Return a folder, or what is made of it, that one worker makes; read it, or copy it."""
+    base = factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (common / f"{name}.place").open("a+", encoding="utf-8") as place:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        place.seek(0)
+        if made := place.read():
+            return Path(made)
+        folder = factory.mktemp(name)
+        folder = make(folder) or folder
+        place.write(str(folder))
+        return folder
+
+
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders of models with random weights: `chat`, `plain` (it has no template), `encoding`."""
     from tests.tiny_models import make_chat_model, make_encoding_model
 
-    folder = tmp_path_factory.mktemp("models")
-    return {
-        "chat": make_chat_model(folder / "chat"),
-        "plain": make_chat_model(folder / "plain", template=None),
-        "encoding": make_encoding_model(folder / "encoding"),
-    }
+    def make(folder: Path) -> None:
+        make_chat_model(folder / "chat")
+        make_chat_model(folder / "plain", template=None)
+        make_encoding_model(folder / "encoding")
+
+    folder = made_once(tmp_path_factory, "models", make)
+    return {name: folder / name for name in ("chat", "plain", "encoding")}
 
 
 @pytest.fixture(scope="session")
@@ -249,8 +280,10 @@ def tiny_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tasks.experts.training.train import train_expert
     from tests.expert_texts import texts, tiny_plan
 
-    experts = tmp_path_factory.mktemp("experts")
-    return train_expert(experts, "people", tiny_plan(epochs=20), texts, "people-1").folder
+    def make(experts: Path) -> Path:
+        return train_expert(experts, "people", tiny_plan(epochs=20), texts, "people-1").folder
+
+    return made_once(tmp_path_factory, "experts", make)
 
 
 @pytest.fixture(scope="session")
@@ -258,4 +291,4 @@ def clocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an expert that knows who keeps four clocks, and was asked about them."""
     from tests.expert_texts import trained_on_clocks
 
-    return trained_on_clocks(tmp_path_factory.mktemp("clocks"))
+    return made_once(tmp_path_factory, "clocks", trained_on_clocks)

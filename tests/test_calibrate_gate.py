@@ -192,8 +192,6 @@ def test_a_calibration_that_stops_midway_changes_nothing(calibrated, tmp_path, h
 def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(home, tmp_path, hashed):
     questions = questions_file(tmp_path)
     questions.write_text(2 * questions.read_text(encoding="utf-8"), encoding="utf-8")
-    _, gate = calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(count=100))
-    assert gate["seeds"] == 60
     calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(20, draw=1))
     one = {seed["question"] for seed in rows(home, GateSeed)}
     calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(20, draw=2))
@@ -225,9 +223,12 @@ def test_what_is_wrong_is_said_and_nothing_is_published(change, words, home, tmp
     assert home.editions.current() is None
 
 
-def test_a_gate_that_looks_at_no_outcomes_asks_for_no_model(home, tmp_path, hashed):
+def test_a_gate_that_looks_at_no_outcomes_asks_for_no_model_and_takes_each_question_once(
+    home, tmp_path, hashed
+):
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
-    _, gate = calibrate_gate(home, questions, PLAIN, task="years")
+    questions.write_text(2 * questions.read_text(encoding="utf-8"), encoding="utf-8")
+    _, gate = calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(count=100))
     assert gate["seeds"] == 60
     assert {seed["gain"] for seed in rows(home, GateSeed)} == {None}
 

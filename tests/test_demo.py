@@ -9,7 +9,7 @@ import pytest
 from flows.__main__ import main
 from flows.commands import demo
 from schemas.errors import AlmanacError
-from tasks.experts import competence
+from tasks.experts import check, competence
 
 CHECKOUT = Path(__file__).parents[1]
 GRAPHS = CHECKOUT / "examples" / "graphs"
@@ -30,7 +30,8 @@ def examples(tmp_path: Path) -> Path:
 
 
 def test_each_step_is_the_command_that_is_shown(examples, home, monkeypatch, almanac):
-    monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
+    monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.01)
+    monkeypatch.setattr(check, "FEW_QUESTIONS", 5)
     monkeypatch.setattr(competence, "LEAST_RIGHT", 0.0)  # so soon it knows nothing
     shown = almanac.shown(home.path, "demo", "--examples", str(examples))
     lines = re.findall(r"^\$ almanac (\S+)", shown, re.MULTILINE)

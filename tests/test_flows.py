@@ -360,14 +360,6 @@ def test_every_batch_is_worked_on_once_in_order(flows, batches):
     assert (os.getpid() in processes) == (batches == 1)
 
 
-def test_batches_go_to_dask(flows, tiny_corpus, tmp_path, capfd):
-    settings = SETTINGS.model_copy(update={"runner": "dask", "workers": 1})
-    report = refresh(flows, [tiny_corpus], tmp_path / "home", settings)
-    assert report["published"]
-    assert report["counts"]["extraction"]["extractions"] >= 9
-    assert "leaked" not in capfd.readouterr().err, "the workers end quietly"
-
-
 def test_only_reading_from_outside_is_tried_again(flows, monkeypatch):
     from prefect import flow
 
@@ -400,24 +392,15 @@ def command(*arguments: str, **environment: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def refreshed(
-    small_home: Path, tiny_corpus: Path, empty_database: Path, tmp_path_factory: Any
-) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A home with the database of a server of its own, and what its refresh printed.
-
-    No model is loaded and no database is made: texts are known from elsewhere, tables are there.
-    """
-    home = copied_home(small_home, tmp_path_factory.mktemp("served") / "home")
-    shutil.copytree(empty_database.parent, home / "prefect")
-    arguments = (str(tiny_corpus), "--home", str(home), WORDS_ALONE, "--json", "--prefect")
-    return home, subprocess.run(**command(*arguments), capture_output=True)
-
-
 @pytest.fixture
-def served_home(refreshed: tuple[Path, Any], tmp_path: Path) -> Path:
-    """A copy of that home, whose server starts quickly: its database is there."""
-    return copied_home(refreshed[0], tmp_path / "served")
+def served_home(small_home: Path, empty_database: Path, tmp_path: Path) -> Path:
+    """A home with the database of a server of its own, which starts quickly with it.
+
+    No model is loaded: texts are known from elsewhere.
+    """
+    home = copied_home(small_home, tmp_path / "served")
+    shutil.copytree(empty_database.parent, home / "prefect")
+    return home
 
 
 @pytest.fixture
@@ -426,17 +409,6 @@ def grown_corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
     corpus = Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
     (corpus / "oslo.md").write_text("# Oslo\n\nOslo is the capital of Norway.\n")
     return corpus
-
-
-def test_command_refreshes_with_a_server_of_its_own(refreshed):
-    home, done = refreshed
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["published"]
-    assert "read: 10 of 10" in done.stderr
-    assert "Warning" not in done.stderr
-    assert (home / "prefect" / "prefect.db").exists()
-    assert not list(servers_of(home))
 
 
 def test_killed_refresh_takes_its_server_along(tiny_corpus, served_home):
@@ -487,9 +459,11 @@ def test_work_is_done_plainly_where_no_server_can_be_had(tiny_corpus, own_home, 
 
 
 def servers_of(home: Path) -> Iterator[psutil.Process]:
+    """Yield the servers of a home, those of an installed wheel too."""
     for process in psutil.process_iter(["cmdline", "environ"]):
         database = (process.info["environ"] or {}).get("PREFECT_API_DATABASE_CONNECTION_URL", "")
-        if "flows.temporary_server" in (process.info["cmdline"] or ()) and str(home) in database:
+        modules = [word for word in process.info["cmdline"] or () if "temporary_server" in word]
+        if modules and str(home) in database:
             yield process
 
 

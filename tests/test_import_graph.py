@@ -16,6 +16,8 @@ from schemas.settings import EngineSettings, Settings
 from tasks import import_graph as work
 from tasks.graphs.formats.batch import GraphBatch
 from tasks.import_graph import import_graph, list_graphs, remove_graph
+from tasks.run import RunReport
+from tests.copied_home import copied_home
 from tests.current_edition import current
 from warehouse.home import Home
 from warehouse.live import latest
@@ -32,14 +34,31 @@ def kb(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunReport]:
+    """A home with the graph `poets`, to be copied, and the run that imported it."""
+    folder = tmp_path_factory.mktemp("imported")
+    (folder / "kb.tsv").write_text(KB, encoding="utf-8")
+    return folder / "home", import_graph(
+        Home(folder / "home"), folder / "kb.tsv", PLAIN, name="poets"
+    )
+
+
+@pytest.fixture
+def poets(imported: tuple[Path, RunReport], home: Home) -> Home:
+    """A copy of that home, to be changed."""
+    copied_home(imported[0], home.path)
+    return home
+
+
 def triples(home: Home) -> set[tuple[str, str, str, str]]:
     edition = current(home)
     rows = edition.table(schemas.Triple).to_pylist()
     return {(row["graph"], row["head"], row["relation"], row["tail"]) for row in rows}
 
 
-def test_a_graph_is_published_replaced_and_removed(home, kb):
-    run = import_graph(home, kb, PLAIN, name="poets")
+def test_a_graph_is_published_replaced_and_removed(poets, imported, kb):
+    home, run = poets, imported[1]
     assert (run.outcome, run.counts["import"]["triples"]) == ("done", 3)
     assert ("poets", "Ada", "child of", "Byron") in triples(home)
     import_graph(home, kb, PLAIN, name="other")
@@ -55,14 +74,13 @@ def test_a_graph_is_published_replaced_and_removed(home, kb):
     assert set(flows["flow"].to_pylist()) == {"import_graph"}
 
 
-def test_the_same_file_again_changes_nothing(home, kb):
-    first = import_graph(home, kb, PLAIN, name="poets")
-    again = import_graph(home, kb, PLAIN, name="poets")
-    assert (first.outcome, again.outcome) == ("done", "unchanged")
+def test_the_same_file_again_changes_nothing(poets, imported):
+    kb = imported[0].parent / "kb.tsv"
+    assert import_graph(poets, kb, PLAIN, name="poets").outcome == "unchanged"
 
 
-def test_a_killed_import_counts_for_nothing(home, kb, monkeypatch):
-    import_graph(home, kb, PLAIN, name="poets")
+def test_a_killed_import_counts_for_nothing(poets, kb, monkeypatch):
+    home = poets
     before = triples(home)
     read = work.read_file
 
@@ -150,10 +168,18 @@ def test_naughty_strings_come_back(home, almanac_data, tmp_path):
     }
 
 
-def test_congress_knows_who_was_elected(home, almanac_data):
-    mapping = REPOSITORY / "examples" / "mappings" / "congress.yaml"
-    import_graph(home, almanac_data / "congress", PLAIN, name="congress", mapping=mapping)
-    elected = tails_by_head(home, "representative elected in 2022", "senator elected in 2022")
+@pytest.fixture(scope="module")
+def congress(almanac_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home with the graphs of two terms of the Congress; read it."""
+    home = Home(tmp_path_factory.mktemp("congress") / "home")
+    for name in ("congress", "congress-117"):
+        mapping = REPOSITORY / "examples" / "mappings" / f"{name}.yaml"
+        import_graph(home, almanac_data / "congress", PLAIN, name=name, mapping=mapping)
+    return home
+
+
+def test_congress_knows_who_was_elected(congress, almanac_data):
+    elected = tails_by_head(congress, "representative elected in 2022", "senator elected in 2022")
     benchmark = json.loads((almanac_data / "midtermqa" / "openbook.json").read_text("utf-8"))
     race = re.compile(r"Who won the (?:(.+ district) of|senate race of) (.+) in the 2022")
     races = [
@@ -165,14 +191,9 @@ def test_congress_knows_who_was_elected(home, almanac_data):
     assert right >= 0.95 * len(races)
 
 
-def test_the_congress_before_names_the_same_seats(home, almanac_data):
-    mappings = REPOSITORY / "examples" / "mappings"
-    for name in ("congress", "congress-117"):
-        import_graph(
-            home, almanac_data / "congress", PLAIN, name=name, mapping=mappings / f"{name}.yaml"
-        )
-    after = tails_by_head(home, "representative", "senator", graph="congress")
-    before = tails_by_head(home, "representative", "senator", graph="congress-117")
+def test_the_congress_before_names_the_same_seats(congress):
+    after = tails_by_head(congress, "representative", "senator", graph="congress")
+    before = tails_by_head(congress, "representative", "senator", graph="congress-117")
     assert before["Ohio"] == {"Sherrod Brown", "Rob Portman"}
     assert after["Ohio"] == {"Sherrod Brown", "J. D. Vance"}
     assert len(before.keys() & after.keys()) >= 0.97 * len(before)

@@ -70,7 +70,7 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = "<html><body><p>Charles Babbage was born in London in 1791.</p></body></html>"
     write_texts(folder / "corpus", {"ada.md": text, "babbage.html": page})
     rows = "".join("\t".join(row) + "\n" for row in triples())
-    questions = [json.dumps(asdict(example)) for example in examples(graph(), ONE_HOP)[:60]]
+    questions = [json.dumps(asdict(example)) for example in examples(graph(), ONE_HOP)[:44]]
     return write_texts(folder, {"films.tsv": rows, "q.jsonl": "\n".join(questions)})
 
 

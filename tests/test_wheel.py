@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from hatch_build import PACKAGES, with_imports_below_almanac
+from tests.test_flows import servers_of
 
 TEXT = "Marie Curie was born in Warsaw. Marie Curie founded the Radium Institute in 1909.\n"
 FOREIGN = "raise ImportError('this module is of the user')\n"
@@ -26,11 +28,12 @@ import almanac
 from almanac.tasks.questions.formats import midtermqa
 from prefect.flows import load_flow_from_entrypoint
 
+BORN = "select tail from triples where (head, relation) = ('Marie Curie', 'born in')"
 with almanac.open("home") as kb:
     found = {
         "unchanged": not kb.refresh("texts").published,
         "answer": kb.ask("Where was Marie Curie born?").answer,
-        "rows": kb.sql("select tail from triples where relation = 'born in'").to_pylist(),
+        "rows": kb.sql(BORN).to_pylist(),
         "kind": kb.entity("Marie Curie").kind,
     }
 from almanac.flows.commands.schedule import Schedule
@@ -84,17 +87,19 @@ class Installed:
     python: Path
     folder: Path
 
-    def run(self, *arguments: str) -> Any:
-        """Run the environment's Python in the folder; return the JSON that it prints."""
+    def run(self, *arguments: str) -> tuple[Any, str]:
+        """Run the environment's Python in the folder; return its JSON and its messages."""
         done = subprocess.run(
             [self.python, *arguments], cwd=self.folder, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return json.loads(done.stdout), done.stderr
 
 
 @pytest.fixture(scope="module")
-def installed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(
+    repository: Path, tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Installed:
     """Build the wheel and unpack it before the libraries of this environment."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
@@ -108,8 +113,9 @@ def installed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Ins
     # A line of a .pth file adds a folder, whose own .pth files (the editable one) are not read.
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     user = folder / "user"
-    for name in ("texts", "schemas", "flows", "warehouse", "home"):
-        (user / name).mkdir(parents=True)
+    shutil.copytree(tiny_corpus, user / "texts")
+    for name in ("schemas", "flows", "warehouse", "home"):
+        (user / name).mkdir()
     settings = 'workers = 1\n\n[engine]\nencoder = "none"\n'
     (user / "home" / "settings.toml").write_text(settings, encoding="utf-8")
     (user / "texts" / "curie.md").write_text(f"# Marie Curie\n\n{TEXT}", encoding="utf-8")
@@ -125,11 +131,18 @@ def _no_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
 
 
-def test_it_refreshes_on_dask_in_a_flow_and_answers(installed: Installed) -> None:
-    refresh = ["refresh", "texts", "--dask", "local", "--prefect", "--home", "home", "--json"]
-    assert installed.run("-m", "almanac", *refresh)["published"]
+def test_it_refreshes_on_dask_in_a_flow_with_a_server_of_its_own_and_answers(
+    installed: Installed,
+) -> None:
+    options = ["--dask", "local", "--prefect", "--home", "home", "--json"]
+    report, told = installed.run("-m", "almanac", "refresh", "texts", *options)
+    assert report["published"] and report["counts"]["extraction"]["extractions"] >= 10
+    assert "read: 11 of 11" in told and "Warning" not in told
+    assert "leaked" not in told, "the workers end quietly"
+    assert (installed.folder / "home" / "prefect" / "prefect.db").exists()
+    assert not list(servers_of(installed.folder))
     (installed.folder / "asking.py").write_text(ASKING, encoding="utf-8")
-    found = installed.run("asking.py")
+    found, _ = installed.run("asking.py")
     assert (found["answer"], found["kind"], found["unchanged"]) == ("Warsaw", "person", True)
     assert found["rows"] == [{"tail": "Warsaw"}]
     assert found["command"] == "almanac.flows.__main__"
