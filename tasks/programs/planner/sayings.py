@@ -97,7 +97,8 @@ def finite(masked: str) -> str:
 
 def says(text: str, relation: str) -> bool:
     """Tell whether a text says a relation, by its own words or a synonym."""
-    return best_saying(text, spelt_out(relation), inverse=False).surely >= SAID
+    ways = sayings_of(text, spelt_out(relation), inverse=False)
+    return max(((way.agrees, way.surely) for way in ways), default=(False, 0.0))[1] >= SAID
 
 
 def bare(masked: str, slot: str = SLOT) -> str:
@@ -109,12 +110,6 @@ def bare(masked: str, slot: str = SLOT) -> str:
 def plain(masked: str) -> str:
     """Return a masked question in lower case, its verb in the form that relations have."""
     return finite(masked).lower()
-
-
-def best_saying(masked: str, name: str, *, inverse: bool) -> Saying:
-    """Return how a question says a relation most surely."""
-    says = sayings_of(masked, name, inverse)
-    return max(says, key=lambda saying: (saying.agrees, saying.surely), default=Saying())
 
 
 @lru_cache(maxsize=1 << 12)

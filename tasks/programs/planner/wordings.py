@@ -7,8 +7,8 @@ question asks for by its interrogative (who, when, where, how many) excludes val
 """
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
 
@@ -45,7 +45,7 @@ from tasks.programs.planner.topics import SLOT, Topic, topics_in
 from tasks.programs.relation_matching import known_names, similarity, spelt_out
 from tasks.programs.value_functions import value_of
 from tasks.text.english_words import noun_lemma
-from tasks.text.expected_answer import ExpectedAnswer, expected_answer, may_have_form
+from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.languages import is_chinese
 from tasks.text.question import Question, content_words
 from tasks.text.relations.vocabulary import kinds_of_heads, kinds_of_tails, meanings_alone
@@ -81,8 +81,7 @@ class _Candidate:
     topic: Topic
     path: Path
     nodes: Nodes
-    name: str  # of the relation, in words; empty for a path of several
-    saying: Saying
+    saying: Saying = Saying()
 
 
 @dataclass
@@ -117,10 +116,9 @@ class Wordings:
             if known.get(bare(one.topic.masked)) == one.path:
                 return _meant(one, "said")
         sure = [one for one in candidates if one.saying.surely >= SAID]
-        order = {id(one): (one.saying.surely, one.topic.share) for one in sure}
-        for best in sorted(sure, key=lambda one: order[id(one)], reverse=True):
-            meant = self._whole(best, "said")
-            if meant:
+        sure.sort(key=lambda one: (one.saying.surely, one.topic.share), reverse=True)
+        for best in sure:
+            if meant := self._whole(best):
                 return meant
         if sure:
             return None
@@ -133,9 +131,8 @@ class Wordings:
         places, is_said = self._places(topic.masked, planned.path)
         if not is_said:
             return False
-        one = _Candidate(topic, planned.path, planned.nodes, "", Saying(SAID, places))
-        whole = self._whole(one, "said")
-        is_kind = _are_of_kind(one, expected_answer(topic.masked), self.graph)
+        whole = self._whole(_Candidate(topic, planned.path, planned.nodes, Saying(SAID, places)))
+        is_kind = _are_of_kind(topic.masked, planned.path, planned.nodes, self.graph)
         return is_kind and whole is not None and whole.members is None
 
     def says_further(self, planned: Planned) -> bool:
@@ -171,7 +168,7 @@ class Wordings:
             places = places.union(*(saying.places for saying in new[:1]))
         return places, is_said
 
-    def _whole(self, one: _Candidate, kind: str) -> Planned | None:
+    def _whole(self, one: _Candidate) -> Planned | None:
         """Return the path of a candidate if it is all that the question says; else None.
 
         A question says more if a word of it is no word of a relation of the path, no class of what
@@ -186,14 +183,14 @@ class Wordings:
         if _SHARED.search(topic.masked):
             return None
         unsaid = self._unpassed(one, names, self._unsaid(one, names))
-        members, share = None, PROBABILITIES[kind]
+        members, share = None, PROBABILITIES["said"]
         if unsaid:
             noun = _noun(topic.masked, unsaid)
             found = noun and members_of(self.graph, nodes, noun)
             if found:
                 nodes, members = found
             elif noun and not has_classes(self.graph, nodes):
-                share = min(share, PROBABILITIES["near"])  # nothing says that they are others
+                share = PROBABILITIES["near"]  # nothing says that they are others
             else:
                 return None
         return Planned(topic, one.path, nodes, share, members)
@@ -246,19 +243,16 @@ class Wordings:
         paths = dict(known_paths(self.graph, topic, [path for _, path in self.learned]))
         for hop, nodes in onward(self.graph, topic.nodes, topic.nodes):
             paths[hop,] = nodes
-        expected = expected_answer(topic.masked)
         for path, nodes in paths.items():
-            first = _Candidate(topic, path, nodes, "", Saying())
-            steps = [first]
+            steps: Iterable[_Candidate] = [_Candidate(topic, path, nodes)]
             if len(path) == 1:
-                start = replace(first, path=(), nodes=topic.nodes)
-                steps = list(self._steps(start, path[0], nodes))
+                steps = self._steps(_Candidate(topic, (), topic.nodes), path[0], nodes)
             for step in steps:
+                walked = topic.masked, step.path, step.nodes, self.graph
                 if not asks_for_ends(topic.masked, step.path, self.graph):
                     continue
-                ending = find_ending(topic.masked, step.path, step.nodes, self.graph)
-                is_counted = step.saying.surely >= SAID and ending and ending.kind == "count"
-                if is_counted or _are_of_kind(step, expected, self.graph):
+                ending = find_ending(*walked) if step.saying.surely >= SAID else None
+                if (ending and ending.kind == "count") or _are_of_kind(*walked):
                     yield step
 
     def _steps(self, before: _Candidate, hop: Hop, nodes: Nodes) -> Iterator[_Candidate]:
@@ -280,12 +274,12 @@ class Wordings:
         ways = self._ways(says, relation)
         if not ways:
             if not before.path and not says:
-                yield _Candidate(topic, (hop,), nodes, name, Saying())
+                yield _Candidate(topic, (hop,), nodes)
             return
         for saying in ways:
             surely = len(before.path) + saying.surely
             both = Saying(surely, before.saying.places | saying.places)
-            step = _Candidate(topic, (*before.path, hop), nodes, name, both)
+            step = _Candidate(topic, (*before.path, hop), nodes, both)
             yield step
             if saying.places and len(step.path) < LONGEST:
                 for following, reached in onward(self.graph, topic.nodes, nodes):
@@ -322,33 +316,33 @@ class Wordings:
                     if candidates[row].path == paths[column]:
                         return _meant(candidates[row], "alike")
                 return None
-        named = [n for n, one in enumerate(candidates) if one.name]
+        named = [n for n, one in enumerate(candidates) if len(one.path) == 1]
         if not named:
             return None
-        names = encoder.encode([without_unit(candidates[n].name) for n in named])
-        near = (mine[named] * names).sum(axis=1)
+        names = [spelt_out(self.graph.relations[candidates[n].path[0][0]]) for n in named]
+        near = (mine[named] * encoder.encode([*map(without_unit, names)])).sum(axis=1)
         order = near.argsort()[::-1]
-        best = candidates[named[order[0]]]
-        others = [near[n] for n in order[1:] if candidates[named[n]].name != best.name]
+        best, name = candidates[named[order[0]]], names[order[0]]
+        others = [near[n] for n in order[1:] if names[n] != name]
         is_clear = near[order[0]] >= NEAR and (not others or near[order[0]] - others[0] >= APART)
-        if not is_clear or _contradicts(best.topic.masked, best.name, strict=self.strict):
+        if not is_clear or _contradicts(best.topic.masked, name, strict=self.strict):
             return None
-        if not self._says_nothing_else(best):
+        if not self._says_nothing_else(best, name):
             return None
         alike, known_ones = _known_relations(cast(Hashable, encoder), is_chinese(best.topic.masked))
         cosines = alike @ mine[named[order[0]]]
-        own = [similarity(name, without_unit(best.name)) for name in known_ones]
+        own = [similarity(known, without_unit(name)) for known in known_ones]
         kin_ones = [cosine for cosine, kin in zip(cosines, own, strict=True) if kin >= SAID]
         least = max([near[order[0]], *kin_ones])
         nouns = {noun_lemma(noun) for noun in _ASKED.findall(plain(best.topic.masked))}
         if any(
-            cosine > least + OTHER and kin < KIN and noun_lemma(name) not in nouns
-            for cosine, kin, name in zip(cosines, own, known_ones, strict=True)
+            cosine > least + OTHER and kin < KIN and noun_lemma(known) not in nouns
+            for cosine, kin, known in zip(cosines, own, known_ones, strict=True)
         ):
             return None  # the question means a relation that the graph lacks
         return _meant(best, "near")
 
-    def _says_nothing_else(self, one: _Candidate) -> bool:
+    def _says_nothing_else(self, one: _Candidate, name: str) -> bool:
         """Tell whether a question that says a relation in other words says no further one.
 
         Where it names what it asks for by a noun, or in a unit, the relation must have that word:
@@ -360,8 +354,8 @@ class Wordings:
         words = [word for _, word in content_tokens(topic.masked)]
         if not _HELD.search(plain(topic.masked)):
             words = [word for word in words if word in english_units()]
-        own = relation_words(one.name)
-        if not all(english_stem(word) in own or word in one.name for word in words):
+        own = relation_words(name)
+        if not all(english_stem(word) in own or word in name for word in words):
             return False
         ends = (topic.nodes, one.nodes[:SAMPLED])
         around = dict.fromkeys(hop for nodes in ends for hop in self.graph.relations_around(nodes))
@@ -413,13 +407,14 @@ def _noun(masked: str, unsaid: list[tuple[int, str]]) -> str:
     return words if is_noun and _NOUN.search(text[:start] + "\n") else ""
 
 
-def _are_of_kind(one: _Candidate, expected: ExpectedAnswer, graph: Graph) -> bool:
+def _are_of_kind(masked: str, path: Path, nodes: Nodes, graph: Graph) -> bool:
     """Tell whether nodes may be what a question asks for: no amount for who, no person for where.
 
     A date is no age.
     """
-    labels = [graph.label(node) for node in one.nodes[:SAMPLED]]
-    relation, inverse = one.path[-1]
+    expected = expected_answer(masked)
+    labels = [graph.label(node) for node in nodes[:SAMPLED]]
+    relation, inverse = path[-1]
     if expected.kinds & {"person", "place", "organisation"}:
         kinds = _kinds_at(spelt_out(graph.relations[relation]), inverse)
         where = kinds <= {"place", "organisation"} and "place" in expected.kinds
@@ -427,7 +422,7 @@ def _are_of_kind(one: _Candidate, expected: ExpectedAnswer, graph: Graph) -> boo
         return not is_other and any(value_of(label) is None for label in labels)
     if expected.units and any(map(_FULL_DATE.search, labels)):
         return False
-    if expected.form == "number" and is_chinese(one.topic.masked):
+    if expected.form == "number" and is_chinese(masked):
         return True  # 多少 also asks for codes, grades and prices in words
     return any(may_have_form(label, expected.form) for label in labels)
 

@@ -5,22 +5,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tasks.graphs.graph import Graph
+from tasks.graphs.question_names import names_in
 from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import Program
 from tasks.programs.code_text import readable_code
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
-from tasks.programs.planner.about import write_about
 from tasks.programs.planner.endings import SAMPLED, Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
-from tasks.programs.planner.program_text import write_program
+from tasks.programs.planner.program_text import (
+    write_description,
+    write_program,
+    write_relationship,
+)
 from tasks.programs.planner.sayings import says
+from tasks.programs.planner.topics import SLOT
 from tasks.programs.planner.wordings import Wordings
 from tasks.programs.search_program import Hint
 from tasks.text.chinese_words import simplified
 from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese
-from tasks.text.question import Question
+from tasks.text.question import Question, Span
 
 ABOUT = 0.95  # probability that a question for nothing but an entity is understood
 GUESSED = 0.5  # probability of a familiar plan for a question that says more
@@ -37,6 +42,28 @@ _MARKED = re.compile(r"[\[《“「\"]([^\[\]《》“”「」\"]{1,100})[\]》
 _WORD = r"\b\w*[A-Z0-9][\w'’.-]*"  # of a name; it may begin small: "macOS"
 _PROPER = re.compile(rf"{_WORD}(?:\s+(?:(?:of|the|and|de|von|van)\s+)*{_WORD})*")
 _CHINESE_NAME = re.compile(r"\A[^？?，,]{1,30}?(?=的|是|有|在|属于|叫|什么|谁|哪|何|多少|几)")
+
+# Questions that ask for nothing but an entity, or for what relates two of them.
+_NAME = rf"(?:the |an? )?{SLOT}"
+_ABOUT = re.compile(
+    rf"(?:what|who)(?: (?:is|was|are|were)|['’]s) {_NAME}"
+    rf"|(?:please )?(?:tell me (?:more |something )?about|describe|explain) {_NAME}"
+    rf"|what do you know about {_NAME}"
+    rf"|请?(?:给?我?(?:介绍|讲|说|描述|解释)(?:一下)?|什么是|谁是|告诉我关于){SLOT}(?:的情况)?"
+    rf"|{SLOT}(?:到底|究竟)?是(?:什么|谁|什么人|何人|个?什么东西)",
+    re.I,
+)
+_JOINED = "(?:related|connected|linked|tied)"
+_TIE = "(?:relationship|relation|connection|link)"
+_RELATED = re.compile(
+    rf"how (?:are|were) {_NAME} and {_NAME} {_JOINED}(?: to each other)?"
+    rf"|how (?:is|was) {_NAME} {_JOINED} (?:to|with) {_NAME}"
+    rf"|what (?:connects|links|relates|joins) {_NAME} (?:and|to|with) {_NAME}"
+    rf"|what(?: (?:is|was)|['’]s) the {_TIE} (?:between|of) {_NAME} (?:and|to|with) {_NAME}"
+    rf"|{SLOT}[和与跟同及]{SLOT}(?:之间)?(?:的(?:关系|联系)是(?:什么|怎样的)"
+    rf"|[有是存在]*(?:什么|怎样的?|何|啥)(?:样的)?(?:关系|联系|关联))",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +162,28 @@ class PlannedWriter:
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
         ending = self._ending(plan)
         return readable_code(write_program(plan.topic.name, path, ending, plan.members))
+
+
+def write_about(question: Question, graph: Graph) -> str | None:
+    """Return the program that describes the only name in a question, or relates the only two.
+
+    None if the question asks for anything else, or names more or less.
+    """
+    names = names_in(question, graph).apart
+    spans = sorted((name.start, name.end) for name in names)
+    labels = [question.text[slice(*span)] for span in spans]
+    masked = simplified(_masked(question.text, spans))
+    if len(spans) == 1 and _ABOUT.fullmatch(masked):
+        return write_description(*labels)
+    if len(spans) == 2 and _RELATED.fullmatch(masked):
+        return write_relationship(*labels)
+    return None
+
+
+def _masked(text: str, spans: list[Span]) -> str:
+    for start, end in reversed(spans):
+        text = f"{text[:start]}{SLOT}{text[end:]}"
+    return " ".join(text.split()).rstrip(" ?？.。!！")
 
 
 class NeighbourhoodWriter:
