@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import (
@@ -145,7 +146,7 @@ def test_arms_are_drawn_as_often_as_their_chances_say():
 
 @pytest.mark.parametrize("wrong", [{"ridge": 0}, {"delta": 1}, {"spread": -1}, {"epsilon": 1.5}])
 def test_options_without_a_meaning_are_refused(wrong):
-    with pytest.raises(UsageError):
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
         BanditOptions(**wrong)
 
 

@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from pydantic import ValidationError
 
 from schemas.bandits import BanditArm, BanditDecision, BanditReward
 from schemas.errors import UsageError
@@ -106,7 +107,7 @@ def test_there_are_as_many_arms_as_extractions_times_templates():
     ],
 )
 def test_a_plan_without_a_meaning_is_refused(wrong):
-    with pytest.raises(UsageError):
+    with pytest.raises((UsageError, ValidationError)):
         BanditPlan(**{"arms": ARMS, "fallback": ARMS[0], **wrong})
 
 

@@ -10,27 +10,30 @@ records do not count.
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import islice, product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import orjson
 import pyarrow.compute as pc
+from pydantic import Field
+from pydantic.dataclasses import dataclass as validated
 
 from schemas.bandits import BanditDecision, BanditReward, BanditSetup
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
 from schemas.row import Row
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
-from tasks.paths.bandit.linucb import BanditOptions, LinUCB, drawn
+from tasks.paths.bandit.linucb import BanditOptions, LinUCB, Share, drawn
 from tasks.paths.bandit.off_policy import LoggedDecisions
 from warehouse.durable import checksum
 from warehouse.journal import Journal
 from warehouse.live import latest, record, record_all
 
 DECISIONS_A_COMMIT = 1_000  # and the latest that are kept in memory
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Source = Literal["labels", "feedback"]
 Outcome = Literal["counted", "repeated", "unknown"]
 
@@ -45,7 +48,7 @@ def arm_names(extractions: Iterable[str], templates: Iterable[str]) -> tuple[str
     )
 
 
-@dataclass(frozen=True, slots=True)
+@validated(frozen=True, slots=True)
 class BanditPlan:
     """The arms of a bandit, how they are chosen, and how their rewards are computed.
 
@@ -56,22 +59,18 @@ class BanditPlan:
 
     arms: tuple[str, ...]
     fallback: str
-    options: BanditOptions = field(default_factory=BanditOptions)
-    trusted_after: int = 30
-    caution: float = 0.2
-    per_token: float = 0.0
-    per_second: float = 0.0
+    options: BanditOptions = BanditOptions()
+    trusted_after: Annotated[int, Field(ge=0)] = 30
+    caution: Share = 0.2
+    per_token: Cost = 0.0
+    per_second: Cost = 0.0
 
     def __post_init__(self) -> None:
-        """Raise UsageError for invalid arms or numbers out of range."""
+        """Raise UsageError for invalid arms."""
         if not self.arms or len(set(self.arms)) < len(self.arms):
             raise UsageError("A bandit needs arms with different names.")
         if self.fallback not in self.arms:
             raise UsageError(f"The fallback {self.fallback!r} is none of {', '.join(self.arms)}.")
-        if not (0 <= self.caution <= 1 and self.trusted_after >= 0):
-            raise UsageError("A bandit's caution is from 0 to 1, and it trusts after 0 or more.")
-        if not (0 <= self.per_token < np.inf and 0 <= self.per_second < np.inf):
-            raise UsageError("A token and a second cost 0 or more.")
 
     def reward(self, correct: float, tokens: int | None, seconds: float | None) -> float:
         """Return the reward of an answer; an unknown cost counts as 0."""
@@ -85,9 +84,7 @@ class BanditPlan:
     @classmethod
     def of(cls, setup: BanditSetup) -> "BanditPlan":
         """Return the plan of a journalled bandit."""
-        values = orjson.loads(setup.options)
-        options = BanditOptions(**values.pop("options"))
-        return cls(tuple(setup.arms), options=options, **values)
+        return cls(tuple(setup.arms), **orjson.loads(setup.options))
 
 
 @dataclass(frozen=True, slots=True)

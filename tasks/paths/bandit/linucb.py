@@ -6,14 +6,17 @@ calls the weights non-negative but fits them without that constraint in (7). The
 to (8) as printed; `posterior_sampling` and `nonnegative` follow the prose.
 """
 
-from dataclasses import dataclass
 from math import log, sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from schemas.errors import UsageError
 
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 _POINTS = np.linspace(-6, 6, 81)  # in standard deviations; the grid for integrating Gaussians
 
 
@@ -27,27 +30,12 @@ class BanditOptions:
     propensity is at least epsilon / arms.
     """
 
-    ridge: float = 1.0
-    delta: float = 0.1
+    ridge: Positive = 1.0
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.1
     posterior_sampling: bool = False
-    spread: float = 0.5
+    spread: Positive = 0.5
     nonnegative: bool = False
-    epsilon: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Raise UsageError for values out of range."""
-        wrong = [
-            name
-            for name, right in {
-                "ridge": self.ridge > 0,
-                "delta": 0 < self.delta < 1,
-                "spread": self.spread > 0,
-                "epsilon": 0 <= self.epsilon <= 1,
-            }.items()
-            if not right
-        ]
-        if wrong:
-            raise UsageError(f"The bandit's {wrong[0]} has no such value: {self}.")
+    epsilon: Share = 0.05
 
     @property
     def gamma(self) -> float:
