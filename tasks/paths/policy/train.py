@@ -98,30 +98,27 @@ def train_policy(
     return TrainedPolicy(policy.network, plan, training.curve, len(lessons))
 
 
+@dataclass(eq=False)
 class _Training:
-    def __init__(
-        self,
-        policy: GraphPolicy,
-        lessons: list[Lesson],
-        plan: PolicyPlan,
-        state: File | None,
-        report: Report,
-        checkpoint_seconds: float,
-    ) -> None:
+    policy: GraphPolicy
+    lessons: list[Lesson]
+    plan: PolicyPlan
+    state: File | None
+    report: Report
+    checkpoint_seconds: float
+    curve: list[Figures] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
         import torch
 
-        self.policy, self.lessons, self.plan = policy, lessons, plan
-        self.state, self.report, self.pause = state, report, checkpoint_seconds
-        self.weights = policy.network.weights
-        for lesson in lessons:
+        self.weights = self.policy.network.weights
+        for lesson in self.lessons:
             hops = [2 * relation + inverse for relation, inverse in lesson.meant]
-            self.weights["uses"][policy.names[hops]] += 1
-        learned = [weight for name, weight in self.weights.items() if name != "uses"]
-        for weight in learned:
+            self.weights["uses"][self.policy.names[hops]] += 1
+        self.learned = [weight for name, weight in self.weights.items() if name != "uses"]
+        for weight in self.learned:
             weight.requires_grad_()
-        self.learned = learned
-        self.optimizer = torch.optim.Adam(learned, lr=plan.learning_rate)
-        self.curve: list[Figures] = []
+        self.optimizer = torch.optim.Adam(self.learned, lr=self.plan.learning_rate)
 
     def run(self) -> None:
         """Train on the batches that are left."""
@@ -148,7 +145,7 @@ class _Training:
             self._check(number, loss)
             self.curve.append({"stage": "answers", "batch": number, "loss": float(loss.detach())})
             self.report("learn", number + 1, total)
-            if self.state and time.monotonic() - saved >= self.pause:
+            if self.state and time.monotonic() - saved >= self.checkpoint_seconds:
                 self._save(self.state)
                 saved = time.monotonic()
         if self.state:
