@@ -65,7 +65,6 @@ class Searched:
     need_knowledge: bool = True
     runs: list[ProgramRun] = field(default_factory=list)
     error: str | None = None
-    written: int = 0  # programs
 
     @property
     def found(self) -> bool:
@@ -178,25 +177,24 @@ class ProgramSearch:
         if trusted and first.found and not first.error:
             return first
         second, _ = self._once(question, self._hint(question, first))
-        written = first.written + second.written
         if not second.runs or (first.found and not second.found):
-            return replace(first, written=written)
-        return _together(first, second) if first.found else replace(second, written=written)
+            return first
+        return _together(first, second) if first.found else second
 
     def _once(self, question: Question, hint: Hint) -> tuple[Searched, bool]:
         reply = self._writer.write(question, hint)
         if reply is None:
             return Searched(error="no program was written"), False
         if reply.need_knowledge == "no":
-            return Searched(need_knowledge=False, written=1), True
+            return Searched(need_knowledge=False), True
         code = readable_code(reply.code)
         if not code.strip():
-            return Searched(error="the program is empty", written=1), False
+            return Searched(error="the program is empty"), False
         runs = self.run(question, code)
         errors = [run.error for run in runs if run.error]
         # A program that fails on one knowledge base is no failure if it works on another.
         error = errors[0] if len(errors) == len(runs) and errors else None
-        return Searched(code, True, runs, error, 1), reply.ok == "yes"
+        return Searched(code, True, runs, error), reply.ok == "yes"
 
     def _hint(self, question: Question, searched: Searched) -> Hint:
         relations = dict.fromkeys(name for _, call in searched.calls for name in call.relations)
@@ -223,7 +221,7 @@ def _together(first: Searched, second: Searched) -> Searched:
     keep = first.runs
     if any(run.answers for run in second.runs):
         keep = [replace(run, answers=[]) for run in first.runs]
-    return replace(second, runs=[*keep, *second.runs], written=first.written + second.written)
+    return replace(second, runs=[*keep, *second.runs])
 
 
 def _shown(messages: list[str]) -> tuple[str, ...]:
