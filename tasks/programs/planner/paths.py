@@ -1,6 +1,6 @@
 """Relation paths: the nodes that they lead to, and the paths around an entity."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -93,14 +93,3 @@ def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[t
                 walked[path[: place + 1]] = reached
         if len(walked[path]):
             yield path, walked[path]
-
-
-def lacking(
-    topics: Iterable[Topic], learned: Iterable[Path], there: Set[Path]
-) -> list[tuple[Topic, Path]]:
-    """Return the learned paths of one hop that lead nowhere, as none of the topics has them.
-
-    Longer ones are not told: several paths say the same, and an entity rarely has them all.
-    """
-    missing = [path for path in learned if len(path) == 1 and path not in there]
-    return [(topic, path) for topic in topics for path in missing]

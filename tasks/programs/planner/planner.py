@@ -14,7 +14,6 @@ from tasks.programs.planner.paths import (
     LARGEST,
     Path,
     known_paths,
-    lacking,
     onward,
     short_paths,
 )
@@ -100,8 +99,13 @@ class Planner:
             short = short_paths(self.graph, topic, min(self.longest, LONGEST - 1))
             for path, nodes in chain(short, known_paths(self.graph, topic, self._known)):
                 candidates[id(topic), path] = Planned(topic, path, nodes)
-        for topic, path in lacking(topics, self._paths, {path for _, path in candidates}):
-            candidates[id(topic), path] = Planned(topic, path, NOWHERE)
+        # Learned paths that none of the topics has; not longer ones: several paths say the same,
+        # and an entity rarely has them all.
+        there = {path for _, path in candidates}
+        for path in self._paths:
+            if len(path) == 1 and path not in there:
+                for topic in topics:
+                    candidates[id(topic), path] = Planned(topic, path, NOWHERE)
         return candidates
 
     def _extend(self, candidates: Candidates, ranked: list[Planned]) -> None:
