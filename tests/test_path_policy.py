@@ -12,8 +12,9 @@ from tasks.paths.policy.beam import proposals, search_trails
 from tasks.paths.policy.lessons import Teacher
 from tasks.paths.policy.network import STOP, GraphPolicy, NetworkShape, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.trails import Reading, Trail, explored, readings_of
+from tasks.paths.policy.trails import Trail, explored, readings_of
 from tasks.paths.policy.train import Example, TrainedPolicy, train_policy
+from tasks.programs.planner.topics import Topic
 
 PEOPLE = 24
 PLAN = PolicyPlan(width=16, epochs=12, batch=8)
@@ -146,7 +147,7 @@ def test_a_trail_may_return_to_a_node_but_answers_prefer_others():
 
 
 def test_exploring_stops_at_its_budget():
-    reading = Reading(GRAPH.bearers("Person1"), "", np.zeros(5, np.float32))
+    reading = Topic("", GRAPH.bearers("Person1"), "", 0.0, quoted=False)
     firsts = Trail.begin(reading).longer(GRAPH)
     assert len(list(explored(GRAPH, reading, steps=1, most=1))) == len(firsts)
     assert len(list(explored(GRAPH, reading, steps=3, most=1))) == len(firsts)

@@ -7,7 +7,9 @@ import numpy as np
 
 from tasks.graphs.graph import Nodes
 from tasks.paths.policy.network import GraphPolicy
-from tasks.paths.policy.trails import Reading, Trail
+from tasks.paths.policy.trails import Trail
+from tasks.programs.planner.features import question_features
+from tasks.programs.planner.topics import Topic
 
 WIDTH = 20
 
@@ -21,7 +23,7 @@ class LikelyTrail:
 
 
 def search_trails(
-    policy: GraphPolicy, readings: Sequence[Reading], width: int = WIDTH
+    policy: GraphPolicy, readings: Sequence[Topic], width: int = WIDTH
 ) -> list[LikelyTrail]:
     """Return the likeliest trails from the names in a question, the best first, at most `width`.
 
@@ -36,7 +38,7 @@ def search_trails(
         read = policy.log_readings(readings, one, 1).tolist()
     going = [(n, LikelyTrail(Trail.begin(r), read[n])) for n, r in enumerate(readings)]
     ended: list[LikelyTrail] = []
-    grams = [reading.grams for reading in readings]
+    grams = [question_features(reading.masked) for reading in readings]
     for step in range(policy.network.shape.steps):
         longer = [found.trail.longer(policy.graph) for _, found in going]
         rows = [

@@ -12,8 +12,9 @@ import numpy as np
 
 from tasks.graphs.graph import Nodes
 from tasks.paths.policy.network import GraphPolicy, States
-from tasks.paths.policy.trails import Reading, Trail, explored, readings_of
+from tasks.paths.policy.trails import Trail, explored, readings_of
 from tasks.programs.planner.paths import Hop
+from tasks.programs.planner.topics import Topic
 
 CONTINUED = 150  # trails of one reading that are tried further
 NEARLY = 0.5  # a trail may be meant if it fits so well, compared with the best one
@@ -31,7 +32,7 @@ class Lesson:
     `fits` how well each fits the answers, 0 to 1.
     """
 
-    readings: list[Reading]
+    readings: list[Topic]
     states: States
     actions: np.ndarray
     trails: np.ndarray
@@ -68,11 +69,11 @@ class Teacher:
         return self._as_arrays(readings, meant[:MOST_MEANT])
 
     def _explore(self, nodes: tuple[int, ...]) -> list[Trail]:
-        start = Reading(np.array(nodes, np.int32), "", np.zeros(0, np.float32))
+        start = Topic("", np.array(nodes, np.int32), "", 0.0, quoted=False)
         return list(explored(self._graph, start, self._steps, CONTINUED))
 
     def _as_arrays(
-        self, readings: list[Reading], meant: Sequence[tuple[int, Trail, float]]
+        self, readings: list[Topic], meant: Sequence[tuple[int, Trail, float]]
     ) -> Lesson:
         rows: dict[tuple[int, tuple[Hop, ...]], list[Hop]] = {}
         for place, trail, _ in meant:

@@ -28,7 +28,7 @@ from tasks.paths.policy.network import (
     States,
 )
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.programs.planner.features import log_sums
+from tasks.programs.planner.features import log_sums, question_features
 from tasks.progress import Report, silent
 from warehouse import durable
 
@@ -170,7 +170,8 @@ class _Training:
         forgotten = random.random(2 * len(self.policy.graph.relations)) < self.plan.forgotten
         readings = [reading for lesson in lessons for reading in lesson.readings]
         lost = random.random(QUESTION_BUCKETS) < self.plan.forgotten
-        grams = [reading.grams[~lost[reading.grams % QUESTION_BUCKETS]] for reading in readings]
+        bags = [question_features(reading.masked) for reading in readings]
+        grams = [bag[~lost[bag % QUESTION_BUCKETS]] for bag in bags]
         firsts = np.cumsum([0, *(len(lesson.readings) for lesson in lessons)])
         states, actions = _joined(lessons, firsts)
         likely = self.policy.log_probabilities(grams, states, forgotten)

@@ -248,8 +248,11 @@ class Wordings:
             if len(path) == 1:
                 steps = self._steps(_Candidate(topic, (), topic.nodes), path[0], nodes)
             for step in steps:
-                is_said = step.saying.surely >= SAID
-                if may_answer(topic.masked, step.path, step.nodes, self.graph, counted=is_said):
+                walked = topic.masked, step.path, step.nodes, self.graph
+                if not asks_for_ends(topic.masked, step.path, self.graph):
+                    continue
+                ending = find_ending(*walked) if step.saying.surely >= SAID else None
+                if (ending and ending.kind == "count") or _are_of_kind(*walked):
                     yield step
 
     def _steps(self, before: _Candidate, hop: Hop, nodes: Nodes) -> Iterator[_Candidate]:
@@ -402,21 +405,6 @@ def _noun(masked: str, unsaid: list[tuple[int, str]]) -> str:
         return words if is_noun and _CHINESE_NOUN.search(text[:start] + "\n") else ""
     is_noun = words.split() == [word for _, word in unsaid]
     return words if is_noun and _NOUN.search(text[:start] + "\n") else ""
-
-
-def may_answer(
-    masked: str, path: Path, nodes: Nodes, graph: Graph, *, counted: bool = True
-) -> bool:
-    """Tell whether a masked question may ask for the nodes at a path's end, or for their number.
-
-    The number is no answer unless `counted`.
-    """
-    if not asks_for_ends(masked, path, graph):
-        return False
-    if _are_of_kind(masked, path, nodes, graph):
-        return True
-    ending = find_ending(masked, path, nodes, graph) if counted else None
-    return ending is not None and ending.kind == "count"
 
 
 def _are_of_kind(masked: str, path: Path, nodes: Nodes, graph: Graph) -> bool:
