@@ -9,7 +9,7 @@ the target (arXiv 2312.06185, equation 1); here the policy does not know where t
 that it can look for the answers of open questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -130,6 +130,19 @@ class GraphPolicy:
     def names(self) -> np.ndarray:
         """The bucket of each hop's whole name, int64 (hops,)."""
         return np.array([bag[-1] for bag in self._bags], np.int64)
+
+    @cached_property
+    def _learned(self) -> list[Hop]:
+        meant = self.network.weights["uses"].numpy()[self.names] > 0
+        return [(hop // 2, bool(hop % 2)) for hop in np.flatnonzero(meant).tolist()]
+
+    def choices(self, there: Iterable[Hop]) -> list[Hop]:
+        """Return the hops that are there, then the others that questions meant.
+
+        These have their share of the probability, so that no hop is likely only because the one
+        that is meant is missing.
+        """
+        return list(dict.fromkeys([*there, *self._learned]))
 
     def states(
         self, readings: Sequence[Topic], rows: Sequence[tuple[int, tuple[Hop, ...], list[Hop]]]

@@ -71,7 +71,7 @@ _NOUN = re.compile(
     r"\b(?:which|what|how many|name|list|number of)(?: (?:all|of|the|other))* *\n(?P<en>[^\n]*)\Z"
 )
 _CHINESE_NOUN = re.compile(rf"(?:哪[一几些]?|几|多少|什么){CLASSIFIER}?\n")
-_HELD = re.compile(rf"\b\w+ (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? \w+|{SLOT} *》? *的")
+_HELD = re.compile(rf"\b(\w+) (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? (\w+)|{SLOT} *》? *的")
 _NUMBER = re.compile(r"\d+")
 _FULL_DATE = re.compile(r"\d{4}-\d\d|\d (?:[A-Z][a-z]+) \d|[A-Z][a-z]+ \d+, \d|\d年\d")
 
@@ -310,7 +310,8 @@ class Wordings:
             cosines = mine @ known.T
             column = int(cosines.max(axis=0).argmax())
             if cosines[:, column].max() >= ALIKE:  # what that means may lead nowhere here
-                if _asks_by_other_noun(candidates[0].topic.masked, self.learned[column][0]):
+                masked, learned = candidates[0].topic.masked, self.learned[column][0]
+                if _asks_by_other_noun(masked, learned) or _is_turned(masked, learned):
                     return None
                 for row in cosines[:, column].argsort()[::-1]:
                     if candidates[row].path == paths[column]:
@@ -375,6 +376,16 @@ def _asks_by_other_noun(masked: str, learned: str) -> bool:
         {english_stem(word) for _, word in content_tokens(text)} for text in (learned, masked)
     )
     return bool(_HELD.search(plain(masked))) and not words <= known
+
+
+def _is_turned(masked: str, learned: str) -> bool:
+    """Tell whether one question asks for the son of X, and the other whose son X is."""
+    stems = [{english_stem(word) for _, word in content_tokens(text)} for text in (masked, learned)]
+    held = [
+        {english_stem(noun) for pair in _HELD.findall(plain(text)) for noun in pair}
+        for text in (masked, learned)
+    ]
+    return bool((held[0] ^ held[1]) & stems[0] & stems[1])
 
 
 def _contradicts(masked: str, name: str, *, strict: bool) -> bool:

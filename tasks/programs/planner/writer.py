@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tasks.graphs.graph import Graph
 from tasks.graphs.question_names import names_in
 from tasks.models.encoders.load import Encoder
@@ -107,10 +109,13 @@ class PlannedWriter:
         about = write_about(question, self.planner.graph)
         if about:
             return [Written(readable_code(about), ABOUT)]
-        plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
+        possible, examples = self.plans(question), self.planner.examples
+        plans = [plan for plan in possible[:2] if plan.share >= LEAST_SHARE]
         fit = self.planner.fit(plans[0]) if plans else 0.0
-        planned = [Written(self._code(plan), fit) for plan in plans]
-        examples = self.planner.examples
+        planned = [
+            Written(self._code(plan), fit * (_share(plan, possible) if examples else 1.0))
+            for plan in plans
+        ]
         if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
@@ -162,6 +167,12 @@ class PlannedWriter:
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
         ending = self._ending(plan)
         return readable_code(write_program(plan.topic.name, path, ending, plan.members))
+
+
+def _share(plan: Planned, plans: Sequence[Planned]) -> float:
+    """Return the share of the probability of all plans that lead to the nodes of one."""
+    same = (one.share for one in plans if np.array_equal(one.nodes, plan.nodes))
+    return min(sum(same), 1.0)
 
 
 def write_about(question: Question, graph: Graph) -> str | None:
