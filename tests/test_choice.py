@@ -167,3 +167,11 @@ def test_a_damaged_file_says_what_to_do(tmp_path):
 def test_an_unknown_part_is_refused_with_the_parts_there_are():
     with pytest.raises(UsageError, match="no part 'gates'. The parts: gate, programs"):
         check_parts(["gates"])
+
+
+def test_a_route_that_doubts_its_answer_does_not_weaken_others_that_give_it():
+    sure, doubtful = (
+        said("programs", "Boaz", probability=0.93),
+        said("paths", "Boaz", probability=0.02),
+    )
+    assert choose([sure, doubtful], {})[-1].probability == pytest.approx(0.93, abs=1e-3)

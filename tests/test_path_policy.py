@@ -9,11 +9,12 @@ from schemas.errors import AlmanacError
 from tasks.graphs.graph import Graph
 from tasks.paths.path import Step
 from tasks.paths.policy.beam import proposals, search_trails
-from tasks.paths.policy.lessons import Teacher
+from tasks.paths.policy.lessons import Teacher, lesson_of
 from tasks.paths.policy.network import STOP, GraphPolicy, NetworkShape, PolicyNetwork
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.trails import Reading, Trail, explored, readings_of
+from tasks.paths.policy.trails import Trail, explored, readings_of
 from tasks.paths.policy.train import Example, TrainedPolicy, train_policy
+from tasks.programs.planner.topics import Topic
 
 PEOPLE = 24
 PLAN = PolicyPlan(width=16, epochs=12, batch=8)
@@ -93,10 +94,10 @@ def test_the_relations_that_are_meant_are_found_without_being_told(trained):
     assert walked == ["spouse", "job"]
 
 
-def test_probabilities_of_all_walks_sum_to_one(trained):
+def test_walks_share_what_is_left_beside_hops_that_are_not_there(trained):
     policy = on_graph(trained.network)
     found = search_trails(policy, readings_of(HELD_OUT[0].question, GRAPH), width=10_000)
-    assert np.exp([likely.likely for likely in found]).sum() == pytest.approx(1, abs=1e-3)
+    assert 0.8 < np.exp([likely.likely for likely in found]).sum() < 1 + 1e-3
     likely = [one.likely for one in found]
     assert likely == sorted(likely, reverse=True)
 
@@ -146,7 +147,7 @@ def test_a_trail_may_return_to_a_node_but_answers_prefer_others():
 
 
 def test_exploring_stops_at_its_budget():
-    reading = Reading(GRAPH.bearers("Person1"), "", np.zeros(5, np.float32))
+    reading = Topic("", GRAPH.bearers("Person1"), "", 0.0, quoted=False)
     firsts = Trail.begin(reading).longer(GRAPH)
     assert len(list(explored(GRAPH, reading, steps=1, most=1))) == len(firsts)
     assert len(list(explored(GRAPH, reading, steps=3, most=1))) == len(firsts)
@@ -155,22 +156,23 @@ def test_exploring_stops_at_its_budget():
 def test_a_lesson_has_the_trails_to_the_answers_and_what_they_could_have_taken_instead():
     policy = on_graph(untrained_network())
     asked = example("Where was Person{n} raised?", 3)
-    lesson = Teacher(policy, 3).lesson(asked.question, asked.answers)
-    assert lesson is not None
+    meanings = Teacher(GRAPH, 3).meanings(asked.question, asked.answers)
+    assert meanings is not None
+    lesson = lesson_of(policy, meanings, 3)
     birthplace = 2 * GRAPH.relation_numbers["birthplace"]
     first = lesson.states.hops[lesson.actions[:, 0]]
     assert birthplace in first
     stopped = lesson.states.hops[lesson.actions[first == birthplace, 1]]
     assert STOP in stopped
-    assert Teacher(policy, 3).lesson(asked.question, (GRAPH.bearers("Nobody"),)) is None
+    assert Teacher(GRAPH, 3).meanings(asked.question, (GRAPH.bearers("Nobody"),)) is None
 
 
 def test_of_choices_only_those_reached_count():
-    teacher = Teacher(on_graph(untrained_network()), 1)
+    teacher = Teacher(GRAPH, 1)
     right, wrong = (GRAPH.bearers(name) for name in ("Town5", "Job0"))
     question = "Where was Person3 raised?"
-    alone = teacher.lesson(question, (right,), (wrong,))
-    assert alone is not None and alone.fits.max() == 1
+    alone = teacher.meanings(question, (right,), (wrong,))
+    assert alone is not None and alone.trails[0][2] == 1
 
 
 def test_training_goes_on_after_a_kill_and_ends_with_the_same_weights(trained, tmp_path: File):
@@ -201,3 +203,13 @@ def test_a_training_that_diverges_says_so_and_keeps_no_state(tmp_path: File):
     with pytest.raises(AlmanacError, match="lower learning rate"):
         train_policy(GRAPH, RELATIONS, TRAINING, wild, tmp_path / "state")
     assert not (tmp_path / "state").exists()
+
+
+def test_nothing_is_likely_where_the_relation_that_is_meant_is_missing(trained):
+    triples = [("Person90", "spouse", "Person91"), ("Person90", "job", "Job1")]
+    triples += [("Person92", "parent", "Person93"), ("Person92", "birthplace", "Town1")]
+    policy = on_graph(trained.network, Graph.of("family", triples))
+    [best, *_] = proposals(
+        policy, search_trails(policy, readings_of("Where was Person90 raised?", policy.graph))
+    )
+    assert best.probability < 0.3

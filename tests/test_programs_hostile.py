@@ -284,9 +284,8 @@ def test_naughty_strings_come_back_byte_for_byte(almanac_data: Path) -> None:
     strings = [text for text in json.loads(listed.read_text(encoding="utf-8")) if text.strip()]
     for text in dict.fromkeys(strings):
         kb = GraphKnowledgeBase.of(("hub", text, "value of " + text), (text, "is named", text))
-        # One program asks both: to start it takes longer than the questions.
-        call = "answers.extend(find_entity_or_value([{!r}], [{!r}])[0] or [])"
-        asked = (call.format(*names) for names in (("hub", text), (text, "is named")))
-        run = run_program("\n".join(asked), kb, text)
-        assert run.answers == ["value of " + text, text]
-        assert all("\n" not in message for message in run.messages)
+        for name, relation, value in (("hub", text, "value of " + text), (text, "is named", text)):
+            code = f"answers.extend(find_entity_or_value([{name!r}], [{relation!r}])[0] or [])"
+            run = run_program(code, kb, text)
+            assert run.answers == [value], text
+            assert all("\n" not in message for message in run.messages)

@@ -3,7 +3,8 @@
 A route says how likely its answer is right. Its trust turns that into log-odds, which add up over
 the routes that agree on an answer, as if they erred independently; answers that differ compete
 with each other and with "none of these" (a conditional logit, McFadden 1974). Trust is learned from
-labelled questions by `almanac learn`; without it, a route is believed as it speaks.
+labelled questions by `almanac learn`; without it, a route is believed as it speaks. A route that
+holds its own answer for likelier wrong than right says nothing against others that give the same.
 """
 
 import math
@@ -48,7 +49,7 @@ def choose(results: Sequence[RouteResult], trusts: Trusts, least: float = 0.0) -
     """
     answered = [result for result in results if result.answerable]
     groups = agreeing(answered)
-    supports = [sum(support(one, trusts) for one in group) for group in groups]
+    supports = [_support_of(group, trusts) for group in groups]
     if not groups or (least and max(supports) < _log_odds(least)):
         silent = [replace(result, answers=(), probability=None) for result in results]
         return sorted(silent, key=lambda one: max((e.score for e in one.evidence), default=0.0))
@@ -69,7 +70,17 @@ def is_settled(results: Sequence[RouteResult], trusts: Trusts, enough: float) ->
     if not answered:
         return False
     groups = agreeing(answered)
-    return max(_shares([sum(support(one, trusts) for one in group) for group in groups])) >= enough
+    return max(_shares([_support_of(group, trusts) for group in groups])) >= enough
+
+
+def _support_of(group: Sequence[RouteResult], trusts: Trusts) -> float:
+    return sum(support(one, trusts) for one in _speakers(group))
+
+
+def _speakers(group: Sequence[RouteResult]) -> list[RouteResult]:
+    """Return the surest of routes that agree, and those that are likelier right than wrong."""
+    surest = max(group, key=log_odds)
+    return [one for one in group if one is surest or log_odds(one) > 0]
 
 
 def support(result: RouteResult, trusts: Trusts) -> float:
@@ -164,7 +175,7 @@ def _options(
     target = np.zeros(len(groups) + 1)
     for place, group in enumerate(groups):
         target[place] = any(marks[id(result)] for result in group)
-        for result in group:
+        for result in _speakers(group):
             first = 2 * routes.index(result.route)
             features[place, first] += 1
             features[place, first + 1] += log_odds(result)

@@ -14,9 +14,9 @@ from tasks.paths.path import Extracted, GroundedQuestion, Path, Strategy
 from tasks.paths.policy.beam import WIDTH, LikelyTrail, Proposal, proposals, search_trails
 from tasks.paths.policy.network import GraphPolicy
 from tasks.paths.policy.rewards import rewarded
-from tasks.paths.policy.trails import Reading, Trail, readings_of
+from tasks.paths.policy.trails import Trail, readings_of
 from tasks.paths.policy.train import TrainedPolicy
-from tasks.programs.planner.features import NAME_FEATURES
+from tasks.programs.planner.topics import Topic
 
 MOST_ENDS = 5  # nodes of the best answer to which paths are shown
 UNLIKELY = -30.0  # the log-probability of paths that the policy did not find
@@ -63,8 +63,7 @@ class PolicyWalks:
         named = np.concatenate([np.zeros(0, np.int32), *(reading.nodes for reading in readings)])
         others = np.setdiff1d(question.sources, named)
         if len(others):
-            no_name = np.zeros(NAME_FEATURES, np.float32)
-            readings.append(Reading(others, question.text, no_name))
+            readings.append(Topic("", others, question.text, 0.0, quoted=False))
         return search_trails(self.on_graph, readings, self.width)
 
     def propose(self, question: GroundedQuestion) -> tuple[list[Proposal], Extracted]:

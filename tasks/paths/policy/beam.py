@@ -7,7 +7,9 @@ import numpy as np
 
 from tasks.graphs.graph import Nodes
 from tasks.paths.policy.network import GraphPolicy
-from tasks.paths.policy.trails import Reading, Trail
+from tasks.paths.policy.trails import Trail
+from tasks.programs.planner.features import question_features
+from tasks.programs.planner.topics import Topic
 
 WIDTH = 20
 
@@ -21,11 +23,13 @@ class LikelyTrail:
 
 
 def search_trails(
-    policy: GraphPolicy, readings: Sequence[Reading], width: int = WIDTH
+    policy: GraphPolicy, readings: Sequence[Topic], width: int = WIDTH
 ) -> list[LikelyTrail]:
     """Return the likeliest trails from the names in a question, the best first, at most `width`.
 
     After each hop, the `width` likeliest trails are continued. The policy decides where they stop.
+    A hop that other questions meant and that a trail's end lacks has its share all the same, so
+    that no other hop is likely because the right one is missing.
     """
     import torch
 
@@ -36,11 +40,11 @@ def search_trails(
         read = policy.log_readings(readings, one, 1).tolist()
     going = [(n, LikelyTrail(Trail.begin(r), read[n])) for n, r in enumerate(readings)]
     ended: list[LikelyTrail] = []
-    grams = [reading.grams for reading in readings]
+    grams = [question_features(reading.masked) for reading in readings]
     for step in range(policy.network.shape.steps):
         longer = [found.trail.longer(policy.graph) for _, found in going]
         rows = [
-            (n, found.trail.hops, [trail.hops[-1] for trail in trails])
+            (n, found.trail.hops, policy.choices(trail.hops[-1] for trail in trails))
             for (n, found), trails in zip(going, longer, strict=True)
             if trails or found.trail.hops
         ]
@@ -49,12 +53,18 @@ def search_trails(
         states = policy.states(readings, rows)
         with torch.inference_mode():
             likely = policy.log_probabilities(grams, states).numpy()
-        scores = iter(likely.tolist())
+        of_rows = iter(np.split(likely, np.flatnonzero(np.diff(states.owners)) + 1))
         following = []
         for (n, found), trails in zip(going, longer, strict=True):
-            following += [(n, LikelyTrail(t, found.likely + next(scores))) for t in trails]
+            if not (trails or found.trail.hops):
+                continue
+            shares = next(of_rows).tolist()  # of its hops, of those it lacks, and of stopping
+            following += [
+                (n, LikelyTrail(trail, found.likely + share))
+                for trail, share in zip(trails, shares, strict=False)
+            ]
             if found.trail.hops:
-                ended.append(LikelyTrail(found.trail, found.likely + next(scores)))
+                ended.append(LikelyTrail(found.trail, found.likely + shares[-1]))
         following.sort(key=lambda one: -one[1].likely)
         going = following[:width]
         if step + 1 == policy.network.shape.steps:

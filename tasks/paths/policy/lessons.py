@@ -10,10 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from tasks.graphs.graph import Nodes
+from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.policy.network import GraphPolicy, States
-from tasks.paths.policy.trails import Reading, Trail, explored, readings_of
+from tasks.paths.policy.trails import Trail, explored, readings_of
 from tasks.programs.planner.paths import Hop
+from tasks.programs.planner.topics import Topic
 
 CONTINUED = 150  # trails of one reading that are tried further
 NEARLY = 0.5  # a trail may be meant if it fits so well, compared with the best one
@@ -31,25 +32,41 @@ class Lesson:
     `fits` how well each fits the answers, 0 to 1.
     """
 
-    readings: list[Reading]
+    readings: list[Topic]
     states: States
     actions: np.ndarray
     trails: np.ndarray
     fits: np.ndarray
-    meant: tuple[Hop, ...]  # the hops of the best trails
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """The readings of a question, and the trails that it may mean, the likeliest first.
+
+    A trail stands between the place of its reading and how well it fits the answers, 0 to 1.
+    """
+
+    readings: list[Topic]
+    trails: list[tuple[int, Trail, float]]
+
+    @property
+    def hops(self) -> set[Hop]:
+        """The hops of the trails that fit best."""
+        best = self.trails[0][2]
+        return {hop for _, trail, fit in self.trails if fit == best for hop in trail.hops}
 
 
 class Teacher:
-    """Makes lessons from questions about one graph."""
+    """Finds what questions about one graph mean."""
 
-    def __init__(self, policy: GraphPolicy, steps: int) -> None:
-        self._policy, self._graph, self._steps = policy, policy.graph, steps
+    def __init__(self, graph: Graph, steps: int) -> None:
+        self._graph, self._steps = graph, steps
         self._explored = lru_cache(REMEMBERED)(self._explore)
 
-    def lesson(
+    def meanings(
         self, question: str, answers: Sequence[Nodes], others: Sequence[Nodes] = ()
-    ) -> Lesson | None:
-        """Return what a question with answers teaches; None if no trail leads to an answer.
+    ) -> Meanings | None:
+        """Return what a question with answers may mean; None if no trail leads to an answer.
 
         `others` are the nodes of wrong choices; if there are any, other nodes count nothing.
         """
@@ -65,44 +82,37 @@ class Teacher:
         best = max(fit for _, _, fit in found)
         meant = [row for row in found if row[2] >= NEARLY * best]
         meant.sort(key=lambda row: -row[2])
-        return self._as_arrays(readings, meant[:MOST_MEANT])
+        return Meanings(readings, meant[:MOST_MEANT])
 
     def _explore(self, nodes: tuple[int, ...]) -> list[Trail]:
-        start = Reading(np.array(nodes, np.int32), "", np.zeros(0, np.float32))
+        start = Topic("", np.array(nodes, np.int32), "", 0.0, quoted=False)
         return list(explored(self._graph, start, self._steps, CONTINUED))
 
-    def _as_arrays(
-        self, readings: list[Reading], meant: Sequence[tuple[int, Trail, float]]
-    ) -> Lesson:
-        rows: dict[tuple[int, tuple[Hop, ...]], list[Hop]] = {}
-        for place, trail, _ in meant:
-            for length in range(min(len(trail.hops) + 1, self._steps)):
-                key = (place, trail.hops[:length])
-                if key not in rows:
-                    nodes = trail.levels[length]
-                    rows[key] = [hop for hop, _ in self._graph.fan(nodes)]
-        states = self._policy.states(
-            readings, [(place, hops, possible) for (place, hops), possible in rows.items()]
-        )
-        counts = [len(possible) + bool(hops) for (_, hops), possible in rows.items()]
-        firsts = dict(zip(rows, np.cumsum([0, *counts]).tolist(), strict=False))
-        actions = np.full((len(meant), self._steps + 1), -1, np.int64)
-        for number, (place, trail, _) in enumerate(meant):
-            for length, hop in enumerate(trail.hops):
-                key = (place, trail.hops[:length])
-                actions[number, length] = firsts[key] + rows[key].index(hop)
-            if len(trail.hops) < self._steps:
-                key = (place, trail.hops)
-                actions[number, len(trail.hops)] = firsts[key] + len(rows[key])
-        fits = np.array([fit for _, _, fit in meant], np.float32) ** EVENED
-        return Lesson(
-            readings,
-            states,
-            actions,
-            np.array([place for place, _, _ in meant], np.int64),
-            fits,
-            tuple({hop for _, trail, fit in meant if fit == fits.max() for hop in trail.hops}),
-        )
+
+def lesson_of(policy: GraphPolicy, meanings: Meanings, steps: int) -> Lesson:
+    """Return what a question teaches a policy that has counted the hops of all questions."""
+    rows: dict[tuple[int, tuple[Hop, ...]], list[Hop]] = {}
+    for place, trail, _ in meanings.trails:
+        for length in range(min(len(trail.hops) + 1, steps)):
+            key = (place, trail.hops[:length])
+            if key not in rows:
+                rows[key] = policy.choices(hop for hop, _ in policy.graph.fan(trail.levels[length]))
+    states = policy.states(
+        meanings.readings, [(place, hops, possible) for (place, hops), possible in rows.items()]
+    )
+    counts = [len(possible) + bool(hops) for (_, hops), possible in rows.items()]
+    firsts = dict(zip(rows, np.cumsum([0, *counts]).tolist(), strict=False))
+    actions = np.full((len(meanings.trails), steps + 1), -1, np.int64)
+    for number, (place, trail, _) in enumerate(meanings.trails):
+        for length, hop in enumerate(trail.hops):
+            key = (place, trail.hops[:length])
+            actions[number, length] = firsts[key] + rows[key].index(hop)
+        if len(trail.hops) < steps:
+            key = (place, trail.hops)
+            actions[number, len(trail.hops)] = firsts[key] + len(rows[key])
+    fits = np.array([fit for _, _, fit in meanings.trails], np.float32) ** EVENED
+    places = np.array([place for place, _, _ in meanings.trails], np.int64)
+    return Lesson(meanings.readings, states, actions, places, fits)
 
 
 def _fit(ends: Nodes, answers: Sequence[Nodes], others: Sequence[Nodes]) -> float:

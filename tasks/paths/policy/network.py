@@ -9,7 +9,7 @@ the target (arXiv 2312.06185, equation 1); here the policy does not know where t
 that it can look for the answers of open questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,19 +17,22 @@ from typing import Any
 import numpy as np
 
 from tasks.graphs.graph import Graph
-from tasks.paths.policy.trails import Reading, Trail
+from tasks.paths.policy.trails import Trail
 from tasks.programs.planner.features import (
     FEW,
     NAME_FEATURES,
     NAME_WEIGHTS,
     OVERLAPS,
     bags_in_a_row,
+    content_features,
     log_sums,
+    name_features,
     named_share,
     overlap,
     relation_features,
 )
 from tasks.programs.planner.paths import Hop
+from tasks.programs.planner.topics import Topic
 
 QUESTION_BUCKETS = 1 << 14
 RELATION_BUCKETS = 1 << 11
@@ -128,8 +131,21 @@ class GraphPolicy:
         """The bucket of each hop's whole name, int64 (hops,)."""
         return np.array([bag[-1] for bag in self._bags], np.int64)
 
+    @cached_property
+    def _learned(self) -> list[Hop]:
+        meant = self.network.weights["uses"].numpy()[self.names] > 0
+        return [(hop // 2, bool(hop % 2)) for hop in np.flatnonzero(meant).tolist()]
+
+    def choices(self, there: Iterable[Hop]) -> list[Hop]:
+        """Return the hops that are there, then the others that questions meant.
+
+        These have their share of the probability, so that no hop is likely only because the one
+        that is meant is missing.
+        """
+        return list(dict.fromkeys([*there, *self._learned]))
+
     def states(
-        self, readings: Sequence[Reading], rows: Sequence[tuple[int, tuple[Hop, ...], list[Hop]]]
+        self, readings: Sequence[Topic], rows: Sequence[tuple[int, tuple[Hop, ...], list[Hop]]]
     ) -> States:
         """Return states as arrays: the place of a reading, the hops so far, and those possible.
 
@@ -214,11 +230,13 @@ class GraphPolicy:
         logits = logits + stops * weights["stop_bias"][lengths[owners]]
         return log_shares(logits, owners, len(lengths))
 
-    def log_readings(self, readings: Sequence[Reading], owners: Any, questions: int) -> Any:
+    def log_readings(self, readings: Sequence[Topic], owners: Any, questions: int) -> Any:
         """Return the log-probability of each reading among those of its question, a tensor."""
         import torch
 
-        features = torch.from_numpy(np.stack([reading.features for reading in readings]))
+        features = torch.from_numpy(
+            np.stack([name_features(reading, self.graph) for reading in readings])
+        )
         return log_shares(features @ self.network.weights["read"], owners, questions)
 
     def familiar(self, trail: Trail) -> float:
@@ -227,7 +245,9 @@ class GraphPolicy:
         It is the share of its content words that were learned from or, if that is more, the least
         share of the words of a hop's relation that the question contains.
         """
-        rows = self.network.weights["question"][trail.reading.words % QUESTION_BUCKETS]
+        rows = self.network.weights["question"][
+            content_features(trail.reading.masked) % QUESTION_BUCKETS
+        ]
         known = float((rows != 0).any(1).float().mean()) if len(rows) else 1.0
         masked, names = trail.reading.masked, self.graph.relations
         named = min((named_share(masked, names[r]) for r, _ in trail.hops), default=0.0)

@@ -8,13 +8,11 @@ questions ask for the parents of somebody's children.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.path import Path, Step
-from tasks.programs.planner.features import content_features, name_features, question_features
 from tasks.programs.planner.paths import Hop
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.programs.planner.writer import written_names
@@ -25,40 +23,14 @@ WAYS = 16  # walks along one trail to one node that are compared
 _PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One reading of a question: the nodes that it starts from, and its words without their name.
-
-    `features` are those of `name_features`.
-    """
-
-    nodes: Nodes
-    masked: str
-    features: np.ndarray
-
-    @cached_property
-    def grams(self) -> np.ndarray:
-        """The hashed n-grams of the question around the name, int64 (n-grams,)."""
-        return question_features(self.masked)
-
-    @cached_property
-    def words(self) -> np.ndarray:
-        """The hashes of the content words around the name, int64 (words,)."""
-        return content_features(self.masked)
-
-
-def readings_of(text: str, graph: Graph) -> list[Reading]:
+def readings_of(text: str, graph: Graph) -> list[Topic]:
     """Return the readings of a question, one for each name in it; none without names.
 
     A word of a longer name that the graph does not have is no name: it means somebody else.
     """
-    question, readings = analyse(text), []
+    question = analyse(text)
     written = written_names(question)
-    for topic in topics_in(question, graph):
-        if _is_cut_from(topic, written):
-            continue
-        readings.append(Reading(topic.nodes, topic.masked, name_features(topic, graph)))
-    return readings
+    return [topic for topic in topics_in(question, graph) if not _is_cut_from(topic, written)]
 
 
 def _is_cut_from(topic: Topic, written: Sequence[str]) -> bool:
@@ -75,12 +47,12 @@ def _is_cut_from(topic: Topic, written: Sequence[str]) -> bool:
 class Trail:
     """Hops from the nodes of a reading; `levels` has the nodes after each hop, the first before."""
 
-    reading: Reading
+    reading: Topic
     hops: tuple[Hop, ...] = ()
     levels: tuple[Nodes, ...] = ()
 
     @classmethod
-    def begin(cls, reading: Reading) -> "Trail":
+    def begin(cls, reading: Topic) -> "Trail":
         """Return the trail of a reading before its first hop."""
         return cls(reading, (), (np.unique(reading.nodes),))
 
@@ -118,7 +90,7 @@ class Trail:
         return ways[:WAYS]
 
 
-def explored(graph: Graph, reading: Reading, steps: int, most: int) -> Iterator[Trail]:
+def explored(graph: Graph, reading: Topic, steps: int, most: int) -> Iterator[Trail]:
     """Yield the trails of up to `steps` hops, the shorter ones first, `most` of them continued."""
     level = [Trail.begin(reading)]
     for _ in range(steps):

@@ -19,7 +19,7 @@ from schemas.errors import AlmanacError
 from tasks.graphs.graph import Graph, Nodes
 from tasks.models.checkpoint import CHECKPOINT, load_checkpoint, save_checkpoint
 from tasks.models.one_thread import one_thread
-from tasks.paths.policy.lessons import Lesson, Teacher
+from tasks.paths.policy.lessons import Lesson, Teacher, lesson_of
 from tasks.paths.policy.network import (
     QUESTION_BUCKETS,
     GraphPolicy,
@@ -28,7 +28,7 @@ from tasks.paths.policy.network import (
     States,
 )
 from tasks.paths.policy.plan import PolicyPlan
-from tasks.programs.planner.features import log_sums
+from tasks.programs.planner.features import log_sums, question_features
 from tasks.progress import Report, silent
 from warehouse import durable
 
@@ -81,17 +81,21 @@ def train_policy(
     shape = NetworkShape(relations.shape[1], plan.width, plan.steps)
     policy = GraphPolicy(PolicyNetwork.untrained(shape, plan.seed), graph, relations)
     chosen = np.random.default_rng(plan.seed).permutation(len(examples))[: plan.questions]
-    teacher, lessons = Teacher(policy, plan.steps), []
+    teacher, found = Teacher(graph, plan.steps), []
     for number, place in enumerate(np.sort(chosen), 1):
         example = examples[place]
-        if lesson := teacher.lesson(example.question, example.answers, example.others):
-            lessons.append(lesson)
+        if meanings := teacher.meanings(example.question, example.answers, example.others):
+            found.append(meanings)
         report("search for answers", number, len(chosen))
-    if not lessons:
+    if not found:
         raise AlmanacError(
             f"No answer of the questions can be reached within {plan.steps} steps from a name in "
             f"its question in the graph {graph.name}; there is nothing to learn."
         )
+    for meanings in found:
+        hops = [2 * relation + inverse for relation, inverse in meanings.hops]
+        policy.network.weights["uses"][policy.names[hops]] += 1
+    lessons = [lesson_of(policy, meanings, plan.steps) for meanings in found]
     with torch.random.fork_rng(), one_thread():
         training = _Training(policy, lessons, plan, state, report, checkpoint_seconds)
         training.run()
@@ -112,9 +116,6 @@ class _Training:
         import torch
 
         self.weights = self.policy.network.weights
-        for lesson in self.lessons:
-            hops = [2 * relation + inverse for relation, inverse in lesson.meant]
-            self.weights["uses"][self.policy.names[hops]] += 1
         self.learned = [weight for name, weight in self.weights.items() if name != "uses"]
         for weight in self.learned:
             weight.requires_grad_()
@@ -170,7 +171,8 @@ class _Training:
         forgotten = random.random(2 * len(self.policy.graph.relations)) < self.plan.forgotten
         readings = [reading for lesson in lessons for reading in lesson.readings]
         lost = random.random(QUESTION_BUCKETS) < self.plan.forgotten
-        grams = [reading.grams[~lost[reading.grams % QUESTION_BUCKETS]] for reading in readings]
+        bags = [question_features(reading.masked) for reading in readings]
+        grams = [bag[~lost[bag % QUESTION_BUCKETS]] for bag in bags]
         firsts = np.cumsum([0, *(len(lesson.readings) for lesson in lessons)])
         states, actions = _joined(lessons, firsts)
         likely = self.policy.log_probabilities(grams, states, forgotten)

@@ -27,6 +27,7 @@ _CHINESE_TOKEN = re.compile(rf"{SLOT}|[a-z0-9]+|[^\s]")
 _WORDS = re.compile(r"[^\W_]+")
 
 
+@lru_cache(maxsize=1 << 12)
 def question_features(masked: str) -> np.ndarray:
     """Return the hashed n-grams of a masked question, int64 (n-grams,)."""
     tokens = ["<", *_tokens(masked), ">"]
@@ -49,8 +50,10 @@ def name_features(topic: Topic, graph: Graph) -> np.ndarray:
     """Return numbers about the name that a question is about, float32 (NAME_FEATURES,).
 
     How much of the question it covers, whether it is quoted, its length, whether it is capitalised,
-    and the edges of its first nodes.
+    and the edges of its first nodes. Zeros for nodes that the question does not name.
     """
+    if not topic.name:
+        return np.zeros(NAME_FEATURES, np.float32)
     some = topic.nodes[:20]
     degree = (graph.out_offsets[some + 1] - graph.out_offsets[some]).sum()
     features = (

@@ -71,7 +71,7 @@ _NOUN = re.compile(
     r"\b(?:which|what|how many|name|list|number of)(?: (?:all|of|the|other))* *\n(?P<en>[^\n]*)\Z"
 )
 _CHINESE_NOUN = re.compile(rf"(?:哪[一几些]?|几|多少|什么){CLASSIFIER}?\n")
-_HELD = re.compile(rf"\b\w+ (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? \w+|{SLOT} *》? *的")
+_HELD = re.compile(rf"\b(\w+) (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? (\w+)|{SLOT} *》? *的")
 _NUMBER = re.compile(r"\d+")
 _FULL_DATE = re.compile(r"\d{4}-\d\d|\d (?:[A-Z][a-z]+) \d|[A-Z][a-z]+ \d+, \d|\d年\d")
 
@@ -248,8 +248,11 @@ class Wordings:
             if len(path) == 1:
                 steps = self._steps(_Candidate(topic, (), topic.nodes), path[0], nodes)
             for step in steps:
-                is_said = step.saying.surely >= SAID
-                if may_answer(topic.masked, step.path, step.nodes, self.graph, counted=is_said):
+                walked = topic.masked, step.path, step.nodes, self.graph
+                if not asks_for_ends(topic.masked, step.path, self.graph):
+                    continue
+                ending = find_ending(*walked) if step.saying.surely >= SAID else None
+                if (ending and ending.kind == "count") or _are_of_kind(*walked):
                     yield step
 
     def _steps(self, before: _Candidate, hop: Hop, nodes: Nodes) -> Iterator[_Candidate]:
@@ -307,7 +310,8 @@ class Wordings:
             cosines = mine @ known.T
             column = int(cosines.max(axis=0).argmax())
             if cosines[:, column].max() >= ALIKE:  # what that means may lead nowhere here
-                if _asks_by_other_noun(candidates[0].topic.masked, self.learned[column][0]):
+                masked, learned = candidates[0].topic.masked, self.learned[column][0]
+                if _asks_by_other_noun(masked, learned) or _is_turned(masked, learned):
                     return None
                 for row in cosines[:, column].argsort()[::-1]:
                     if candidates[row].path == paths[column]:
@@ -374,6 +378,16 @@ def _asks_by_other_noun(masked: str, learned: str) -> bool:
     return bool(_HELD.search(plain(masked))) and not words <= known
 
 
+def _is_turned(masked: str, learned: str) -> bool:
+    """Tell whether one question asks for the son of X, and the other whose son X is."""
+    stems = [{english_stem(word) for _, word in content_tokens(text)} for text in (masked, learned)]
+    held = [
+        {english_stem(noun) for pair in _HELD.findall(plain(text)) for noun in pair}
+        for text in (masked, learned)
+    ]
+    return bool((held[0] ^ held[1]) & stems[0] & stems[1])
+
+
 def _contradicts(masked: str, name: str, *, strict: bool) -> bool:
     """Tell whether a question says in full a relation of the vocabulary that is another one.
 
@@ -402,21 +416,6 @@ def _noun(masked: str, unsaid: list[tuple[int, str]]) -> str:
         return words if is_noun and _CHINESE_NOUN.search(text[:start] + "\n") else ""
     is_noun = words.split() == [word for _, word in unsaid]
     return words if is_noun and _NOUN.search(text[:start] + "\n") else ""
-
-
-def may_answer(
-    masked: str, path: Path, nodes: Nodes, graph: Graph, *, counted: bool = True
-) -> bool:
-    """Tell whether a masked question may ask for the nodes at a path's end, or for their number.
-
-    The number is no answer unless `counted`.
-    """
-    if not asks_for_ends(masked, path, graph):
-        return False
-    if _are_of_kind(masked, path, nodes, graph):
-        return True
-    ending = find_ending(masked, path, nodes, graph) if counted else None
-    return ending is not None and ending.kind == "count"
 
 
 def _are_of_kind(masked: str, path: Path, nodes: Nodes, graph: Graph) -> bool:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tasks.graphs.graph import Graph
 from tasks.graphs.question_names import names_in
 from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import Program
 from tasks.programs.code_text import readable_code
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
-from tasks.programs.planner.endings import Ending, find_ending
+from tasks.programs.planner.endings import SAMPLED, Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import (
     write_description,
@@ -19,10 +21,12 @@ from tasks.programs.planner.program_text import (
 )
 from tasks.programs.planner.sayings import says
 from tasks.programs.planner.topics import SLOT
-from tasks.programs.planner.wordings import Wordings, may_answer
+from tasks.programs.planner.wordings import Wordings
 from tasks.programs.search_program import Hint
 from tasks.text.chinese_words import simplified
+from tasks.text.expected_answer import expected_answer, may_have_form
 from tasks.text.function_words import FUNCTION_WORDS
+from tasks.text.languages import is_chinese
 from tasks.text.question import Question, Span
 
 ABOUT = 0.95  # probability that a question for nothing but an entity is understood
@@ -105,10 +109,13 @@ class PlannedWriter:
         about = write_about(question, self.planner.graph)
         if about:
             return [Written(readable_code(about), ABOUT)]
-        plans = [plan for plan in self.plans(question)[:2] if plan.share >= LEAST_SHARE]
+        possible, examples = self.plans(question), self.planner.examples
+        plans = [plan for plan in possible[:2] if plan.share >= LEAST_SHARE]
         fit = self.planner.fit(plans[0]) if plans else 0.0
-        planned = [Written(self._code(plan), fit) for plan in plans]
-        examples = self.planner.examples
+        planned = [
+            Written(self._code(plan), fit * (_share(plan, possible) if examples else 1.0))
+            for plan in plans
+        ]
         if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
             meant = self._wordings.best(question)
             if meant:
@@ -137,12 +144,20 @@ class PlannedWriter:
         """Return the plans that may answer; none where the topic probably lacks what is asked."""
         if plans and not len(plans[0].nodes) and plans[0].share > LACKING:
             return []
-        graph = self.planner.graph
-        return [
-            plan
-            for plan in plans
-            if len(plan.nodes) and may_answer(plan.topic.masked, plan.path, plan.nodes, graph)
-        ]
+        return [plan for plan in plans if len(plan.nodes) and self._may_answer(plan)]
+
+    def _may_answer(self, plan: Planned) -> bool:
+        """Return whether a plan leads to a value of the form that is asked for, or counts."""
+        if not asks_for_ends(plan.topic.masked, plan.path, self.planner.graph):
+            return False
+        form = expected_answer(plan.topic.masked).form  # the topic's own words ask for nothing
+        if form == "number" and is_chinese(plan.topic.masked):
+            return True  # 多少 also asks for codes, grades and prices in words
+        labels = (self.planner.graph.label(node) for node in plan.nodes[:SAMPLED])
+        if any(may_have_form(label, form) for label in labels):
+            return True
+        ending = self._ending(plan)
+        return ending is not None and ending.kind == "count"
 
     def _ending(self, plan: Planned) -> Ending | None:
         return find_ending(plan.topic.masked, plan.path, plan.nodes, self.planner.graph)
@@ -152,6 +167,12 @@ class PlannedWriter:
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
         ending = self._ending(plan)
         return readable_code(write_program(plan.topic.name, path, ending, plan.members))
+
+
+def _share(plan: Planned, plans: Sequence[Planned]) -> float:
+    """Return the share of the probability of all plans that lead to the nodes of one."""
+    same = (one.share for one in plans if np.array_equal(one.nodes, plan.nodes))
+    return min(sum(same), 1.0)
 
 
 def write_about(question: Question, graph: Graph) -> str | None:
