@@ -6,6 +6,7 @@ import pytest
 
 from schemas.settings import EngineSettings
 from tasks.extract.rules import RulesEngine
+from tasks.extract.rules.layout import lay_out
 from tasks.ingest.split import split
 from tests.case_tables import cases_of_facts
 from tests.passages import facts as facts_of
@@ -86,12 +87,28 @@ def test_what_comes_after_a_relative_clause_is_no_second_subject():
 
 @pytest.mark.parametrize(
     "dateline",
-    ["LONDON, May 3 (Reuters) – ", "LOS ANGELES — ", "SANTA ANA, Calif. (Dec. 4, 2010) - "],
+    [
+        "LONDON, May 3 (Reuters) – ",
+        "LOS ANGELES — ",
+        "SANTA ANA, Calif. (Dec. 4, 2010) - ",
+        "May 3, 2019 Contact: Ann Low\nTarn County Court’s Office\n210-555-0134 (office)\n"
+        "ann.low@tarn.example\nFor Immediate Release: Economist Joins\nthe Firm\n(Tarn, Ohio) – ",
+    ],
 )
 def test_a_dateline_is_no_part_of_a_report(dateline: str):
     found = facts(f"{dateline}Jane Smith joined Acme Corp in 2019 as its chief economist.")
     assert ("Jane Smith", "joined", "Acme Corp") in found
     assert {head for head, _, _ in found} == {"Jane Smith"}
+
+
+def test_a_glossary_has_no_datelines():
+    text = "TARN — the upper lake of all in Reeve\nFELL — the hill that lies above the lake of Tarn"
+    assert lay_out({"text": text, "blocks": None}).prose.text.strip() == text
+
+
+def test_an_address_below_a_letterhead_is_no_subject():
+    found = facts("Tarn County Court\n210-555-0134\nann@tarn.example\nJane Smith lives in Bern.")
+    assert found == {("Jane Smith", "lives in", "Bern")}
 
 
 def test_we_are_the_speaker_that_the_settings_name():
