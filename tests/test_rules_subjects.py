@@ -372,3 +372,16 @@ def test_the_spaces_before_an_indented_line_are_no_words():
         ("The Berg Museum", "will open", "a new wing in Rome"),
         ("It", "could house", "Acme Corp."),
     ]
+
+
+def test_what_stands_behind_a_place_or_an_age_may_be_of_the_subject():
+    found = facts("Jane Smith was born in Tarn, Ohio, the daughter of Bob Jones.")
+    assert ("Jane Smith", "daughter of", "Bob Jones") in found
+    assert "Tarn" not in {head for head, relation, _ in found if relation == "daughter of"}
+    found = facts("Jane Smith, 93, of Ulm, passed away in Bern.")
+    assert found == {("Jane Smith", "passed away in", "Bern")}
+
+
+def test_a_kinship_before_a_name_is_no_class():
+    assert ("Bob Jones", "is a", "actor") in facts("Actor Bob Jones left.")
+    assert not facts("Father Bob Jones left.")

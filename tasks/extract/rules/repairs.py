@@ -4,14 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from tasks.extract.rules.attachments import (
-    ATTACHMENTS,
-    CLAUSAL,
-    HOLDERS,
-    HYPHENS,
-    PART_LABELS,
-    hang,
-)
+from tasks.extract.rules.attachments import ATTACHMENTS, CLAUSAL, HOLDERS, HYPHENS, PARTS, hang
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
@@ -64,7 +57,7 @@ def _raise_from_parts(tree: Tree) -> None:
     """Attach to a noun what the parser attached to its modifier: "is an [analytics] platform"."""
     for part, label in enumerate(tree.dep):
         noun = tree.head[part]
-        if noun <= part or label not in PART_LABELS:
+        if noun <= part or label not in PARTS:
             continue
         borne = CLAUSE_BEARING if tree.child(part, "cop") is not None else BEARING
         moved = [c for c in tree.children[part] if c < part and tree.dep[c] in borne]
