@@ -385,3 +385,10 @@ def test_what_stands_behind_a_place_or_an_age_may_be_of_the_subject():
 def test_a_kinship_before_a_name_is_no_class():
     assert ("Bob Jones", "is a", "actor") in facts("Actor Bob Jones left.")
     assert not facts("Father Bob Jones left.")
+
+
+def test_a_speaker_is_no_he_of_their_own_quotation():
+    text = "Bob Jones told the court, “The driver lied. He sold Beta Ltd.” Ann Low sat."
+    assert not any(relation == "sold" for _, relation, _ in facts(text))
+    found = facts("Bob Jones joined Acme Corp. “He sold Beta Ltd,” said Ann Low.")
+    assert ("Bob Jones", "sold", "Beta Ltd") in found
