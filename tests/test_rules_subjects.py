@@ -392,3 +392,9 @@ def test_a_speaker_is_no_he_of_their_own_quotation():
     assert not any(relation == "sold" for _, relation, _ in facts(text))
     found = facts("Bob Jones joined Acme Corp. “He sold Beta Ltd,” said Ann Low.")
     assert ("Bob Jones", "sold", "Beta Ltd") in found
+
+
+def test_whom_somebody_called_has_no_other_name():
+    found = facts("Ada Lund called the monthly meeting to order at 6. Ada Lund called Bob Jones.")
+    assert "called" not in {relation for _, relation, _ in found}
+    assert ("Osel River", "called", "Big Water") in facts("The Osel River is called the Big Water.")
