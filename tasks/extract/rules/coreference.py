@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.lexicon import MODALITY_OF_WORD
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.languages import word_set
 
@@ -72,6 +73,7 @@ class _Resolver:
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
         self.men = dict(before.men)  # whether "he" meant a person, rather than "she"
+        self.sayers: set[str] = set()  # whom the last sentence quotes, or says what they said
         if before.person:
             self.person = before.person
             self.named[before.person] = 0
@@ -86,11 +88,9 @@ class _Resolver:
         word = tree.lower[token]
         referent = ""
         if word in PERSONAL and self.person:
-            referent = self._person_before(token)
-            if not referent and (self.person == passage.title or self._is_recent(self.person)):
-                referent = self.person
-            man = word in MALE
-            if self.men.get(referent, man) != man:
+            referent = self._person_before(token) or self.spoken_of().person
+            man, says = word in MALE, referent in self.sayers and passage.is_quoted(token)
+            if says or self.men.get(referent, man) != man:
                 referent = self._other_person(token, referent)
             opens = token == passage.sentence_of(token)[0]
             if referent and (opens or word in ("he", "she")):  # a later "her" may be of anybody
@@ -179,7 +179,7 @@ class _Resolver:
         for earlier in range(token - 1, start - 1, -1):
             name = passage.entities.get(earlier)
             if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS:
-                return name.name
+                return name.name if passage.is_quoted(earlier) == passage.is_quoted(token) else ""
         return ""
 
     def _other_person(self, token: int, not_meant: str) -> str:
@@ -211,6 +211,7 @@ class _Resolver:
             thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
             self.subject = main if main is not None and thing else -1
         subjects = []
+        self.sayers = set()
         for token in range(start, end):
             name = passage.entities.get(token)
             if name is None:
@@ -225,6 +226,8 @@ class _Resolver:
             subject = tree.head[token] if tree.dep[token] == "appos" else token
             if tree.dep[subject] in SUBJECTS:
                 subjects.append((token, subject))
+                if MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported":
+                    self.sayers.add(name.name)
                 classes.append(tree.head[subject])
             for noun in classes:
                 if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
