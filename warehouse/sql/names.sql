@@ -55,13 +55,13 @@ told_of as (  -- what tells namesakes apart
     from triple_statements
     where polarity = 'positive' and modality = 'asserted'
 ),
-births as (select distinct document_id, head as name, tail as place from told_of where is_birthplace),
-pairs as (  -- other places of birth of the same name, in both orders; who has many is many people
-    with few as (
-        select distinct name, place from births qualify count(distinct place) over (partition by name) <= 50
-    )
+births as (  -- a name with more places of birth is many people's, and has too many pairs of them
+    select distinct document_id, head as name, tail as place from told_of where is_birthplace
+    qualify count(distinct tail) over (partition by head) <= 50
+),
+pairs as (  -- other places of birth of the same name, in both orders
     select distinct a.place as one, b.place as other
-    from few a join few b on b.name = a.name and b.place <> a.place
+    from births a join births b on b.name = a.name and b.place <> a.place
 ),
 beside as (  -- few passages have a comma at the place, so that is looked for first
     select distinct t.one, p.other
