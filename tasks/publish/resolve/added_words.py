@@ -84,12 +84,9 @@ def _after_offices(known: dict[str, KnownName]) -> Iterator[tuple[KnownName, Kno
         words = norm.split()
         for at in range(1, len(words) - 1):
             base, office = known.get(" ".join(words[at:])), words[at - 1]
-            held = base and base.kind == "person" and whole.kind not in _OWN_NAMES
-            if (
-                held
-                and MINOR_WORDS.isdisjoint(words[:at])
-                and (office in _OFFICES or kind_of_noun(office) == "person")
-            ):
+            held = office in _OFFICES or kind_of_noun(office) == "person"
+            named = base and base.kind == "person" and whole.kind not in _OWN_NAMES
+            if held and named and MINOR_WORDS.isdisjoint(words[:at]):
                 yield whole, base
 
 

@@ -92,12 +92,8 @@ def resolve(
         ids = give_ids(clusters, given, forced)
         columns = "entity_id name kind language mentions documents"
         entities = _table(columns, _entities(ids, names))
-        own = {
-            entity_id: (name, kind)
-            for entity_id, name, kind in zip(
-                *(entities[name].to_pylist() for name in ("entity_id", "name", "kind")), strict=True
-            )
-        }
+        own = (entities[name].to_pylist() for name in ("entity_id", "name", "kind"))
+        known = {entity_id: (name, kind) for entity_id, name, kind in zip(*own, strict=True)}
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
@@ -106,7 +102,7 @@ def resolve(
             entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
             redirects=_table("old_entity_id entity_id", redirects(ids, given)),
-            aliases=_aliases(ids, names, own),
+            aliases=_aliases(ids, names, known),
         )
 
 
