@@ -85,8 +85,8 @@ def _after_offices(known: dict[str, KnownName]) -> Iterator[tuple[KnownName, Kno
         for at in range(1, len(words) - 1):
             base, office = known.get(" ".join(words[at:])), words[at - 1]
             held = office in _OFFICES or kind_of_noun(office) == "person"
-            named = base and base.kind == "person" and whole.kind not in _OWN_NAMES
-            if held and named and MINOR_WORDS.isdisjoint(words[:at]):
+            plain = whole.kind not in _OWN_NAMES and MINOR_WORDS.isdisjoint(words[:at])
+            if base and base.kind == "person" and held and plain:
                 yield whole, base
 
 
