@@ -136,7 +136,7 @@ def _decide(
     """
     if folds is None:
         reason = (
-            f"{len(_labelled(benchmark))} questions with answers are too few to measure which "
+            f"{len(_answered(benchmark))} questions with answers are too few to measure which "
             f"parts of the query help: it takes {FEWEST_MEASURED} different ones. The parts in use "
             "stay as they were."
         )
@@ -193,11 +193,15 @@ def _joined(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def _labelled(benchmark: Benchmark) -> list[BenchmarkQuestion]:
-    """Return the questions with answers, without the data set's own test questions."""
-    answered = [question for question in benchmark.questions if question.answers]
-    if {"train", "test"} <= {question.part for question in answered}:
-        return [question for question in answered if question.part == "train"]
-    return answered
+    """Return the questions whose answers are known, without the data set's own test questions."""
+    labelled = [q for q in benchmark.questions if q.answers or q.unanswerable]
+    if {"train", "test"} <= {question.part for question in labelled}:
+        return [question for question in labelled if question.part == "train"]
+    return labelled
+
+
+def _answered(benchmark: Benchmark) -> list[BenchmarkQuestion]:
+    return [question for question in _labelled(benchmark) if question.answers]
 
 
 def _tasks(benchmarks: Sequence[Benchmark]) -> dict[str, list[BenchmarkQuestion]]:
@@ -228,7 +232,7 @@ def _learn_planners(
     its corpus. Raises UsageError if the graph is ambiguous, or if there is nothing to learn from.
     """
     edition, benchmark = prepared(home, benchmark, settings, graph, report)
-    answered = _labelled(benchmark)
+    answered = _answered(benchmark)
     if not answered:
         raise UsageError("No question has answers to learn from.")
     with edition.pinned() as pinned:

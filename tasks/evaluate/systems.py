@@ -161,7 +161,8 @@ def learned_planners(
     """Return a planner for each graph that questions are asked of, by its name."""
     planners = {}
     for name, graph in graphs_of(edition).items():
-        examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
+        own = [q for q in questions if q.graph == name and q.answers]
+        examples = [Example(q.question, q.answers) for q in own]
         if examples:
             learned = learn(graph, examples, report)
             planners[name] = Planner(
