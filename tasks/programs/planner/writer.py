@@ -116,7 +116,9 @@ class PlannedWriter:
             Written(self._code(plan), fit * (_share(plan, possible) if examples else 1.0))
             for plan in plans
         ]
-        if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
+        enough = next((f for n, f in SURE if examples < n), FAMILIAR)
+        unsure = planned and planned[0].probability < GUESSED  # words known, but of other questions
+        if self._wordings and (unsure or fit < enough):
             meant = self._wordings.best(question)
             if meant:
                 return [Written(self._code(meant), meant.share)]
