@@ -38,11 +38,11 @@ SAMPLES = 20  # questions that the manifest keeps, so that others can ask them a
 class Competence(BaseModel):
     """How an expert did in its check, as its manifest keeps it.
 
-    `right` of what the `questions` ask was known (see `share_known`). The probability of an answer is the logistic
-    function of `weights` (the last is the constant) with its features, of which each has `means`
-    subtracted and is divided by `scales`. Answers below `bound` are not given. `others` are names
-    that the expert does not know, for the features. `samples` are some of the questions with their
-    answers. `languages` are those of the questions.
+    `right` of what the `questions` ask was known (see `share_known`). The probability of an answer
+    is the logistic function of `weights` (the last is the constant) with its features, of which
+    each has `means` subtracted and is divided by `scales`. Answers below `bound` are not given.
+    `others` are names that the expert does not know, for the features. `samples` are some of the
+    questions with their answers. `languages` are those of the questions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

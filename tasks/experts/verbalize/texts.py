@@ -9,7 +9,6 @@ read the graph's mapped arrays.
 
 import hashlib
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -25,9 +24,10 @@ import schemas
 from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.answer_kinds import kind_of_answers
-from tasks.experts.verbalize.phrasing import Phrasings, listed
+from tasks.experts.verbalize.phrasing import Phrasings, listed, relation_words
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph, graphs_of
+from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of
@@ -39,7 +39,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 ROWS_AT_ONCE = 20_000  # rows read, and texts made, at a time
 LOOSE_TAILS = 3  # longer lists are asked for once, or they would dominate the training
 SHORTEST_DESCRIPTION = 10  # characters; FactKB's
-_WORD = re.compile(r"[A-Za-z]+")
+_COMMON_WORDS = slice(1996, 6000)  # of the tokeniser, whose commonest come first, after signs
 
 Text = dict[str, Any]
 TRIES = 8  # draws of an edge before a walk ends at its node
@@ -99,6 +99,15 @@ left join passages p on p.document_id = t.document_id and p.passage_id = t.passa
     and p.sensitivity is distinct from 'sensitive'
     and t.span_start between p.span_start and p.span_end
 order by t.triple_id
+"""
+_RELATIONS = f"""
+select relation, arg_min({{'tail': tail, 'kind': kind, 'language': language}}, triple_id, 10)
+from ({_TRIPLES}) group by relation order by relation
+"""
+_UNNAMED = """
+select word from unnest($words) words(word)
+where word not in (select lower(head) from asserted_triples where graph = $graph)
+    and word not in (select lower(tail) from asserted_triples where graph = $graph)
 """
 _NAMED = """
 select t.head || ' ' || t.tail || ' ' || coalesce(e.description, '')
@@ -297,6 +306,7 @@ class Verbalizer:
                     relation,
                     name,
                     kind=kind,
+                    is_told_by_kind=kind == "person" and self._leads_alone_to_people,
                     vocabulary=self._vocabulary[spoken],
                     rng=rng,
                     language=spoken,
@@ -361,22 +371,45 @@ class Verbalizer:
 
     @cached_property
     def _phrasings(self) -> Phrasings:
-        rows = self._con.execute(
-            "select distinct relation from asserted_triples where graph = $graph",
-            {"graph": self._graph},
-        ).fetchall()
-        return Phrasings(relation for [relation] in rows)
+        return Phrasings(self._relations)
+
+    @cached_property
+    def _relations(self) -> dict[str, list[dict[str, Any]]]:
+        """The relations, with some of their tails."""
+        return dict(self._con.execute(_RELATIONS, {"graph": self._graph}).fetchall())
+
+    @cached_property
+    def _leads_alone_to_people(self) -> bool:
+        """Whether "who?" says which relation is meant."""
+        kinds = [
+            kind_of_answers(
+                relation, [t["tail"] for t in some], [t["kind"] for t in some], some[0]["language"]
+            )
+            for relation, some in self._relations.items()
+        ]
+        return kinds.count("person") == 1
 
     @cached_property
     def _vocabulary(self) -> dict[str, list[str]]:
-        """Words of some triples' names and of their heads' descriptions, by language."""
+        """Words by language that name no entity and stand in no relation of the graph.
+
+        English ones are common; Chinese ones are of some triples' names and their heads'
+        descriptions.
+        """
         values = {"graph": self._graph, "seed": str(self._options.seed)}
         rows = self._con.execute(_NAMED, values).fetchall()
-        english = {word for [names] in rows for word in _WORD.findall(names)}
         chinese = {
             word for [names] in rows for run in HAN.findall(names) for word in segmenter().cut(run)
         }
-        return {"en": sorted(english), "zh": sorted(chinese)}
+        ranks = load_tokenizer().get_vocab()
+        english = {
+            word for word in sorted(ranks, key=ranks.__getitem__)[_COMMON_WORDS] if word.isalpha()
+        }
+        said = " ".join(map(relation_words, self._relations)).lower()
+        words = [word for word in chinese | english if word not in said]
+        named = {"graph": self._graph, "words": words}
+        unnamed = {word for [word] in self._con.execute(_UNNAMED, named).fetchall()}
+        return {"en": sorted(unnamed & english), "zh": sorted(unnamed & chinese)}
 
     @cached_property
     def _triples(self) -> int:
