@@ -36,8 +36,9 @@ def record_answers(home: Home, *answers: Answer) -> None:
 def _row(answer: Answer) -> AnswerRecord:
     gating = answer.gating or Gating()
     return AnswerRecord(
-        **answer.model_dump(include={"question_id", "question", "answer", "answerable", "route"}),
-        **answer.model_dump(include={"thrust", "program", "edition", "seconds"}),
+        **answer.model_dump(include={"question_id", "question", "answer", "answers", "route"}),
+        **answer.model_dump(include={"answerable", "probability", "thrust", "program"}),
+        **answer.model_dump(include={"edition", "seconds"}),
         **gating.model_dump(include={"task", "gate", "budget", "level", "retrieve"}),
         retrieve_cause=gating.cause,
         evidence=f"[{','.join(e.model_dump_json() for e in answer.evidence)}]",
