@@ -135,8 +135,9 @@ def _decide(
     Questions are asked of `graph`, if one is named; those that teach a planner are `about` a graph.
     """
     if folds is None:
+        answered = sum(bool(question.answers) for question in _labelled(benchmark))
         reason = (
-            f"{len(_answered(benchmark))} questions with answers are too few to measure which "
+            f"{answered} questions with answers are too few to measure which "
             f"parts of the query help: it takes {FEWEST_MEASURED} different ones. The parts in use "
             "stay as they were."
         )
@@ -200,10 +201,6 @@ def _labelled(benchmark: Benchmark) -> list[BenchmarkQuestion]:
     return labelled
 
 
-def _answered(benchmark: Benchmark) -> list[BenchmarkQuestion]:
-    return [question for question in _labelled(benchmark) if question.answers]
-
-
 def _tasks(benchmarks: Sequence[Benchmark]) -> dict[str, list[BenchmarkQuestion]]:
     """Return the questions of each task that has enough; the default task is a file's name."""
     tasks: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
@@ -232,7 +229,7 @@ def _learn_planners(
     its corpus. Raises UsageError if the graph is ambiguous, or if there is nothing to learn from.
     """
     edition, benchmark = prepared(home, benchmark, settings, graph, report)
-    answered = _answered(benchmark)
+    answered = [question for question in _labelled(benchmark) if question.answers]
     if not answered:
         raise UsageError("No question has answers to learn from.")
     with edition.pinned() as pinned:

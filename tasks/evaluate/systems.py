@@ -127,14 +127,8 @@ class AskAnswerer(BenchmarkAnswerer):
         options = self._options
         if options.graph is None and graph is not None:
             options = replace(options, graph=graph, beside_graph=True)
-        place = (self._home, self._edition, self._settings)
-        return Asker(
-            *place,
-            options,
-            planners=self._planners,
-            learned=self.learned,
-            policies=self._policies,
-        )
+        place = (self._home, self._edition, self._settings, options)
+        return Asker(*place, planners=self._planners, learned=self.learned, policies=self._policies)
 
 
 class _Asked(NamedTuple):
@@ -165,13 +159,8 @@ def learned_planners(
         examples = [Example(q.question, q.answers) for q in own]
         if examples:
             learned = learn(graph, examples, report)
-            planners[name] = Planner(
-                graph,
-                learned.model,
-                learned.paths,
-                worded=learned.worded,
-                examples=learned.examples,
-            )
+            known = (graph, learned.model, learned.paths)
+            planners[name] = Planner(*known, worded=learned.worded, examples=learned.examples)
     return planners
 
 

@@ -24,7 +24,7 @@ import schemas
 from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.answer_kinds import kind_of_answers
-from tasks.experts.verbalize.phrasing import Phrasings, listed, relation_words
+from tasks.experts.verbalize.phrasing import AnswerKind, Phrasings, listed, relation_words
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph, graphs_of
 from tasks.models.encoders.vocabulary import load_tokenizer
@@ -101,7 +101,7 @@ left join passages p on p.document_id = t.document_id and p.passage_id = t.passa
 order by t.triple_id
 """
 _RELATIONS = f"""
-select relation, arg_min({{'tail': tail, 'kind': kind, 'language': language}}, triple_id, 10)
+select relation, arg_min(tail, triple_id, 10), list(distinct kind), any_value(language)
 from ({_TRIPLES}) group by relation order by relation
 """
 _UNNAMED = """
@@ -208,16 +208,9 @@ class Verbalizer:
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield single triples, in either direction, with the tail's description or the source."""
         options = self._options
-        rows = self._rows(
-            _EVIDENCE,
-            report,
-            min(self._triples, options.evidence),
-            graph=self._graph,
-            seed=str(options.seed),
-            evidence=options.evidence,
-            shortest=SHORTEST_DESCRIPTION,
-        )
-        for row in rows:
+        most, values = options.evidence, {"graph": self._graph, "seed": str(options.seed)}
+        values |= {"evidence": most, "shortest": SHORTEST_DESCRIPTION}
+        for row in self._rows(_EVIDENCE, report, min(self._triples, most), **values):
             phrasing = self._phrasings.of(row["relation"], row["language"])
             head, tail = row["head"], row["tail"]
             if _share(row["triple_id"], "inverse", options.seed) < 0.5:
@@ -281,6 +274,7 @@ class Verbalizer:
         """Yield questions for each relation of a head, answered by its tails, up to a limit."""
         rows = self._rows(_TRIPLES, report, self._triples, graph=self._graph)
         checked = self._options.checks / max(self._triples, 1)
+        to_people = list(self._relations.values()).count("person")
         for (head_id, head, relation), facts in groupby(
             rows, itemgetter("head_id", "head", "relation")
         ):
@@ -306,7 +300,7 @@ class Verbalizer:
                     relation,
                     name,
                     kind=kind,
-                    is_told_by_kind=kind == "person" and self._leads_alone_to_people,
+                    is_told_by_kind=kind == "person" and to_people == 1,
                     vocabulary=self._vocabulary[spoken],
                     rng=rng,
                     language=spoken,
@@ -374,37 +368,21 @@ class Verbalizer:
         return Phrasings(self._relations)
 
     @cached_property
-    def _relations(self) -> dict[str, list[dict[str, Any]]]:
-        """The relations, with some of their tails."""
-        return dict(self._con.execute(_RELATIONS, {"graph": self._graph}).fetchall())
-
-    @cached_property
-    def _leads_alone_to_people(self) -> bool:
-        """Whether "who?" says which relation is meant."""
-        kinds = [
-            kind_of_answers(
-                relation, [t["tail"] for t in some], [t["kind"] for t in some], some[0]["language"]
-            )
-            for relation, some in self._relations.items()
-        ]
-        return kinds.count("person") == 1
+    def _relations(self) -> dict[str, AnswerKind]:
+        """What each relation leads to, as some of its tails tell."""
+        rows = self._con.execute(_RELATIONS, {"graph": self._graph}).fetchall()
+        return {row[0]: kind_of_answers(*row) for row in rows}
 
     @cached_property
     def _vocabulary(self) -> dict[str, list[str]]:
-        """Words by language that name no entity and stand in no relation of the graph.
-
-        English ones are common; Chinese ones are of some triples' names and their heads'
-        descriptions.
-        """
+        """Words that name no entity and no relation: common ones, Chinese ones of some triples."""
         values = {"graph": self._graph, "seed": str(self._options.seed)}
         rows = self._con.execute(_NAMED, values).fetchall()
         chinese = {
             word for [names] in rows for run in HAN.findall(names) for word in segmenter().cut(run)
         }
         ranks = load_tokenizer().get_vocab()
-        english = {
-            word for word in sorted(ranks, key=ranks.__getitem__)[_COMMON_WORDS] if word.isalpha()
-        }
+        english = set(filter(str.isalpha, sorted(ranks, key=ranks.__getitem__)[_COMMON_WORDS]))
         said = " ".join(map(relation_words, self._relations)).lower()
         words = [word for word in chinese | english if word not in said]
         named = {"graph": self._graph, "words": words}

@@ -84,8 +84,8 @@ def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmO
             share = (above * estimate.effective + _Z**2 / 2) / trials
             wide = (1 - least) * _Z * (share * (1 - share) / trials) ** 0.5
             low, high = min(estimate.low, estimate.value - wide), estimate.value + wide
-            bounds = (estimate.value, low, max(estimate.high, high))
-            value, low, high = np.clip(bounds, least, 1.0).tolist()
+            places = (estimate.value, low, max(estimate.high, high))
+            value, low, high = np.clip(places, least, 1.0).tolist()
             estimate = replace(estimate, value=value, low=low, high=high)
         mean = float(rewards.mean()) if len(rewards) else None
         shown.append(ArmOverview(name, name == usual, len(rewards), mean, estimate))
