@@ -352,8 +352,7 @@ def learn_arms(
     if len(chosen) < 2:
         raise UsageError("A bandit learns from two questions with answers or more.")
     options = AskOptions("paths", graph)
-    correct: Counter[str] = Counter()
-    pulls: Counter[str] = Counter()
+    correct, pulls = Counter[str](), Counter[str]()
     with edition.pinned() as pinned, Asker(home, pinned, settings, options) as asker:
         paths = open_path_graph(home, pinned, graph)
         reader = PathReader(paths, Resources(home, pinned, settings, options, {}).encode)

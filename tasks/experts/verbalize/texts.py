@@ -208,9 +208,9 @@ class Verbalizer:
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield single triples, in either direction, with the tail's description or the source."""
         options = self._options
-        most, values = options.evidence, {"graph": self._graph, "seed": str(options.seed)}
-        values |= {"evidence": most, "shortest": SHORTEST_DESCRIPTION}
-        for row in self._rows(_EVIDENCE, report, min(self._triples, most), **values):
+        values: dict[str, Any] = {"graph": self._graph, "seed": str(options.seed)}
+        values |= {"evidence": options.evidence, "shortest": SHORTEST_DESCRIPTION}
+        for row in self._rows(_EVIDENCE, report, min(self._triples, options.evidence), **values):
             phrasing = self._phrasings.of(row["relation"], row["language"])
             head, tail = row["head"], row["tail"]
             if _share(row["triple_id"], "inverse", options.seed) < 0.5:

@@ -83,8 +83,8 @@ def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmO
             above = (float(rewards.mean()) - least) / (1 - least)
             share = (above * estimate.effective + _Z**2 / 2) / trials
             wide = (1 - least) * _Z * (share * (1 - share) / trials) ** 0.5
-            low, high = min(estimate.low, estimate.value - wide), estimate.value + wide
-            places = (estimate.value, low, max(estimate.high, high))
+            value = estimate.value
+            places = value, min(estimate.low, value - wide), max(estimate.high, value + wide)
             value, low, high = np.clip(places, least, 1.0).tolist()
             estimate = replace(estimate, value=value, low=low, high=high)
         mean = float(rewards.mean()) if len(rewards) else None
