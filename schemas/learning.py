@@ -68,7 +68,8 @@ class Expert(Row, table="experts", key=("expert",)):
     perplexity: float | None = Field(None, description="Perplexity on held-out texts.")
     share_right: float | None = Field(
         None,
-        description="Share of its check questions that it answered right; null without any.",
+        description="Share of its check questions that it answered right, each different answer "
+        "counting alike, where one constant answer counts as 0; null without any.",
     )
     languages: list[str] = Field(
         [], description="The languages that it is asked in; empty if unknown, then in any."

@@ -94,6 +94,12 @@ class AnswerRecord(Row, table="answers", key=("question_id",)):
     answer: str | None = Field(
         None, description="The first of the answers, null if the almanac does not know."
     )
+    answers: list[str] | None = Field(
+        None, description="All answers; null for questions that an older version recorded."
+    )
+    probability: float | None = Field(
+        None, description="How likely the answer is right, if the route that answered says so."
+    )
     answerable: bool = Field(description="Whether an answer was given.")
     route: str = Field(description="The route that answered.")
     thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")

@@ -145,7 +145,7 @@ class _Import(Work):
     def read_all(self) -> None:
         """Read every file into the journal, then write the row that makes the import effective."""
         for reading in self.readings:
-            for batch in read_file(reading, partial(self.report, "read"), self.home.spill):
+            for batch in read_file(reading, partial(self.report, "read bytes"), self.home.spill):
                 self._take(batch, reading)
         self._commit()
         languages = self._left_out_in.most_common(MOST_LANGUAGES)

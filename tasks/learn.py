@@ -135,8 +135,9 @@ def _decide(
     Questions are asked of `graph`, if one is named; those that teach a planner are `about` a graph.
     """
     if folds is None:
+        answered = sum(bool(question.answers) for question in _labelled(benchmark))
         reason = (
-            f"{len(_labelled(benchmark))} questions with answers are too few to measure which "
+            f"{answered} questions with answers are too few to measure which "
             f"parts of the query help: it takes {FEWEST_MEASURED} different ones. The parts in use "
             "stay as they were."
         )
@@ -193,11 +194,11 @@ def _joined(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def _labelled(benchmark: Benchmark) -> list[BenchmarkQuestion]:
-    """Return the questions with answers, without the data set's own test questions."""
-    answered = [question for question in benchmark.questions if question.answers]
-    if {"train", "test"} <= {question.part for question in answered}:
-        return [question for question in answered if question.part == "train"]
-    return answered
+    """Return the questions whose answers are known, without the data set's own test questions."""
+    labelled = [q for q in benchmark.questions if q.answers or q.unanswerable]
+    if {"train", "test"} <= {question.part for question in labelled}:
+        return [question for question in labelled if question.part == "train"]
+    return labelled
 
 
 def _tasks(benchmarks: Sequence[Benchmark]) -> dict[str, list[BenchmarkQuestion]]:
@@ -228,7 +229,7 @@ def _learn_planners(
     its corpus. Raises UsageError if the graph is ambiguous, or if there is nothing to learn from.
     """
     edition, benchmark = prepared(home, benchmark, settings, graph, report)
-    answered = _labelled(benchmark)
+    answered = [question for question in _labelled(benchmark) if question.answers]
     if not answered:
         raise UsageError("No question has answers to learn from.")
     with edition.pinned() as pinned:
@@ -351,8 +352,7 @@ def learn_arms(
     if len(chosen) < 2:
         raise UsageError("A bandit learns from two questions with answers or more.")
     options = AskOptions("paths", graph)
-    correct: Counter[str] = Counter()
-    pulls: Counter[str] = Counter()
+    correct, pulls = Counter[str](), Counter[str]()
     with edition.pinned() as pinned, Asker(home, pinned, settings, options) as asker:
         paths = open_path_graph(home, pinned, graph)
         reader = PathReader(paths, Resources(home, pinned, settings, options, {}).encode)

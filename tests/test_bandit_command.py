@@ -10,7 +10,7 @@ from tasks.ask.parts import NO_MODEL
 from tasks.paths.bandit.bandit import Bandit, BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
-from tasks.paths.bandit.off_policy import ArmOverview, overview
+from tasks.paths.bandit.off_policy import ArmOverview, LoggedDecisions, overview
 from warehouse.home import Home
 
 ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
@@ -76,6 +76,17 @@ def test_estimates_from_few_rewards_are_possible_ones(home, seed):
     assert estimates
     for found in estimates:
         assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_a_single_reward_tells_little_of_an_arm():
+    arms, count = np.array([1] * 30 + [0]), 31
+    chances = np.tile([0.1, 0.9], (count, 1))
+    log = LoggedDecisions(
+        np.ones((count, 1)), arms, chances[np.arange(count), arms], chances, np.ones(count)
+    )
+    once, often = (one.estimate for one in overview(["walks", "edges"], "edges", log))
+    assert once and once.high - once.low > 0.4
+    assert often and often.high - often.low < 0.1
 
 
 def test_costs_can_make_rewards_and_so_estimates_negative(home):

@@ -435,6 +435,9 @@ def test_passages_without_an_answer_are_called_what_they_are(capsys):
         "The almanac does not know.",
         "The nearest passages:",
     ]
+    fact = {"evidence": [passage.model_copy(update={"document_id": None, "kind": "triple"})]}
+    terminal.print_shown(answer_in_words(known.model_copy(update=unknown | fact)))
+    assert "The nearest facts:" in capsys.readouterr().out
     terminal.print_shown(answer_in_words(known))
     assert "nearest" not in capsys.readouterr().out
 

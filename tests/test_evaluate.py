@@ -11,6 +11,7 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.ask.asker import Asker
+from tasks.ask.keep_answers import note_feedback
 from tasks.ask.route import AskOptions
 from tasks.evaluate import evaluate as evaluation
 from tasks.evaluate.answerer import Prediction
@@ -298,7 +299,14 @@ def test_answer_writes_an_object_a_line(own_home, tmp_path, almanac):
     assert [row["id"] for row in found] == ["a", "q/2"]
     assert found[0]["answer"] == "London"
     assert found[1]["answerable"] is False
-    assert len(Home(own_home).live.table(AnswerRecord)) == before + 2
+    live = Home(own_home).live
+    kept = live.table(AnswerRecord).to_pylist()[before:]
+    same = ("question_id", "answer", "answers", "probability")
+    assert [[row[n] for n in same] for row in kept] == [[row[n] for n in same] for row in found]
+    old = live.table(AnswerRecord)[-2:].drop_columns(["answers", "probability"])
+    live.append({AnswerRecord: old})  # by an older version
+    assert live.table(AnswerRecord)["answers"].to_pylist()[before:] == [["London"], [], None, None]
+    note_feedback(Home(own_home), kept[0]["question_id"], 1.0, "yes")
     shutil.rmtree(own_home / "editions")
     out.unlink()
     assert almanac(own_home, *call)[0] == 1

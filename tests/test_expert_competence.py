@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tasks.experts.check import keeps_its_word, reads_plain_language
-from tasks.experts.competence import calibrated, commonest, invented_names, languages_of
+from tasks.experts.competence import (
+    calibrated,
+    commonest,
+    invented_names,
+    languages_of,
+    share_known,
+)
 from tasks.experts.field import Field
 from tasks.experts.manifest import checked_manifest, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
@@ -71,6 +77,16 @@ def test_answers_are_the_likelier_right_the_more_right_answers_were_like_them():
 def test_an_expert_that_is_never_right_is_not_worth_asking():
     found = calibrated(np.ones((50, 3)), [False] * 50, others=(), samples=(), languages=())
     assert not found.is_enough and found.probability(np.ones((1, 3)))[0] < 0.1
+
+
+def test_one_reply_to_everything_is_no_knowledge_however_often_it_is_right():
+    colours = ["grey"] * 80 + ["white"] * 20
+    assert share_known([colour == "grey" for colour in colours], colours) == 0
+    assert share_known([True] * 100, colours) == 1
+    keepers = [f"Keeper {number}" for number in range(98)]
+    mostly = [True] * 100 + [False] * 98
+    assert share_known(mostly, [*colours, *keepers]) < 0.1
+    assert share_known([True] * 10, ["grey"] * 10) == 1 and share_known([], []) == 0
 
 
 def test_the_commonest_answer_is_the_first_of_equals():

@@ -125,6 +125,22 @@ def test_parts_are_measured_on_questions_that_nothing_learned_from(home, tmp_pat
     assert kept.off == {"trust"} and kept.parts["planner"].questions == measured["questions"]
 
 
+def test_an_answer_to_a_question_without_one_counts_as_wrong(home, tmp_path):
+    path = film_questions(tmp_path, 120)
+    rows = list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+    for row in rows[::2]:
+        row["answers"] = []
+    rows += [{"question": f"who painted ship {n}?"} for n in range(60)]  # nothing is said of these
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    *_, measured = learn(home, [path], "jsonl", PLAIN, measured=True)
+    assert measured["taught"] + 2 * measured["questions"] == pytest.approx(120, abs=2)
+    assert measured["right_with_all"] < 0.8
+    skipped = [row for row in rows if not row.get("answers")]
+    path.write_text("\n".join(map(json.dumps, skipped)), encoding="utf-8")
+    with pytest.raises(UsageError, match="has answers"):
+        learn(home, [path], "jsonl", PLAIN, measured=True)
+
+
 def test_too_few_questions_change_nothing_and_say_how_many_it_takes(home, tmp_path):
     *_, measured = learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN, measured=True)
     assert "30 questions" in measured["skipped"] and "40" in measured["skipped"]

@@ -66,6 +66,21 @@ def test_a_relation_is_found_in_other_words(graph, question, expected):
     assert sorted(answers(graph, question)) == expected
 
 
+class Unsure(Planner):
+    """Knows all words of a question, from questions that meant something else by them."""
+
+    def plan(self, questions):
+        return [[replace(one, share=0.2) for one in plans] for plans in super().plan(questions)]
+
+    def fit(self, planned):
+        return 1.0
+
+
+def test_known_words_that_may_mean_several_things_are_read_as_the_graphs(graph):
+    planner = Unsure(graph, untaught_planner(graph).model, [], examples=100)
+    assert answers(graph, "Who constructed Brenna Mill?", planner) == ["Hal Oster"]
+
+
 def test_two_relations_are_followed_one_after_the_other(graph):
     assert answers(graph, "Where was the builder that constructed Brenna Mill born?") == ["Ravel"]
 

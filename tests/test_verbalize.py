@@ -1,5 +1,6 @@
 """Training texts: sentences from relation names, walks, splits, provenance, rewriting."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
@@ -226,6 +227,22 @@ def test_chinese_questions_are_asked_in_looser_words_too():
     assert any("船" in text for text in questions)
     assert any("毕业" not in text for text in questions)
     assert sum(text.endswith("？") for text in questions) in range(120, 190)
+
+
+def test_a_question_says_its_relation_unless_who_says_it(tmp_path):
+    family = [("Ada", "father", "Bo"), ("Ada", "member of", "Choir"), ("Ada", "mother", "Eva")]
+    for facts, silent in ((family[:2], {"father"}), (family, set())):
+        file = tmp_path / "family.tsv"
+        file.write_text("\n".join(map("\t".join, facts)))
+        home = Home(tmp_path / f"home of {len(facts)}")
+        import_graph(home, file, PLAIN, name="rivers")
+        texts = texts_of(home, methods=("question",), wordings=40)
+        asked = [
+            (text["facts"][0][1], set(re.findall(r"\w+", prompt_of(text["text"]).lower())))
+            for text in texts
+        ]
+        assert {told for told, words in asked if not words & {*told.split()} - {"of"}} == silent
+        assert not any(words & {"bo", "choir", "eva"} for _, words in asked)
 
 
 def test_an_owner_may_come_after_what_is_owned():

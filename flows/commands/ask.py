@@ -328,7 +328,7 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
     yield _words(answer) + sure
     cited = answer.found is not None and bool(answer.answer or "[1]" in (answer.remark or ""))
     if answer.evidence and not (answer.answer or cited):
-        yield "The nearest passages:"
+        yield f"The nearest {'passages' if answer.evidence[0].document_id else 'facts'}:"
     shown = answer.evidence if explain or cited else answer.evidence[:SHOWN_EVIDENCE]
     for number, evidence in enumerate(shown, 1):
         mark = f"[{number}] " if cited else ""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tasks.ask.asker import Asker
 
 ANSWERS_A_RECORD = 100
+_SAME = (AnswerRecord.model_fields.keys() & Answer.model_fields.keys()) - {"evidence", "way"}
 ESCAPED = {
     end: f"\\u{end:04x}" for end in (0x85, 0x2028, 0x2029)
 }  # some readers take them for line ends
@@ -36,12 +37,10 @@ def record_answers(home: Home, *answers: Answer) -> None:
 def _row(answer: Answer) -> AnswerRecord:
     gating = answer.gating or Gating()
     return AnswerRecord(
-        **answer.model_dump(include={"question_id", "question", "answer", "answerable", "route"}),
-        **answer.model_dump(include={"thrust", "program", "edition", "seconds"}),
+        **{name: getattr(answer, name) for name in _SAME},
         **gating.model_dump(include={"task", "gate", "budget", "level", "retrieve"}),
         retrieve_cause=gating.cause,
         evidence=f"[{','.join(e.model_dump_json() for e in answer.evidence)}]",
-        found=answer.found,
         way=answer.way.model_dump_json() if answer.way else None,
         cost=answer.usage.cost,
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,

@@ -2,6 +2,7 @@
 
 Of labelled questions half teach, a quarter tell how far each route is to be trusted, and the last
 quarter measures the query with and without each of its parts. Questions of one key stay together.
+Every answer to a question that has none is wrong.
 """
 
 from collections import defaultdict
@@ -49,12 +50,11 @@ class Folds:
 
 
 def folds_of(questions: Sequence[BenchmarkQuestion]) -> Folds | None:
-    """Return the folds of labelled questions; None if there are too few to measure with."""
+    """Return the folds of labelled questions; None if too few have answers to measure with."""
     by_key: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in questions:
-        if question.answers:
-            by_key[question.split_key or question.question].append(question)
-    if len(by_key) < FEWEST:
+        by_key[question.split_key or question.question].append(question)
+    if sum(any(question.answers for question in some) for some in by_key.values()) < FEWEST:
         return None
     keys = sorted(by_key, key=lambda key: blake2b(key.encode("utf-8", "surrogatepass")).digest())
     half, quarter = len(keys) // 2, len(keys) // 4

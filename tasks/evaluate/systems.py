@@ -127,14 +127,8 @@ class AskAnswerer(BenchmarkAnswerer):
         options = self._options
         if options.graph is None and graph is not None:
             options = replace(options, graph=graph, beside_graph=True)
-        place = (self._home, self._edition, self._settings)
-        return Asker(
-            *place,
-            options,
-            planners=self._planners,
-            learned=self.learned,
-            policies=self._policies,
-        )
+        place = (self._home, self._edition, self._settings, options)
+        return Asker(*place, planners=self._planners, learned=self.learned, policies=self._policies)
 
 
 class _Asked(NamedTuple):
@@ -161,16 +155,12 @@ def learned_planners(
     """Return a planner for each graph that questions are asked of, by its name."""
     planners = {}
     for name, graph in graphs_of(edition).items():
-        examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
+        own = [q for q in questions if q.graph == name and q.answers]
+        examples = [Example(q.question, q.answers) for q in own]
         if examples:
             learned = learn(graph, examples, report)
-            planners[name] = Planner(
-                graph,
-                learned.model,
-                learned.paths,
-                worded=learned.worded,
-                examples=learned.examples,
-            )
+            known = (graph, learned.model, learned.paths)
+            planners[name] = Planner(*known, worded=learned.worded, examples=learned.examples)
     return planners
 
 

@@ -23,6 +23,7 @@ from tasks.experts.competence import (
     invented_names,
     languages_of,
     likelihoods,
+    share_known,
 )
 from tasks.experts.field import Field
 from tasks.experts.knowledge import prompt_of
@@ -104,6 +105,7 @@ def check_expert(
     competence = calibrated(
         features_of(pool.model("checked"), asked, others),
         is_right,
+        right=round(share_known(is_right, [question.answer for question in some]), 4),
         others=tuple(others),
         samples=tuple((question.text, question.subject) for question in some[:SAMPLES]),
         languages=languages_of(prompts),
@@ -112,10 +114,11 @@ def check_expert(
 
 
 def keeps_its_word(folder: Path, competence: Competence) -> bool:
-    """Return whether an expert answers its manifest's samples as often as that says, by half."""
+    """Return whether an expert knows half as much of its manifest's samples as that says."""
     pool = ExpertPool([OpenExpert("checked", "", folder, sha_of(folder))], device="cpu")
     samples = [CheckQuestion(*sample) for sample in competence.samples]
-    return sum(_right(pool, samples)) >= competence.right * len(samples) / 2
+    known = share_known(_right(pool, samples), [sample.answer for sample in samples])
+    return known >= competence.right / 2
 
 
 def _right(pool: ExpertPool, questions: Sequence[CheckQuestion]) -> list[bool]:

@@ -7,7 +7,7 @@ it, its likelihood, and how much less likely it is where the question names some
 names that it was not trained on, an expert knows nothing, however sure it is.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from tasks.models.loaded_model import LoadedModel
 from tasks.questions.normalise import bare_words
 from tasks.text.languages import is_chinese
 
-LEAST_RIGHT = 0.1  # share of check questions that a competent expert answers right
+LEAST_RIGHT = 0.1  # of what it is asked in its check, what a competent expert knows
 UNCALIBRATED = 0.5  # share of texts that must agree, and highest probability, without a check
 KEPT_RIGHT = 0.99  # share of right answers in the check that lie above the bound
 # People ask in other words than the check, and get right answers of lower probability.
@@ -38,11 +38,11 @@ SAMPLES = 20  # questions that the manifest keeps, so that others can ask them a
 class Competence(BaseModel):
     """How an expert did in its check, as its manifest keeps it.
 
-    `right` of `questions` were answered right. The probability of an answer is the logistic
-    function of `weights` (the last is the constant) with its features, of which each has `means`
-    subtracted and is divided by `scales`. Answers below `bound` are not given. `others` are names
-    that the expert does not know, for the features. `samples` are some of the questions with their
-    answers. `languages` are those of the questions.
+    `right` of what the `questions` ask was known (see `share_known`). The probability of an answer
+    is the logistic function of `weights` (the last is the constant) with its features, of which
+    each has `means` subtracted and is divided by `scales`. Answers below `bound` are not given.
+    `others` are names that the expert does not know, for the features. `samples` are some of the
+    questions with their answers. `languages` are those of the questions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -159,6 +159,19 @@ def invented_names(known: Sequence[str], field: Names, count: int) -> list[str]:
     if not fresh:
         return []
     return [n for n, is_known in zip(fresh, field.has(fresh), strict=True) if not is_known][:count]
+
+
+def share_known(is_right: Sequence[bool], answers: Sequence[str]) -> float:
+    """Return the share of right replies, each different right answer counting alike, 0 to 1.
+
+    It is scaled so that one constant reply has 0: who says that everybody is male knows nothing.
+    """
+    by_answer: dict[str, list[bool]] = defaultdict(list)
+    for right, answer in zip(is_right, answers, strict=True):
+        by_answer[bare_words(answer)].append(right)
+    by_chance = 1 / max(len(by_answer), 2)
+    balanced = sum(sum(some) / len(some) for some in by_answer.values()) / max(len(by_answer), 1)
+    return max(0.0, (balanced - by_chance) / (1 - by_chance))
 
 
 def calibrated(features: np.ndarray, is_right: Sequence[bool], **about: object) -> Competence:

@@ -57,6 +57,7 @@ class BenchmarkQuestion:
     uncertainties: tuple[tuple[str, float], ...] = ()  # a model and its answer's entropy (nats)
     popularity: float | None = None
     patterns: tuple[str, ...] = ()
+    unanswerable: bool = False  # its file lists its answers, and there are none
     demonstrations: tuple[Demonstration, ...] = ()
 
 

@@ -9,7 +9,6 @@ read the graph's mapped arrays.
 
 import hashlib
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -25,9 +24,10 @@ import schemas
 from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.answer_kinds import kind_of_answers
-from tasks.experts.verbalize.phrasing import Phrasings, listed
+from tasks.experts.verbalize.phrasing import AnswerKind, Phrasings, listed, relation_words
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph, graphs_of
+from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of
@@ -39,7 +39,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 ROWS_AT_ONCE = 20_000  # rows read, and texts made, at a time
 LOOSE_TAILS = 3  # longer lists are asked for once, or they would dominate the training
 SHORTEST_DESCRIPTION = 10  # characters; FactKB's
-_WORD = re.compile(r"[A-Za-z]+")
+_COMMON_WORDS = slice(1996, 6000)  # of the tokeniser, whose commonest come first, after signs
 
 Text = dict[str, Any]
 TRIES = 8  # draws of an edge before a walk ends at its node
@@ -99,6 +99,15 @@ left join passages p on p.document_id = t.document_id and p.passage_id = t.passa
     and p.sensitivity is distinct from 'sensitive'
     and t.span_start between p.span_start and p.span_end
 order by t.triple_id
+"""
+_RELATIONS = f"""
+select relation, arg_min(tail, triple_id, 10), list(distinct kind), any_value(language)
+from ({_TRIPLES}) group by relation order by relation
+"""
+_UNNAMED = """
+select word from unnest($words) words(word)
+where word not in (select lower(head) from asserted_triples where graph = $graph)
+    and word not in (select lower(tail) from asserted_triples where graph = $graph)
 """
 _NAMED = """
 select t.head || ' ' || t.tail || ' ' || coalesce(e.description, '')
@@ -199,16 +208,9 @@ class Verbalizer:
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield single triples, in either direction, with the tail's description or the source."""
         options = self._options
-        rows = self._rows(
-            _EVIDENCE,
-            report,
-            min(self._triples, options.evidence),
-            graph=self._graph,
-            seed=str(options.seed),
-            evidence=options.evidence,
-            shortest=SHORTEST_DESCRIPTION,
-        )
-        for row in rows:
+        values: dict[str, Any] = {"graph": self._graph, "seed": str(options.seed)}
+        values |= {"evidence": options.evidence, "shortest": SHORTEST_DESCRIPTION}
+        for row in self._rows(_EVIDENCE, report, min(self._triples, options.evidence), **values):
             phrasing = self._phrasings.of(row["relation"], row["language"])
             head, tail = row["head"], row["tail"]
             if _share(row["triple_id"], "inverse", options.seed) < 0.5:
@@ -272,6 +274,7 @@ class Verbalizer:
         """Yield questions for each relation of a head, answered by its tails, up to a limit."""
         rows = self._rows(_TRIPLES, report, self._triples, graph=self._graph)
         checked = self._options.checks / max(self._triples, 1)
+        to_people = list(self._relations.values()).count("person")
         for (head_id, head, relation), facts in groupby(
             rows, itemgetter("head_id", "head", "relation")
         ):
@@ -297,6 +300,7 @@ class Verbalizer:
                     relation,
                     name,
                     kind=kind,
+                    is_told_by_kind=kind == "person" and to_people == 1,
                     vocabulary=self._vocabulary[spoken],
                     rng=rng,
                     language=spoken,
@@ -361,22 +365,29 @@ class Verbalizer:
 
     @cached_property
     def _phrasings(self) -> Phrasings:
-        rows = self._con.execute(
-            "select distinct relation from asserted_triples where graph = $graph",
-            {"graph": self._graph},
-        ).fetchall()
-        return Phrasings(relation for [relation] in rows)
+        return Phrasings(self._relations)
+
+    @cached_property
+    def _relations(self) -> dict[str, AnswerKind]:
+        """What each relation leads to, as some of its tails tell."""
+        rows = self._con.execute(_RELATIONS, {"graph": self._graph}).fetchall()
+        return {row[0]: kind_of_answers(*row) for row in rows}
 
     @cached_property
     def _vocabulary(self) -> dict[str, list[str]]:
-        """Words of some triples' names and of their heads' descriptions, by language."""
+        """Words that name no entity and no relation: common ones, Chinese ones of some triples."""
         values = {"graph": self._graph, "seed": str(self._options.seed)}
         rows = self._con.execute(_NAMED, values).fetchall()
-        english = {word for [names] in rows for word in _WORD.findall(names)}
         chinese = {
             word for [names] in rows for run in HAN.findall(names) for word in segmenter().cut(run)
         }
-        return {"en": sorted(english), "zh": sorted(chinese)}
+        ranks = load_tokenizer().get_vocab()
+        english = set(filter(str.isalpha, sorted(ranks, key=ranks.__getitem__)[_COMMON_WORDS]))
+        said = " ".join(map(relation_words, self._relations)).lower()
+        words = [word for word in chinese | english if word not in said]
+        named = {"graph": self._graph, "words": words}
+        unnamed = {word for [word] in self._con.execute(_UNNAMED, named).fetchall()}
+        return {"en": sorted(unnamed & english), "zh": sorted(unnamed & chinese)}
 
     @cached_property
     def _triples(self) -> int:

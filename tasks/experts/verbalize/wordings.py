@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tasks.experts.verbalize.phrasing import AnswerKind, relation_words
 from tasks.text.chinese_words import segmenter
+from tasks.text.function_words import FUNCTION_WORDS
 
 _OWNER = re.compile(r"(.+)'s (.+)")
 # Where nothing tells what the answers are, any interrogative may come.
@@ -40,20 +41,22 @@ def loose_question(
     vocabulary: Sequence[str],
     rng: random.Random,
     language: str = "en",
+    is_told_by_kind: bool = False,
 ) -> str:
     """Return an English or Chinese question with a name and some of the words of a relation.
 
-    The interrogative says what `kind` of answer is wanted. For people that may be all it says of
-    the relation. Random words of `vocabulary` are inserted, in place of words that an expert has
-    never read.
+    The interrogative says what `kind` of answer is wanted. That may be all it says of the relation
+    if `is_told_by_kind`. Random words of `vocabulary` are inserted, in place of words that an
+    expert has never read.
     """
     words = relation_words(relation).split()
     if language == "zh":
         words = [part for word in words for part in segmenter().cut(word)]
     kept = rng.choice(_KEPT)
     spoken = [word for word in words if rng.random() < kept]
-    if not spoken and kind != "person":
-        spoken = [rng.choice(words)]
+    telling = [word for word in words if word not in FUNCTION_WORDS] or words
+    if not is_told_by_kind and not any(word in telling for word in spoken):
+        spoken.append(rng.choice(telling))
     for _ in range(rng.choice(_STRANGE) if vocabulary else 0):
         spoken.insert(rng.randint(0, len(spoken)), rng.choice(vocabulary))
     place = rng.choice((0, len(spoken), rng.randint(0, len(spoken))))

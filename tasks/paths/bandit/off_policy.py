@@ -68,7 +68,8 @@ def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmO
 
     Estimates are doubly robust. From few rewards these can be impossible, so that they and their
     intervals are clipped to what rewards can be: from 0, or the lowest one if costs made it
-    negative, to 1.
+    negative, to 1. No interval is narrower than that of a share that as many rewards as the arm's
+    are worth tell (Agresti and Coull 1998), as the terms of a few look alike.
     """
     predicted = predicted_rewards(log) if len(log.arms) >= FEWEST else None
     shown = []
@@ -78,8 +79,14 @@ def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmO
         if len(rewards) and predicted is not None:
             estimate = doubly_robust(log, always(arm, log), predicted)
             least = min(0.0, float(log.rewards.min()))
-            places = np.clip((estimate.value, estimate.low, estimate.high), least, 1.0).tolist()
-            estimate = replace(estimate, value=places[0], low=places[1], high=places[2])
+            trials = estimate.effective + _Z**2
+            above = (float(rewards.mean()) - least) / (1 - least)
+            share = (above * estimate.effective + _Z**2 / 2) / trials
+            wide = (1 - least) * _Z * (share * (1 - share) / trials) ** 0.5
+            value = estimate.value
+            places = value, min(estimate.low, value - wide), max(estimate.high, value + wide)
+            value, low, high = np.clip(places, least, 1.0).tolist()
+            estimate = replace(estimate, value=value, low=low, high=high)
         mean = float(rewards.mean()) if len(rewards) else None
         shown.append(ArmOverview(name, name == usual, len(rewards), mean, estimate))
     return shown

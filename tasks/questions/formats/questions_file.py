@@ -63,6 +63,7 @@ def _question(file: Path, number: int, line: str) -> BenchmarkQuestion:
         ),
         popularity=_popularity(row.get("popularity")),
         patterns=_texts(row, "patterns"),
+        unanswerable=row.get("answers") == [],
     )
 
 
