@@ -25,13 +25,7 @@ from tasks.reader.answers import (
 )
 from tasks.reader.asked_names import QuestionYears
 from tasks.reader.candidates import TEXTS_READ, CandidateAnswer, candidates
-from tasks.reader.comparison import (
-    Comparison,
-    are_same,
-    find_comparison,
-    same_of_each,
-    winner,
-)
+from tasks.reader.comparison import Comparison, are_same, find_comparison, same_of_each, winner
 from tasks.reader.coverage import Coverage
 from tasks.reader.followed_names import leads_to, texts_beyond
 from tasks.reader.lists import (
@@ -45,7 +39,7 @@ from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.languages import is_chinese
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, analyse, content_words
 from tasks.text.sentences import on_one_line
 from tasks.text.stems import words_of
 
@@ -57,7 +51,8 @@ LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else,
-OTHER_YEAR = 3.0  # or whose sentence is about other years
+OTHER_YEAR = 3.0  # or whose sentence is about other years,
+ANOTHER = 10.0  # or about another person or office
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +191,8 @@ class Reading:
 
         def worth(row: CandidateAnswer, margin: float, unit: Unit) -> float:
             other_year = 0.0 if has_its_year(row.part.evidence.text) else OTHER_YEAR
-            return reader.worth(margin, row.covered, languages[row.span.text], unit) - other_year
+            worth = reader.worth(margin, row.covered, languages[row.span.text], unit)
+            return worth - other_year - ANOTHER * row.is_of_another
 
         def other_kind(row: CandidateAnswer) -> float:
             answer = words[row.span.text][row.span.start : row.span.end]
@@ -270,7 +266,8 @@ class Reading:
         """Return the completed answers, with the sentence that has the best.
 
         Where several are asked for, they are the items of a list, else, if only one is found, its
-        sentence, which may name the others. Otherwise rivals of the best are apart.
+        sentence, which may name the others. Otherwise rivals of the best are apart, and what is
+        beside it is of a relation that the question names.
         """
         best = read.answers[0]
         sure = [best]
@@ -278,12 +275,14 @@ class Reading:
             if answer.probability >= self._least and not any(alike(answer, one) for one in sure):
                 sure.append(answer)
         given = [self._whole(question, answer, read) for answer in sure]
-        values = self._source.values_beside(read.part(best), given[0])
+        beside = self._source.values_beside(read.part(best), given[0])
         if listed := self._of_list(question, read, best):
             return listed
         if not asks_for_several(question.text):
-            return _only(question, given, values, read)
-        given = apart(and_others(given, values, question))
+            asked = words_of(question.text)
+            named = [v for v, how in beside if not how or asked & words_of(content_words(how))]
+            return _only(question, given, named, read)
+        given = apart(and_others(given, [value for value, _ in beside], question))
         if len(set(given)) == 1:
             return self._whole_sentence(question, read, best)
         return _answer(question, list(dict.fromkeys(given)), read, best)
