@@ -87,8 +87,8 @@ class AskedNames:
     def all_act_in(self, text: Text, part: TextPart) -> bool:
         """Tell whether a part bears all persons and organisations that the question names.
 
-        So may the title, the headings and what is said before, if the part refers to it. A fact
-        may bear some of them alone; so may what a second round reads, but of those that texts have.
+        Title, headings and what is said before may have them, if the part refers to it; a fact, and
+        what a second round reads, may lack some that texts have.
         """
         if text.whole is None:
             return True

@@ -28,7 +28,6 @@ _PAST = re.compile(r"\b(?:was|were|did|had)\b")
 _PRESENT = re.compile(r"\b(?:is|are|do|does|has|have|be|been)\b")
 _YEAR = re.compile(r"\b\d{4}\b")
 _WORD = re.compile(r"\b[a-z]+\b")
-_ALL = re.compile(r"\w+")
 _POSSIBLE = re.compile(r"\b(?:(?:may|might|shall)\b(?! have\b)|will be\b)")
 _UNTIL = re.compile(
     r"\b(?:(?:until|till)|(?:from|between) (?:\w+ ){0,2}?\d{4} (?:to|and)) (?:\w+ ){0,2}?\d{4}\b"
@@ -56,8 +55,7 @@ class Asserted:
         is_now = self._tense == "present" or (self._cut and not _WAS.search(text))
         self._barred = RANKS | FORMER if is_now else RANKS
         held = {word for _, run in marked for word in run}
-        pairs = pairwise([*words, ""])
-        self._bare = {stem(a) for a, after in pairs if a not in held and not _is_name(after)}
+        self._bare = {stem(a) for a, b in pairwise([*words, ""]) if not (a in held or _is_name(b))}
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_OPEN.search(text))
         self._accepted = {doubt.kind for doubt in doubts(text)}
@@ -133,8 +131,8 @@ def _words_and_marked(text: str) -> tuple[list[str], list[tuple[str, list[str]]]
     """Return the words of a text, and each mark of an office with up to three words after it."""
     if HAN.search(text):
         text = re.sub(r"\b(常务)?副 ?(?=\w\w)", "副 ", " ".join(segmenter().cut(simplified(text))))
-    marked = [(mark.lower(), _ALL.findall(run)) for mark, run in _MARKED.findall(text)]
-    return _ALL.findall(text), marked
+    marked = [(mark.lower(), re.findall(r"\w+", run)) for mark, run in _MARKED.findall(text)]
+    return re.findall(r"\w+", text), marked
 
 
 def _is_name(word: str) -> bool:

@@ -7,7 +7,7 @@ Reading ends with the first sure answer.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from schemas.answers import Evidence
@@ -51,8 +51,7 @@ LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else,
-OTHER_YEAR = 3.0  # or whose sentence is about other years,
-ANOTHER = 10.0  # or about another person or office
+OTHER_YEAR = 3.0  # or whose sentence is about other years
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,8 @@ class Read:
 
     texts: list[Text]
     answers: list[FoundAnswer]
-    sentences: list[FoundAnswer]
+    sentences: list[FoundAnswer]  # and both about something else, which are not given:
+    rivals: tuple[list[FoundAnswer], list[FoundAnswer]] = field(default_factory=lambda: ([], []))
 
     def part(self, answer: FoundAnswer) -> TextPart:
         """Return the sentence or fact that contains an answer."""
@@ -191,8 +191,7 @@ class Reading:
 
         def worth(row: CandidateAnswer, margin: float, unit: Unit) -> float:
             other_year = 0.0 if has_its_year(row.part.evidence.text) else OTHER_YEAR
-            worth = reader.worth(margin, row.covered, languages[row.span.text], unit)
-            return worth - other_year - ANOTHER * row.is_of_another
+            return reader.worth(margin, row.covered, languages[row.span.text], unit) - other_year
 
         def other_kind(row: CandidateAnswer) -> float:
             answer = words[row.span.text][row.span.start : row.span.end]
@@ -204,24 +203,28 @@ class Reading:
             assert part is not None  # others were not accepted
             return replace(answer, list_place=list_place(part.evidence, source))
 
-        earlier = before or Read([], [], [])
-        for rows in candidates(question, texts, source, reader, most):
-            spans = [
-                (row.span, worth(row, row.span.margin, "words") - other_kind(row)) for row in rows
-            ]
+        def found(rows: list[CandidateAnswer]) -> tuple[list[FoundAnswer], list[FoundAnswer]]:
+            spans = [(r.span, worth(r, r.span.margin, "words") - other_kind(r)) for r in rows]
             answers = find_answers(question, words, spans, source.kinds_of, options)
             stated = (
                 (row.part.evidence.text, row.span, worth(row, row.span.sentence_margin, "sentence"))
                 for row in rows
             )
             sentences = find_sentences(question, stated)
-            if listed:
-                answers = [*map(with_list, answers)]
-                sentences = worth_of_lists([*map(with_list, sentences)])
+            if not listed:
+                return answers, sentences
+            return [*map(with_list, answers)], worth_of_lists([*map(with_list, sentences)])
+
+        earlier = before or Read([], [], [])
+        for rows in candidates(question, texts, source, reader, most):
+            answers, sentences = found([row for row in rows if not row.is_of_another])
+            rivals = found([row for row in rows if row.is_of_another])
+            known = earlier.answers + earlier.rivals[0], earlier.sentences + earlier.rivals[1]
             yield Read(
                 texts,
-                with_probabilities(answers, reader, languages, "words", earlier.answers),
-                with_probabilities(sentences, reader, languages, "sentence", earlier.sentences),
+                with_probabilities(answers, reader, languages, "words", known[0] + rivals[0]),
+                with_probabilities(sentences, reader, languages, "sentence", known[1] + rivals[1]),
+                rivals,
             )
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
@@ -266,8 +269,7 @@ class Reading:
         """Return the completed answers, with the sentence that has the best.
 
         Where several are asked for, they are the items of a list, else, if only one is found, its
-        sentence, which may name the others. Otherwise rivals of the best are apart, and what is
-        beside it is of a relation that the question names.
+        sentence, which may name others. Otherwise rivals are apart, and values not asked for go.
         """
         best = read.answers[0]
         sure = [best]
