@@ -1,6 +1,7 @@
 """Answers come with their places, comparisons compare, and what is not there is not known."""
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -144,6 +145,20 @@ def test_questions_and_texts_may_be_in_different_chinese_scripts(
     company: PassageReader, question: str, answer: str
 ) -> None:
     assert answer in " ".join(company.answer(analyse(question)).answers)
+
+
+def test_one_answer_gets_no_values_of_a_relation_that_is_not_asked_for(tmp_path: Path) -> None:
+    texts = {
+        "Mira Sand": "Mira Sand was born in Oslund, Norland, in 1931.",
+        "Corvo": "Corvo is in Norland.",
+    }
+    entities = {name: ("place", []) for name in ("Oslund", "Norland", "Corvo")}
+    located = [("Mira Sand", "Oslund", "located in", "Norland"),
+               ("Corvo", "Corvo", "located in", "Norland")]  # fmt: skip
+    reader = PassageReader(indexed_edition(tmp_path, texts, entities, located), LEXICAL)
+    answers = reader.answer(analyse("Where was Mira Sand born?")).answers
+    assert "Oslund" in answers[0]
+    assert "Corvo" not in answers
 
 
 def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:

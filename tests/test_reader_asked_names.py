@@ -1,5 +1,7 @@
 """A text that does not bear the names in a question gives no answer to it."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.answers import Evidence
@@ -11,6 +13,7 @@ from tasks.reader.asked_names import (
     may_mean,
     with_name,
 )
+from tasks.reader.asserted import Asserted
 from tasks.reader.followed_names import leads_to
 from tasks.reader.texts import Text, TextPart
 from tasks.retrieval.linked_names import LinkedName
@@ -28,6 +31,9 @@ class Words:
 
     def rarity(self, word):
         return float(len(word))
+
+    def kinds_of(self, name):
+        return {"Ost": ["place"], "Ann Lee": ["person"], "Max Moor": ["person"]}.get(name, [])
 
 
 class Said(Words):
@@ -214,3 +220,49 @@ def test_a_name_takes_the_place_of_a_pronoun(question, named):
 def test_of_a_name_that_texts_have_the_rarest_word_counts():
     named = AskedNames(analyse("When was Ada Lovering born?"), Said())  # type: ignore[arg-type]
     assert named.are_borne_by(Text("Lovering was born in 1931.", ()))
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "bears_all"),
+    [
+        ("When did Ann Lee meet Max Moor?", "Ann Lee met Max Moor in 1931.", True),
+        ("When did Ann Lee meet Max Moor?", "He met Ann Lee in 1931.", True),
+        ("When did Ann Lee meet Max Moor?", "Ann Lee met Tom Firth in 1931.", False),
+        ("When did Ann Lee reach Ost?", "Ann Lee arrived in 1931.", True),  # a place narrows
+        ("When did Kay Holm meet Ann Lee?", "Ann Lee met him in 1931.", False),  # in no text
+        ("Who was born first, Ann Lee or Max Moor?", "Ann Lee was born in 1931.", True),
+    ],
+)
+def test_a_sentence_bears_every_person_of_a_question_or_refers_to_one(
+    question, sentence, bears_all
+):
+    before = "Max Moor was a painter. "
+    at = {"span_start": len(before), "span_end": len(before + sentence)}
+    said = replace(part(before + sentence), start=len(before))
+    said = replace(said, evidence=said.evidence.model_copy(update={"text": sentence, **at}))
+    whole = Evidence(text=before + sentence, kind="passage", score=1.0, span_start=0)
+    text = Text(before + sentence, (part(before[:-1]), said), whole)
+    assert AskedNames(analyse(question), Words()).all_act_in(text, said) is bears_all  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_of_it"),
+    [
+        ("Who is the deputy warden of Ost?", "Ann Lee is the warden of Ost.", False),
+        ("Who is the deputy warden of Ost?", "The Ost deputy park warden is Ann Lee.", True),
+        ("Who is the warden of Ost?", "Ann Lee is the vice-warden of Ost.", False),
+        ("Who is the warden of Ost?", "The warden of Ost and his deputy warden met.", True),
+        ("Who is the former warden of Ost?", "Ann Lee is the warden of Ost.", False),
+        ("Who is the former warden of Ost?", "Ann Lee was the warden of Ost.", True),
+        ("Who is the warden of Ost?", "Ann Lee, former warden of Ost, spoke.", False),
+        ("Who was the warden of Ost?", "Ann Lee, former warden of Ost, spoke.", True),
+        ("Where was Warden Quillan born?", "Assistant Warden Quillan was born in Ost.", True),
+        ("Where was former Warden Quillan born?", "Quillan was born in Ost.", True),
+        ("东城中学的校长是谁？", "东城中学副校长陈文讲话。", False),
+        ("东城中学的副校长是谁？", "东城中学校长陈文讲话。", False),
+        ("东城中学的副校长是谁？", "东城中学常务副校长陈文讲话。", True),
+        ("副本数是多少？", "默认的副本数量为3。", True),  # the word begins with it by chance
+    ],
+)
+def test_no_deputy_answers_for_an_office_nor_its_holder_for_a_deputy(question, text, is_of_it):
+    assert Asserted(analyse(question)).keeps_offices(text) is is_of_it

@@ -17,6 +17,7 @@ from itertools import product
 from rapidfuzz.distance import OSA
 
 from tasks.programs.planner.writer import written_names
+from tasks.reader.comparison import find_comparison
 from tasks.reader.texts import Source, Text, TextPart
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.chinese_words import NAME_TAGS, simplified, tag_of, word_spans_of
@@ -31,6 +32,7 @@ _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b",
 _THING = re.compile(r"\bits?\b(?!.*\b(?:to|if|when|that|for)\b)", re.I)
 _ENDS_IN_IT = re.compile(r"^(?:who|where|when|what|how (?!do|can|to)\w+)\b.*\bit\W*$", re.I)
 _CHINESE_PRONOUN = re.compile("[他她它]们?(?!人)")
+_REFERS = re.compile(rf"{_PRONOUN.pattern}|\bits?\b|\AThe (?-i:[a-z])", re.I)
 _PERSON = re.compile("he|she|him|her|his|hers|[他她]", re.I)
 _THINGS = re.compile("its?|它", re.I)
 _NO_NOUN = "|".join(FUNCTION_WORDS)
@@ -46,6 +48,7 @@ _TITLES = word_set(
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
 )
 _FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
+_ACTORS = frozenset({"person", "organisation", "unknown"})
 SHORTEST_CHINESE = 2  # characters of a name
 SHORTEST_MISSPELT = 5  # letters
 
@@ -57,6 +60,7 @@ class AskedNames:
         self._source = source
         self._asked = Names(asked_names(question), question.text, source)
         self._led: dict[str, Names] = {}
+        self._chooses = find_comparison(question) is not None
 
     def are_borne_by(self, text: Text) -> bool:
         """Tell whether a text, its title or its headings bear one of the names, or there is none.
@@ -79,6 +83,26 @@ class AskedNames:
             self._led[led] = Names(found, led, self._source)
         words = f"{text.subject} {part.evidence.text}"
         return self._asked.are_in(words) or self._led[led].are_in(words)
+
+    def all_act_in(self, text: Text, part: TextPart) -> bool:
+        """Tell whether a part bears all persons and organisations that the question names.
+
+        Title, headings and what is said before may have them, if the part refers to it; a fact, and
+        what a second round reads, may lack some that texts have.
+        """
+        if text.whole is None:
+            return True
+        around, said = f"{text.subject} {text.introduced(part)}", text.words[part.start : part.end]
+        if is_chinese(said) or _REFERS.search(said):  # Chinese leaves out pronouns
+            before = (part.evidence.span_start or 0) - (text.whole.span_start or 0)
+            around += f" {text.whole.text[:before]}"
+        return all(one.are_in(around) for one in self._actors if not text.led or one.unsaid)
+
+    @cached_property
+    def _actors(self) -> "list[Names]":
+        """Each person and organisation in the question, unless it chooses between names."""
+        alone = (Names([name], self._asked.said_in, self._source) for name in self._asked.names)
+        return [name for name in alone if name.is_actor and not self._chooses]
 
 
 class QuestionYears:
@@ -134,7 +158,7 @@ class Names:
         def bears(name: str) -> bool:
             known = [one for one in self._known if one.text in name]
             borne = [k for k in known if {one.entity for one in k.bearers} & bearers]
-            if name not in self._unsaid:
+            if name not in self.unsaid:
                 return bool(borne) or has(name, self._rarest(name))
             left = name
             for one in borne:
@@ -143,6 +167,12 @@ class Names:
             return all(stem in _TITLES or has(name, stem) for stem in stems)
 
         return any(map(bears, self.names))
+
+    @property
+    def is_actor(self) -> bool:
+        """Whether the one name is of a person or an organisation, or nothing is known by it."""
+        kinds = set(self.source.kinds_of(self.names[0]))
+        return kinds <= _ACTORS if kinds else bool(self.unsaid) and not is_chinese(self.names[0])
 
     def _is_misspelt(self, word: str, words: Set[str]) -> bool:
         """Tell whether a word that no text has is one letter from another, by oversight."""
@@ -162,7 +192,7 @@ class Names:
         return sorted((one for one in names if one.text), key=lambda one: -len(one.text))
 
     @cached_property
-    def _unsaid(self) -> Set[str]:
+    def unsaid(self) -> Set[str]:
         """The names that are not known, and that no text has; a number makes another name."""
         unsaid = set()
         for name in self.names:

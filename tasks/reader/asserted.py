@@ -1,15 +1,19 @@
 """Whether a sentence asserts an answer: none comes from what is denied, supposed or planned.
 
-Nor does what may be tell what was, or what lasted until some year tell what is.
+Nor does what may be tell what was, what lasted until some year what is, or a deputy who is mayor.
 """
 
 import re
+from itertools import pairwise
 
-from tasks.text.chinese_words import simplified
-from tasks.text.english_words import is_past_form
+from tasks.text.chinese_words import segmenter, simplified, tag_of
+from tasks.text.english_words import is_past_form, is_word
+from tasks.text.function_words import FUNCTION_WORDS, any_of
+from tasks.text.languages import HAN
 from tasks.text.question import Question
+from tasks.text.relations.forms import FORMER, RANKS
 from tasks.text.standing import Doubt, doubts, segments
-from tasks.text.stems import words_of
+from tasks.text.stems import stem, words_of
 
 # Such questions ask about rules and reasons; "you can, if …" and "you cannot" answer them.
 _OPEN = re.compile(
@@ -28,6 +32,11 @@ _POSSIBLE = re.compile(r"\b(?:(?:may|might|shall)\b(?! have\b)|will be\b)")
 _UNTIL = re.compile(
     r"\b(?:(?:until|till)|(?:from|between) (?:\w+ ){0,2}?\d{4} (?:to|and)) (?:\w+ ){0,2}?\d{4}\b"
 )
+_WAS = re.compile(r"\b(?:was|were|been|served|until|previous\w*|once)\b|[曾原年]|[卸离历]任|第.任")
+_MARKED = re.compile(  # with the words up to a function word, of which one is the noun
+    rf"\b({any_of(RANKS | FORMER)})\b(?=((?:[ -](?!(?:{any_of(FUNCTION_WORDS)}|的)\b)\w+){{1,3}}))",
+    re.I,
+)
 _COMPARED = re.compile(r"\bthan\b|比")
 
 
@@ -41,6 +50,12 @@ class Asserted:
         self._words = words_of(text, cut_chinese=self._cut)
         self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
         self._tense = "" if self._cut else _tense(text)
+        words, marked = _words_and_marked(text)
+        self._offices = [row for row in marked if not any(map(_is_name, row[1][1:]))]
+        is_now = self._tense == "present" or (self._cut and not _WAS.search(text))
+        self._barred = RANKS | FORMER if is_now else RANKS
+        held = {word for _, run in marked for word in run}
+        self._bare = {stem(a) for a, b in pairwise([*words, ""]) if not (a in held or _is_name(b))}
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_OPEN.search(text))
         self._accepted = {doubt.kind for doubt in doubts(text)}
@@ -63,6 +78,19 @@ class Asserted:
             return True
         places = (start, self._asked_at(sentence))
         return not any(self._denies(doubt, sentence, places) for doubt in found)
+
+    def keeps_offices(self, text: str) -> bool:
+        """Return whether a text has the nouns that the question marks, and marks no others."""
+        words, marked = _words_and_marked(text)
+        for mark, run in self._offices:
+            same = FORMER if mark in FORMER else {mark}
+            said = (word for other, others in marked if other in same for word in others)
+            was = mark in FORMER and _WAS.search(text)
+            if not was and {*map(stem, run)}.isdisjoint(map(stem, said)):
+                return False
+        stems = [*map(stem, words)]
+        firsts = [stem(run[0]) for mark, run in marked if mark in self._barred]
+        return not any(stems.count(one) == firsts.count(one) for one in self._bare & {*firsts})
 
     def _is_of_another_time(self, sentence: str, start: int) -> bool:
         if self._tense == "past":
@@ -97,6 +125,18 @@ class Asserted:
 
         best = max(segments(sentence), key=shared)
         return best[0] if shared(best) else -1
+
+
+def _words_and_marked(text: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Return the words of a text, and each mark of an office with up to three words after it."""
+    if HAN.search(text):
+        text = re.sub(r"\b(常务)?副 ?(?=\w\w)", "副 ", " ".join(segmenter().cut(simplified(text))))
+    marked = [(mark.lower(), re.findall(r"\w+", run)) for mark, run in _MARKED.findall(text)]
+    return re.findall(r"\w+", text), marked
+
+
+def _is_name(word: str) -> bool:
+    return tag_of(word).startswith("nr") or (word[:1].isupper() and not is_word(word.lower()))
 
 
 def _tense(words: str) -> str:

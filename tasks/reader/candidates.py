@@ -22,6 +22,7 @@ class CandidateAnswer:
     span: Span
     part: TextPart
     covered: float
+    is_of_another: bool  # person, organisation or office
 
 
 def candidates(
@@ -55,12 +56,13 @@ def candidates(
             part = text.part_at(span.start)
             if not part:
                 continue
-            is_about_it = foreign[span.text] or (
-                coverage.is_related(text, part) and names.concern(text, part)
-            )
             if not asserted.holds(text.words[part.start : part.end], span.start - part.start):
                 continue
-            if is_about_it and coverage.adds(text.led, part):
+            is_about_it = coverage.is_related(text, part) and names.concern(text, part)
+            if (foreign[span.text] or is_about_it) and coverage.adds(text.led, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
-                rows.append(CandidateAnswer(inside, part, coverage.of(text, part)))
+                said = text.introduced(part)
+                is_of_it = names.all_act_in(text, part) and asserted.keeps_offices(said)
+                another = not (foreign[span.text] or is_of_it)
+                rows.append(CandidateAnswer(inside, part, coverage.share(said), another))
         yield list(rows)

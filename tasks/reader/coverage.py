@@ -19,16 +19,12 @@ class Coverage:
         total = sum(rarity.values()) or 1.0
         self._weights = {word: value / total for word, value in rarity.items()}
 
-    def of(self, text: Text, part: TextPart) -> float:
-        """Return the share that a part of a text covers with the introduction of the text."""
-        return self.share(text.introduced(part))
-
     def is_related(self, text: Text, part: TextPart) -> bool:
         """Return whether a part of a text shares a word with the question, if that has any.
 
         Vectors also find a text about another person of whom the same is said in other words.
         """
-        return not self._weights or self.of(text, part) > 0
+        return not self._weights or self.share(text.introduced(part)) > 0
 
     def share(self, words: str) -> float:
         """Return the share of a question that the words of a text cover, 0 to 1."""

@@ -53,15 +53,10 @@ def describe(
     Those in the language of the question come first. The usual bearer is the commonest one that
     has descriptions. `within` says whether `all` documents may be cited, or else which.
     """
+    values = {"chinese": question.is_chinese, "most": MOST, **within}
     for bearer in name.bearers:
-        values = {
-            "entity_id": searcher.entity_id(bearer.entity),
-            "chinese": question.is_chinese,
-            "most": MOST,
-            **within,
-        }
-        rows = con.execute(_DESCRIPTIONS, values).fetchall()
-        if rows:
+        of_it = {"entity_id": searcher.entity_id(bearer.entity), **values}
+        if rows := con.execute(_DESCRIPTIONS, of_it).fetchall():
             return [
                 evidence_from(text, "description", Place(*place), confidence, graph)
                 for text, *place, confidence, graph in rows

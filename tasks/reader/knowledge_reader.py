@@ -16,15 +16,7 @@ from tasks.programs.knowledge_bases.statements import statements_in
 from tasks.programs.program_run import run_program
 from tasks.reader.definition import name_to_define
 from tasks.reader.reading import Reading
-from tasks.reader.texts import (
-    ReaderAnswer,
-    Source,
-    Text,
-    TextPart,
-    evidence_from,
-    one_text,
-    pieces,
-)
+from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart, evidence_from, one_text, pieces
 from tasks.retrieval.search import Searcher
 from tasks.text.languages import language_of
 from tasks.text.names import normalise_name
@@ -101,9 +93,9 @@ class _Facts(Source):
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         return [self._texts(self.look_up([name]), analyse(asked)) for name, asked in names]
 
-    def values_beside(self, part: TextPart, answer: str) -> list[str]:
+    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False
-        return self._values[part.relation] if alike else []
+        return [(value, "") for value in self._values[part.relation]] if alike else []
 
     def around(self, place: Evidence) -> tuple[str, int]:
         """Return a fact's own words: no list goes on behind them."""

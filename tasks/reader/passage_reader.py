@@ -13,14 +13,7 @@ from tasks.reader.definition import describe, name_to_define
 from tasks.reader.lists import is_item
 from tasks.reader.named_subjects import name_subjects
 from tasks.reader.reading import Reading
-from tasks.reader.texts import (
-    ReaderAnswer,
-    Source,
-    Text,
-    TextPart,
-    evidence_from,
-    pieces,
-)
+from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart, evidence_from, pieces
 from tasks.retrieval.search import Hit
 from tasks.retrieval.search_edition import open_searcher
 from tasks.text.code_lines import sentences_and_lines
@@ -39,14 +32,14 @@ with stating as (
     where m.fact_kind = 'triple' and t.graph = 'corpus' and m.document_id = $document
       and m.span_start >= $start and m.span_start < $end
 )
-select distinct t.tail from stating s
+select distinct t.tail, t.relation from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
 where contains($answer, lower(s.tail)) and s.tail <> ''
   -- Further values of these are rivals.
   and s.relation not in (select relation from relations where single_valued and graph = 'corpus')
   and ($all or t.document_id in $documents)
 union
-select distinct t.head from stating s
+select distinct t.head, t.relation from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail
 where contains($answer, lower(s.head)) and s.head <> '' and ($all or t.document_id in $documents)
 order by all
@@ -80,11 +73,8 @@ class PassageReader(Source):
         the evidence is the nearest passages.
         """
         name = name_to_define(question, self._searcher.link(question))
-        descriptions = (
-            describe(name, question, self._searcher, self._con, self._within) if name else []
-        )
-        if descriptions:
-            return ReaderAnswer([descriptions[0].text], descriptions)
+        if name and (found := describe(name, question, self._searcher, self._con, self._within)):
+            return ReaderAnswer([found[0].text], found)
         return Reading(self, trained_reader(), min_score).answer(question)
 
     # -- a source of texts ------------------------------------------------------------------------
@@ -108,20 +98,12 @@ class PassageReader(Source):
             texts.append(list({hit.row: self._passage(hit) for hit in hits}.values()))
         return texts
 
-    def values_beside(self, part: TextPart, answer: str) -> list[str]:
-        """Return all values of the relation by which a sentence states an answer."""
+    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
+        """Return all values of the relations by which a sentence states an answer, with each."""
         place = part.evidence
-        rows = self._con.execute(
-            _VALUES,
-            {
-                "document": place.document_id,
-                "start": place.span_start,
-                "end": place.span_end,
-                "answer": answer.lower(),
-                **self._within,
-            },
-        ).fetchall()
-        return [value for (value,) in rows]
+        span = {"document": place.document_id, "start": place.span_start, "end": place.span_end}
+        values = {**span, "answer": answer.lower(), **self._within}
+        return self._con.execute(_VALUES, values).fetchall()
 
     def around(self, place: Evidence) -> tuple[str, int]:
         """Return the text of a document around a place, and where in it the place begins.

@@ -7,7 +7,7 @@ Reading ends with the first sure answer.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from schemas.answers import Evidence
@@ -25,13 +25,7 @@ from tasks.reader.answers import (
 )
 from tasks.reader.asked_names import QuestionYears
 from tasks.reader.candidates import TEXTS_READ, CandidateAnswer, candidates
-from tasks.reader.comparison import (
-    Comparison,
-    are_same,
-    find_comparison,
-    same_of_each,
-    winner,
-)
+from tasks.reader.comparison import Comparison, are_same, find_comparison, same_of_each, winner
 from tasks.reader.coverage import Coverage
 from tasks.reader.followed_names import leads_to, texts_beyond
 from tasks.reader.lists import (
@@ -45,7 +39,7 @@ from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.languages import is_chinese
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, analyse, content_words
 from tasks.text.sentences import on_one_line
 from tasks.text.stems import words_of
 
@@ -66,7 +60,8 @@ class Read:
 
     texts: list[Text]
     answers: list[FoundAnswer]
-    sentences: list[FoundAnswer]
+    sentences: list[FoundAnswer]  # and both about something else, which are not given:
+    rivals: tuple[list[FoundAnswer], list[FoundAnswer]] = field(default_factory=lambda: ([], []))
 
     def part(self, answer: FoundAnswer) -> TextPart:
         """Return the sentence or fact that contains an answer."""
@@ -208,24 +203,28 @@ class Reading:
             assert part is not None  # others were not accepted
             return replace(answer, list_place=list_place(part.evidence, source))
 
-        earlier = before or Read([], [], [])
-        for rows in candidates(question, texts, source, reader, most):
-            spans = [
-                (row.span, worth(row, row.span.margin, "words") - other_kind(row)) for row in rows
-            ]
+        def found(rows: list[CandidateAnswer]) -> tuple[list[FoundAnswer], list[FoundAnswer]]:
+            spans = [(r.span, worth(r, r.span.margin, "words") - other_kind(r)) for r in rows]
             answers = find_answers(question, words, spans, source.kinds_of, options)
             stated = (
                 (row.part.evidence.text, row.span, worth(row, row.span.sentence_margin, "sentence"))
                 for row in rows
             )
             sentences = find_sentences(question, stated)
-            if listed:
-                answers = [*map(with_list, answers)]
-                sentences = worth_of_lists([*map(with_list, sentences)])
+            if not listed:
+                return answers, sentences
+            return [*map(with_list, answers)], worth_of_lists([*map(with_list, sentences)])
+
+        earlier = before or Read([], [], [])
+        for rows in candidates(question, texts, source, reader, most):
+            answers, sentences = found([row for row in rows if not row.is_of_another])
+            rivals = found([row for row in rows if row.is_of_another])
+            known = earlier.answers + earlier.rivals[0], earlier.sentences + earlier.rivals[1]
             yield Read(
                 texts,
-                with_probabilities(answers, reader, languages, "words", earlier.answers),
-                with_probabilities(sentences, reader, languages, "sentence", earlier.sentences),
+                with_probabilities(answers, reader, languages, "words", known[0] + rivals[0]),
+                with_probabilities(sentences, reader, languages, "sentence", known[1] + rivals[1]),
+                rivals,
             )
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
@@ -270,7 +269,7 @@ class Reading:
         """Return the completed answers, with the sentence that has the best.
 
         Where several are asked for, they are the items of a list, else, if only one is found, its
-        sentence, which may name the others. Otherwise rivals of the best are apart.
+        sentence, which may name others. Otherwise rivals are apart, and values not asked for go.
         """
         best = read.answers[0]
         sure = [best]
@@ -278,12 +277,14 @@ class Reading:
             if answer.probability >= self._least and not any(alike(answer, one) for one in sure):
                 sure.append(answer)
         given = [self._whole(question, answer, read) for answer in sure]
-        values = self._source.values_beside(read.part(best), given[0])
+        beside = self._source.values_beside(read.part(best), given[0])
         if listed := self._of_list(question, read, best):
             return listed
         if not asks_for_several(question.text):
-            return _only(question, given, values, read)
-        given = apart(and_others(given, values, question))
+            asked = words_of(question.text)
+            named = [v for v, how in beside if not how or asked & words_of(content_words(how))]
+            return _only(question, given, named, read)
+        given = apart(and_others(given, [value for value, _ in beside], question))
         if len(set(given)) == 1:
             return self._whole_sentence(question, read, best)
         return _answer(question, list(dict.fromkeys(given)), read, best)

@@ -76,8 +76,8 @@ class Source(ABC):
         """Return the texts about each name; `names` are pairs of a name and what is asked of it."""
 
     @abstractmethod
-    def values_beside(self, part: TextPart, answer: str) -> list[str]:
-        """Return all values of the relation by which a part states an answer."""
+    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
+        """Return the values of the relations that state an answer; "" is one that is asked for."""
 
     @abstractmethod
     def around(self, place: Evidence) -> tuple[str, int]:

@@ -21,10 +21,12 @@ from tasks.text.function_words import (
 )
 from tasks.text.languages import is_chinese, word_set
 
+# Words before an office that make another one, or none, of it.
+RANKS = word_set("acting deputy vice assistant 代理 副 助理")
+FORMER = word_set("former formerly ex 前 前任")
 # Words that distinguish relations, wherever they stand in a wording.
-_MARKS = MODALS | word_set(
-    "not never no without cannot former formerly previously originally initially once ex future "
-    "acting deputy vice assistant"
+_MARKS = (MODALS | RANKS | FORMER) | word_set(
+    "not never no without cannot previously originally initially once future"
 )
 BEFORE_VERBS = MODALS | FORMS_OF_DO | {"cannot"}
 _AUXILIARIES = FORMS_OF_BE | FORMS_OF_HAVE
