@@ -290,6 +290,20 @@ def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_headin
 
 
 @pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("Eva Holm was the sister of Jon Holm. Bo Dahl valued her advice. She died in Bern.", ""),
+        ("Eva Holm wrote plays. She met Bo Dahl. Bo Dahl liked her. She died in Bern.", "Eva Holm"),
+        ("Jon Holm was a judge. His wife Eva Dahl taught. He died in Bern.", "Jon Holm"),
+        ("Eva Holm was a judge. She had a nephew, Bo Dahl. He died in Bern.", "Bo Dahl"),
+        ("Jon Holm was a judge. Bo Dahl praised him. He died in Bern.", "Bo Dahl"),
+    ],
+)
+def test_he_and_she_mean_nobody_of_whom_another_pronoun_or_a_noun_speaks(text: str, person: str):
+    assert {head for head, relation, _ in facts(text) if relation == "died in"} == {person} - {""}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Ada Lund is the director of Red Stone, a mining company.",

@@ -5,15 +5,18 @@ organisation's texts "the agency" and "the team" mostly mean somebody else, so o
 stands for the speaker, and only if the passage names no organisation.
 """
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.languages import word_set
+from tasks.text.names import gender_of_title
 
 MALE, FEMALE = word_set("he him his himself"), word_set("she her hers herself")
 PERSONAL = MALE | FEMALE
+SUBJECTIVE = word_set("he she himself herself")  # they mean a subject
 NEUTRAL = word_set("it its itself")
 WE = word_set("we our")
 YOU = word_set("you your")
@@ -26,11 +29,18 @@ RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
 CLASS_LABELS = word_set("appos nmod:desc")
+OBJECTS = word_set("obj iobj obl")
+MEN = word_set("son father husband brother man boy grandson nephew uncle king prince widower")
+WOMEN = word_set(
+    "daughter mother wife sister woman girl granddaughter niece aunt queen princess widow actress"
+)
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenOf:
-    """The person whom "he" or "she" means after a text; `men` tells which persons "he" meant."""
+    """The person whom "he" or "she" means after a text; `men` tells which persons are men."""
 
     person: str = ""
     men: dict[str, bool] = field(default_factory=dict)
@@ -49,10 +59,17 @@ def resolve_references(passage: ParsedPassage, before: SpokenOf | None = None) -
     """
     resolver = _Resolver(passage, before or SpokenOf())
     for start, end in passage.tree.sentences:
+        resolver.tell_men(start, end)
         for token in range(start, end):
             resolver.resolve(token)
         resolver.remember(start, end)
     return resolver.spoken_of()
+
+
+def _are_one(name: str, other: str) -> bool:
+    """Return whether one of two names contains the other: "Curie", "Marie Curie"."""
+    words, others = set(_WORD.findall(name)), set(_WORD.findall(other))
+    return bool(name and other) and (words <= others or others <= words)
 
 
 class _Resolver:
@@ -71,31 +88,48 @@ class _Resolver:
         self.named: dict[str, int] = {}  # first token of the last sentence with each name
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
-        self.men = dict(before.men)  # whether "he" meant a person, rather than "she"
+        self.men = dict(before.men)  # whether a person is a man, as "he" or "son" tell, or a woman
+        # Whom "he" or "him" (True) and "she" or "her" meant last, "" if that is doubtful.
+        self.meant: dict[bool, tuple[str, int]] = {}
         if before.person:
             self.person = before.person
             self.named[before.person] = 0
             passage.kinds[before.person] = "person"
 
     def spoken_of(self) -> SpokenOf:
+        return SpokenOf(self._focus(), self.men)
+
+    def _focus(self) -> str:
         near = self.person == self.passage.title or self._is_recent(self.person)
-        return SpokenOf(self.person if near else "", self.men)
+        return self.person if near else ""
+
+    def tell_men(self, start: int, end: int) -> None:
+        """Note which persons of a sentence are men or women, where a noun right beside tells it."""
+        tree, entities = self.passage.tree, self.passage.entities
+        for token in range(start, end):
+            for noun in self._classes(token) if token in entities else ():
+                between = range(entities[token].last, noun)
+                if tree.lower[noun] in MEN | WOMEN and not any(t in entities for t in between):
+                    self.men.setdefault(entities[token].name, tree.lower[noun] in MEN)
+
+    def _classes(self, token: int) -> list[int]:
+        """Return the nouns that a name's token is said to be: "the physicist X is a chemist"."""
+        tree = self.passage.tree
+        subject = tree.head[token] if tree.dep[token] == "appos" else token
+        predicates = [tree.head[subject]] if tree.dep[subject] in SUBJECTS else []
+        return [*(c for c in tree.children[token] if tree.dep[c] in CLASS_LABELS), *predicates]
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
         word = tree.lower[token]
         referent = ""
         if word in PERSONAL and self.person:
-            referent = self._person_before(token)
-            if not referent and (self.person == passage.title or self._is_recent(self.person)):
-                referent = self.person
-            man = word in MALE
-            if self.men.get(referent, man) != man:
-                referent = self._other_person(token, referent)
-            opens = token == passage.sentence_of(token)[0]
-            if referent and (opens or word in ("he", "she")):  # a later "her" may be of anybody
+            man, start = word in MALE, passage.sentence_of(token)[0]
+            referent = self._person_meant(token, man)
+            if referent and (token == start or word in ("he", "she")):  # "her" may be of anybody
                 self.men.setdefault(referent, man)
-            self.named[referent] = passage.sentence_of(token)[0]
+            self.named[referent] = start
+            self.meant[man] = referent, start
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             referent = self.thing if word != "it" or self._is_at_hand(token) else ""
         elif tree.tag[token] in ("PRP", "PRP$"):
@@ -172,13 +206,42 @@ class _Resolver:
         names = {passage.entities[t].name for t in meant if t in passage.entities}
         return self.thing in names | {passage.referents.get(main)}
 
+    def _person_meant(self, token: int, man: bool) -> str:
+        """Return whom "he" or "she" means: the subject before it, unless another is likelier."""
+        subject, focus = self._person_before(token), self._focus()
+        referent = subject or focus
+        meant, sentence = self.meant.get(man, (referent, -1))
+        meant = meant if sentence >= self.recent[-1] else referent
+        if self._is_man(referent) is not None:
+            likelier = (name for name in (referent, focus, meant) if self._is_man(name) == man)
+            return next(likelier, "") or self._other_person(token, referent)
+        if not subject:  # "Luke praised her. She came." tells that it is not Luke who came.
+            return meant if not meant or self._is_man(meant) == man else referent
+        if self.passage.tree.lower[token] in SUBJECTIVE or _are_one(subject, focus):
+            return subject
+        # "Jo Lee quoted her letters": her own, or those of the woman just spoken of.
+        return "" if self._is_man(focus) == man else subject
+
+    def _is_man(self, name: str) -> bool | None:
+        """Return whether a person is a man, None if the text does not tell."""
+        if title := gender_of_title(name):
+            return title == "man"
+        told = {man for other, man in self.men.items() if _are_one(name, other)}
+        return told.pop() if len(told) == 1 else None
+
     def _person_before(self, token: int) -> str:
-        """Return the nearest person before a token that is a subject in its sentence, if any."""
+        """Return the nearest person before a token that is a subject in its sentence, if any.
+
+        "Jo Lee met him" is about somebody else.
+        """
         passage, tree = self.passage, self.passage.tree
         start, _ = passage.sentence_of(token)
+        is_object = tree.dep[token] in OBJECTS and tree.lower[token] not in SUBJECTIVE
+        others_verb = tree.head[token] if is_object else None
         for earlier in range(token - 1, start - 1, -1):
-            name = passage.entities.get(earlier)
-            if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS:
+            name, verb = passage.entities.get(earlier), tree.head[earlier]
+            is_subject = tree.dep[earlier] in SUBJECTS and verb != others_verb
+            if name and name.kind == "person" and is_subject:
                 return name.name
         return ""
 
@@ -194,9 +257,10 @@ class _Resolver:
             if self.recent[-1] <= name.first < token
             and name.kind == "person"
             and name.name not in not_meant
-            and self.men.get(name.name, man) == man
+            and self._is_man(name.name) in (man, None)
         }
-        others |= {title for title in (passage.title,) if self.men.get(title) == man}
+        others |= {title for title in (passage.title,) if self._is_man(title) == man}
+        others = {other for other in others if self._is_man(other) == man} or others
         return others.pop() if len(others) == 1 else ""
 
     def remember(self, start: int, end: int) -> None:
@@ -221,12 +285,10 @@ class _Resolver:
             if name.last - name.first > 1:
                 unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
-            classes = [c for c in tree.children[token] if tree.dep[c] in CLASS_LABELS]
             subject = tree.head[token] if tree.dep[token] == "appos" else token
             if tree.dep[subject] in SUBJECTS:
                 subjects.append((token, subject))
-                classes.append(tree.head[subject])
-            for noun in classes:
+            for noun in self._classes(token):
                 if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
                     self.called[tree.lower[noun]].add(name.name)
         for token, subject in subjects:
