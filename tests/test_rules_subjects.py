@@ -369,3 +369,18 @@ def test_the_spaces_before_an_indented_line_are_no_words():
         ("The Berg Museum", "will open", "a new wing in Rome"),
         ("It", "could house", "Acme Corp."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "fact"),
+    [
+        ("Tarvold", "Ladder, a native of Bern, whom Otto met.", ("Tarvold", "native of", "Bern")),
+        ("Ferry", "Ladder, a native of Bern, whom Otto met.", None),  # of Ferry is not sure
+        ("Tarvold", "Rose, a native of Bern, whom Otto met. Otto gave Rose a ring.",
+         ("Rose", "native of", "Bern")),
+        ("Tarvold", "Flour, a powder from Bern, is sold.", ("Flour", "powder from", "Bern")),
+    ],
+)  # fmt: skip
+def test_a_gloss_below_a_headword_heads_no_fact(heading: str, text: str, fact: tuple | None):
+    found = {row for row in facts_of(read(text, headings=heading)) if row[2] == "Bern"}
+    assert found == ({fact} if fact else set())

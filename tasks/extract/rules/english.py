@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,12 +21,13 @@ from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import conjuncts
 from tasks.extract.rules.noun_triples import of_copula, of_phrases
-from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
+from tasks.text.english_words import is_word
 
 RESPECTIVE = "respectively"
 VERBAL = ("VERB", "AUX")
@@ -92,9 +94,29 @@ def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> Pars
 
 def _with_names(row: PassageRow, tree: Tree) -> ParsedPassage:
     repair(tree)
-    passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
+    names = _of_headword(row, tree, find_names(tree, row["subject"]))
+    passage = ParsedPassage(row, tree, names, row["subject"])
     learn_kinds(passage)
     return passage
+
+
+def _of_headword(row: PassageRow, tree: Tree, names: list[NameSpan]) -> list[NameSpan]:
+    """Return names without the gloss of a dictionary's entry; what describes it is of the headword.
+
+    A gloss opens an entry and no clause: "Rock, a fisherman of Bethsaida" below "Peter".
+    """
+    gloss = names[0] if names and not names[0].first else None
+    if gloss is None or gloss.capital_tells or tree.words[gloss.last : gloss.last + 1] != [","]:
+        return names
+    word = row["headings"].rsplit(" > ", 1)[-1] or row["title"]
+    root = next(token for token, label in enumerate(tree.dep) if label == "ROOT")
+    opens_clause = tree.pos[root] in VERBAL or tree.child(root, "cop") is not None
+    named_again = any(name.name == gloss.name for name in names[1:])
+    if opens_clause or named_again or gloss.name in word or row.get("before"):
+        return names
+    is_name = word == row["subject"] or (word.isalpha() and not is_word(word.lower()))
+    headword = [replace(gloss, name=word, kind="unknown")] if is_name else []
+    return [*headword, *names[1:]]
 
 
 def _spoken_of_before(row: PassageRow, pipeline: str | None) -> SpokenOf | None:
@@ -119,6 +141,7 @@ def _read_prose(extracted: Extracted, passage: ParsedPassage) -> None:
             "span_end": n.end,
         }
         for n in passage.names
+        if n.name == " ".join(tree.text[n.start : n.end].split())  # none is of a gloss
     ]
     triples: dict[tuple[str, str, str], Mention] = {}
     for triple in [
