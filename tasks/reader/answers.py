@@ -16,9 +16,10 @@ from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
-from tasks.text.languages import HAN
+from tasks.text.languages import HAN, word_set
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
+from tasks.text.values.english_dates import find_dates
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
@@ -27,6 +28,12 @@ LONE_GAP = 4.0  # at most, of an answer without rivals
 EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
+PERIODS = word_set("year month week day decade century hour minute time")  # dates tell them, too
+_COUNTS_NOTHING = re.compile(
+    r"(?<![Oo]nly )(?<![Jj]ust )(?<!least )\b[Oo]ne of\b|\b(?:the|his|her|its|their) third\b"
+    r"|\b(?:in|since|until|till|by|from|during|after|before) [12]\d{3}\b"
+    r"|\b\d+(?:st|nd|rd|th)\b|(?:\b\d )?\b[A-Z]\w*\.? \d+:\d+(?:[-–,; ]+\d+(?::\d+)?)*"
+)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 Kinds = Callable[[str], Sequence[str]]
 
@@ -109,7 +116,7 @@ def find_sentences(
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
-    form = ExpectedAnswer(question.expected_answer.form)
+    form = replace(question.expected_answer, kinds=frozenset())
     best: dict[str, FoundAnswer] = {}
     for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
         words = words_of(text if cut else content_words(text), cut_chinese=cut)
@@ -183,6 +190,8 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
+    if expected.form == "number" and not expected.units and expected.noun not in PERIODS:
+        text = _with_counts_alone(text)
     if not may_have_form(text, expected.form):
         return expected.form == "date" and len(text.split()) > 2  # an event
     if expected.form == "name" and expected.kinds:
@@ -191,6 +200,13 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
         at_place = expected.kinds == {"place"} and "person" not in kinds
         return not kinds or bool(kinds & expected.kinds) or at_place
     return True
+
+
+def _with_counts_alone(text: str) -> str:
+    """Return a text without the numbers that count nothing: dates, ordinals, verses, "one of"."""
+    for start, end, _ in find_dates(text):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return _COUNTS_NOTHING.sub("", text)
 
 
 def lone_gap(worth: float) -> float:
