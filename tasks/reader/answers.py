@@ -29,6 +29,7 @@ EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
 PERIODS = word_set("year month week day decade century hour minute time")  # dates tell them, too
+# Ordinals, years, verses, and "one of".
 _COUNTS_NOTHING = re.compile(
     r"(?<![Oo]nly )(?<![Jj]ust )(?<!least )\b[Oo]ne of\b|\b(?:the|his|her|its|their) third\b"
     r"|\b(?:in|since|until|till|by|from|during|after|before) [12]\d{3}\b"
@@ -81,9 +82,8 @@ def find_answers(
         text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
-        if not words or key in best or len(text.split()) < fewest:
-            continue
-        if _holds_cells(texts[span.text], span):
+        is_known = not words or key in best
+        if is_known or len(text.split()) < fewest or _holds_cells(texts[span.text], span):
             continue
         if option_of:
             text = next((option for bare, option in option_of.items() if words <= bare), "")
@@ -142,11 +142,10 @@ def _holds_cells(text: str, span: Span) -> bool:
 
 def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
     """Return a Chinese answer without the question's verb at its ends: 叫 in 叫高桥."""
-    words = segmenter().cut(text)
-    while len(words) > 1 and words[0] in question_words and tag_of(words[0])[:1] == "v":
-        words = words[1:]
-    while len(words) > 1 and words[-1] in question_words and tag_of(words[-1])[:1] == "v":
-        words = words[:-1]
+    words = [*segmenter().cut(text)]
+    for end in (0, -1):
+        while len(words) > 1 and words[end] in question_words and tag_of(words[end])[:1] == "v":
+            del words[end]
     return "".join(words).strip()
 
 
@@ -191,7 +190,9 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
     if expected.form == "number" and not expected.units and expected.noun not in PERIODS:
-        text = _with_counts_alone(text)
+        for start, end, _ in find_dates(text):
+            text = text[:start] + " " * (end - start) + text[end:]
+        text = _COUNTS_NOTHING.sub("", text)
     if not may_have_form(text, expected.form):
         return expected.form == "date" and len(text.split()) > 2  # an event
     if expected.form == "name" and expected.kinds:
@@ -200,13 +201,6 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
         at_place = expected.kinds == {"place"} and "person" not in kinds
         return not kinds or bool(kinds & expected.kinds) or at_place
     return True
-
-
-def _with_counts_alone(text: str) -> str:
-    """Return a text without the numbers that count nothing: dates, ordinals, verses, "one of"."""
-    for start, end, _ in find_dates(text):
-        text = text[:start] + " " * (end - start) + text[end:]
-    return _COUNTS_NOTHING.sub("", text)
 
 
 def lone_gap(worth: float) -> float:
@@ -229,7 +223,8 @@ def with_probabilities(
     """
 
     def probable(answer: FoundAnswer) -> FoundAnswer:
-        others = [other.worth for other in (*answers, *rivals) if not _agree(other, answer)]
+        apart = (one for one in (*answers, *rivals) if not _are_in_one_list(one, answer))
+        others = [other.worth for other in apart if not alike(other, answer)]
         gap = answer.worth - max(others) if others else lone_gap(answer.worth)
         probability = reader.probability(answer.worth, gap, languages[answer.span.text], unit)
         return replace(answer, gap=gap, probability=probability)
@@ -252,10 +247,6 @@ def worth_of_lists(sentences: list[FoundAnswer]) -> list[FoundAnswer]:
 
 def _are_in_one_list(first: FoundAnswer, second: FoundAnswer) -> bool:
     return first.list_place is not None and first.list_place == second.list_place
-
-
-def _agree(first: FoundAnswer, second: FoundAnswer) -> bool:
-    return _are_in_one_list(first, second) or alike(first, second)
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

@@ -1,7 +1,6 @@
 """Whether a sentence asserts an answer: none comes from what is denied, supposed or planned.
 
-Nor does what may be tell what was, or what lasted until some year tell what is, or who did a thing
-tell to whom it was done.
+Nor does what may be tell what was, or what lasted until some year tell what is.
 """
 
 import re
@@ -21,6 +20,9 @@ _OPEN = re.compile(
 )
 _AHEAD = re.compile(r"\b(?:will|shall|going to)\b|[将会]")
 _BUT = re.compile(r"\W*(?:but\b|rather\b|而是)")
+# "Who was killed?", but not "Who was killed by?", asks whom somebody did it to.
+_UNDERGONE = re.compile(r"\bwho (?:was|were|is|are|\w+ been) (?:\w+ly )?(\w+)(?!.* by\W*\Z)", re.I)
+_DOER = re.compile(r"\bby (?:[\w’'-]+,? ){0,3}\Z")
 _PAST = re.compile(r"\b(?:was|were|did|had)\b")
 _PRESENT = re.compile(r"\b(?:is|are|do|does|has|have|be|been)\b")
 _YEAR = re.compile(r"\b\d{4}\b")
@@ -29,9 +31,6 @@ _POSSIBLE = re.compile(r"\b(?:(?:may|might|shall)\b(?! have\b)|will be\b)")
 _UNTIL = re.compile(
     r"\b(?:(?:until|till)|(?:from|between) (?:\w+ ){0,2}?\d{4} (?:to|and)) (?:\w+ ){0,2}?\d{4}\b"
 )
-# "Who was killed?", but not "Who was killed by?", asks whom somebody did it to.
-_UNDERGONE = re.compile(r"\bwho (?:was|were|is|are|\w+ been) (?:\w+ly )?(\w+)(?!.* by\W*\Z)", re.I)
-_DOER = re.compile(r"\bby (?:[\w’'-]+,? ){0,3}\Z")
 _COMPARED = re.compile(r"\bthan\b|比")
 
 
@@ -45,12 +44,11 @@ class Asserted:
         self._words = words_of(text, cut_chinese=self._cut)
         self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
         self._tense = "" if self._cut else _tense(text)
-        undergone = _UNDERGONE.search(text)
-        is_verb = undergone is not None and is_past_form(undergone[1].lower())
-        self._undergone = words_of(undergone[1]) if undergone and is_verb else frozenset()
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_OPEN.search(text))
         self._accepted = {doubt.kind for doubt in doubts(text)}
+        undergone = (verb for verb in _UNDERGONE.findall(text) if is_past_form(verb.lower()))
+        self._undergone = words_of(" ".join(undergone))
         if _AHEAD.search(text):
             self._accepted.add("planned")
         if form != "number" or _COMPARED.search(text):
@@ -61,22 +59,15 @@ class Asserted:
 
         The clause that holds the answer counts, and the one with most words of the question.
         """
-        if self._is_doer(sentence, start):
-            return False
         if self._takes_all:
             return True
-        if self._is_of_another_time(sentence, start):
+        if self._is_of_another_time(sentence, start) or self._is_doer(sentence, start):
             return False
         found = [doubt for doubt in doubts(sentence) if doubt.kind not in self._accepted]
         if not found:
             return True
         places = (start, self._asked_at(sentence))
         return not any(self._denies(doubt, sentence, places) for doubt in found)
-
-    def _is_doer(self, sentence: str, start: int) -> bool:
-        """Return whether an answer is by whom was done what the question asks to whom it was."""
-        doer = _DOER.search(sentence[: start + 3 * sentence.startswith("by ", start)])
-        return bool(doer and self._undergone & words_of(sentence[: doer.start()]))
 
     def _is_of_another_time(self, sentence: str, start: int) -> bool:
         if self._tense == "past":
@@ -101,6 +92,11 @@ class Asserted:
         if places[0] >= doubt.end and _BUT.match(sentence, doubt.end):
             return False  # not by Anna but by Otto
         return any(doubt.start <= place < doubt.end for place in places)
+
+    def _is_doer(self, sentence: str, start: int) -> bool:
+        """Return whether an answer is by whom was done what the question asks to whom it was."""
+        doer = _DOER.search(sentence[: start + 3 * sentence.startswith("by ", start)])
+        return bool(doer and self._undergone & words_of(sentence[: doer.start()]))
 
     def _asked_at(self, sentence: str) -> int:
         """Return the start of the segment with most words of the question, names aside."""

@@ -5,7 +5,6 @@ organisation's texts "the agency" and "the team" mostly mean somebody else, so o
 stands for the speaker, and only if the passage names no organisation.
 """
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -28,14 +27,10 @@ FORMAL = word_set("take seem appear happen")  # it takes time to ...
 RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
-CLASS_LABELS = word_set("appos nmod:desc")
 OBJECTS = word_set("obj iobj obl")
-MEN = word_set("son father husband brother man boy grandson nephew uncle king prince widower")
-WOMEN = word_set(
-    "daughter mother wife sister woman girl granddaughter niece aunt queen princess widow actress"
-)
-
-_WORD = re.compile(r"\w+")
+CLASS_LABELS = word_set("appos nmod:desc")
+MEN = word_set("son father husband brother man boy grandson nephew uncle king prince")
+WOMEN = word_set("daughter mother wife sister woman girl niece aunt queen princess widow actress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +54,10 @@ def resolve_references(passage: ParsedPassage, before: SpokenOf | None = None) -
     """
     resolver = _Resolver(passage, before or SpokenOf())
     for start, end in passage.tree.sentences:
-        resolver.tell_men(start, end)
         for token in range(start, end):
             resolver.resolve(token)
         resolver.remember(start, end)
-    return resolver.spoken_of()
-
-
-def _are_one(name: str, other: str) -> bool:
-    """Return whether one of two names contains the other: "Curie", "Marie Curie"."""
-    words, others = set(_WORD.findall(name)), set(_WORD.findall(other))
-    return bool(name and other) and (words <= others or others <= words)
+    return SpokenOf(resolver.focus(), resolver.men)
 
 
 class _Resolver:
@@ -89,28 +77,21 @@ class _Resolver:
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
         self.men = dict(before.men)  # whether a person is a man, as "he" or "son" tell, or a woman
-        # Whom "he" or "him" (True) and "she" or "her" meant last, "" if that is doubtful.
-        self.meant: dict[bool, tuple[str, int]] = {}
+        self.meant: dict[bool, tuple[str, int]] = {}  # last, by a man's pronouns and a woman's
         if before.person:
             self.person = before.person
             self.named[before.person] = 0
             passage.kinds[before.person] = "person"
 
-    def spoken_of(self) -> SpokenOf:
-        return SpokenOf(self._focus(), self.men)
+        for token, name in passage.entities.items():
+            for noun in self._classes(token):
+                beside = passage.entities.keys().isdisjoint(range(name.last, noun))
+                if beside and passage.tree.lower[noun] in MEN | WOMEN:
+                    self.men.setdefault(name.name, passage.tree.lower[noun] in MEN)
 
-    def _focus(self) -> str:
+    def focus(self) -> str:
         near = self.person == self.passage.title or self._is_recent(self.person)
         return self.person if near else ""
-
-    def tell_men(self, start: int, end: int) -> None:
-        """Note which persons of a sentence are men or women, where a noun right beside tells it."""
-        tree, entities = self.passage.tree, self.passage.entities
-        for token in range(start, end):
-            for noun in self._classes(token) if token in entities else ():
-                between = range(entities[token].last, noun)
-                if tree.lower[noun] in MEN | WOMEN and not any(t in entities for t in between):
-                    self.men.setdefault(entities[token].name, tree.lower[noun] in MEN)
 
     def _classes(self, token: int) -> list[int]:
         """Return the nouns that a name's token is said to be: "the physicist X is a chemist"."""
@@ -128,8 +109,7 @@ class _Resolver:
             referent = self._person_meant(token, man)
             if referent and (token == start or word in ("he", "she")):  # "her" may be of anybody
                 self.men.setdefault(referent, man)
-            self.named[referent] = start
-            self.meant[man] = referent, start
+            self.named[referent], self.meant[man] = start, (referent, start)
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             referent = self.thing if word != "it" or self._is_at_hand(token) else ""
         elif tree.tag[token] in ("PRP", "PRP$"):
@@ -146,28 +126,21 @@ class _Resolver:
     def _goes_on(self, token: int) -> bool:
         """Return whether a pronoun opens a sentence and agrees in number with the last subject."""
         tree, subject = self.passage.tree, self.subject
-        if (
-            subject < 0
-            or tree.child(subject, "acl") is not None
-            or token != self.passage.sentence_of(token)[0]
-        ):
+        if subject < 0 or token != self.passage.sentence_of(token)[0]:
             return False
-        plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
         main = tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT"
-        return (
-            main
-            and tree.lower[token] in (GROUPS if plural else ("it",))
-            and (plural or self._may_stand_for_a_thing(token))
-        )
+        plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
+        it = tree.lower[token] == "it" and self._may_stand_for_a_thing(token)
+        main = main and tree.child(subject, "acl") is None
+        return main and (tree.lower[token] in GROUPS if plural else it)
 
     def _is_bare(self, token: int) -> bool:
         """Return whether a noun has only "the" or "this" and no modifiers: "the tower"."""
         tree, children = self.passage.tree, self.passage.tree.children[token]
-        if token in self.passage.entities or tree.dep[token] in ("compound", "nmod:desc", "appos"):
-            return False
-        return any(tree.lower[c] in DEFINITE for c in children) and all(
-            tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children
-        )
+        named = token in self.passage.entities
+        part = named or tree.dep[token] in ("compound", "nmod:desc", "appos")
+        bare = all(tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children)
+        return bare and not part and any(tree.lower[c] in DEFINITE for c in children)
 
     def _is_recent(self, name: str) -> bool:
         return self.named.get(name, -1) >= self.recent[0]
@@ -208,60 +181,46 @@ class _Resolver:
 
     def _person_meant(self, token: int, man: bool) -> str:
         """Return whom "he" or "she" means: the subject before it, unless another is likelier."""
-        subject, focus = self._person_before(token), self._focus()
+        subject, focus = self._person_before(token), self.focus()
         referent = subject or focus
         meant, sentence = self.meant.get(man, (referent, -1))
         meant = meant if sentence >= self.recent[-1] else referent
         if self._is_man(referent) is not None:
             likelier = (name for name in (referent, focus, meant) if self._is_man(name) == man)
-            return next(likelier, "") or self._other_person(token, referent)
+            return next(likelier, "") or self._other_person(token, man, referent)
         if not subject:  # "Luke praised her. She came." tells that it is not Luke who came.
             return meant if not meant or self._is_man(meant) == man else referent
-        if self.passage.tree.lower[token] in SUBJECTIVE or _are_one(subject, focus):
-            return subject
         # "Jo Lee quoted her letters": her own, or those of the woman just spoken of.
-        return "" if self._is_man(focus) == man else subject
+        is_sure = self.passage.tree.lower[token] in SUBJECTIVE or self._is_man(focus) != man
+        return subject if is_sure else ""
 
     def _is_man(self, name: str) -> bool | None:
-        """Return whether a person is a man, None if the text does not tell."""
+        """Return whether a person is a man, None if the text does not tell of all or part of it."""
         if title := gender_of_title(name):
             return title == "man"
-        told = {man for other, man in self.men.items() if _are_one(name, other)}
+        words = set(name.replace(",", "").split())
+        known = ((set(other.replace(",", "").split()), man) for other, man in self.men.items())
+        told = {man for others, man in known if name and (words <= others or others <= words)}
         return told.pop() if len(told) == 1 else None
 
     def _person_before(self, token: int) -> str:
-        """Return the nearest person before a token that is a subject in its sentence, if any.
-
-        "Jo Lee met him" is about somebody else.
-        """
+        """Return the nearest subject before a token that is a person; none is in "Jo met him"."""
         passage, tree = self.passage, self.passage.tree
-        start, _ = passage.sentence_of(token)
         is_object = tree.dep[token] in OBJECTS and tree.lower[token] not in SUBJECTIVE
-        others_verb = tree.head[token] if is_object else None
-        for earlier in range(token - 1, start - 1, -1):
-            name, verb = passage.entities.get(earlier), tree.head[earlier]
-            is_subject = tree.dep[earlier] in SUBJECTS and verb != others_verb
-            if name and name.kind == "person" and is_subject:
+        for earlier in range(token - 1, passage.sentence_of(token)[0] - 1, -1):
+            name = passage.entities.get(earlier)
+            is_own = is_object and tree.head[earlier] == tree.head[token]
+            if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS and not is_own:
                 return name.name
         return ""
 
-    def _other_person(self, token: int, not_meant: str) -> str:
-        """Return the only other person whom a pronoun may mean, if there is one.
-
-        It may be whom this sentence or the one before names, or the title.
-        """
-        passage, man = self.passage, self.passage.tree.lower[token] in MALE
-        others = {
-            name.name
-            for name in passage.names
-            if self.recent[-1] <= name.first < token
-            and name.kind == "person"
-            and name.name not in not_meant
-            and self._is_man(name.name) in (man, None)
-        }
-        others |= {title for title in (passage.title,) if self._is_man(title) == man}
-        others = {other for other in others if self._is_man(other) == man} or others
-        return others.pop() if len(others) == 1 else ""
+    def _other_person(self, token: int, man: bool, not_meant: str) -> str:
+        """Return the only other person in this sentence, the one before or the title, if any."""
+        near = (n for n in self.passage.names if self.recent[-1] <= n.first < token)
+        others = {n.name for n in near if n.kind == "person" and n.name not in not_meant}
+        sure = {name for name in (*others, self.passage.title) if self._is_man(name) == man}
+        sure = sure or {name for name in others if self._is_man(name) is None}
+        return sure.pop() if len(sure) == 1 else ""
 
     def remember(self, start: int, end: int) -> None:
         """After a sentence, make its main subject the antecedent of the pronouns that follow."""
@@ -274,43 +233,39 @@ class _Resolver:
             person = any(passage.kind(name) == "person" for name in names)
             thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
             self.subject = main if main is not None and thing else -1
-        subjects = []
+        first = None  # subject of a main clause with a name
         for token in range(start, end):
             name = passage.entities.get(token)
+            unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
             if name is None:
-                if not NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token]):
+                if not unique:
                     self._meet(token)
                 continue
             self.named[name.name] = start
             if name.last - name.first > 1:
-                unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
             subject = tree.head[token] if tree.dep[token] == "appos" else token
-            if tree.dep[subject] in SUBJECTS:
-                subjects.append((token, subject))
+            is_main = tree.dep[tree.head[subject]] in ("ROOT", "conj")
+            if first is None and tree.dep[subject] in SUBJECTS and is_main:
+                first = token
             for noun in self._classes(token):
                 if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
                     self.called[tree.lower[noun]].add(name.name)
-        for token, subject in subjects:
-            if tree.dep[tree.head[subject]] not in ("ROOT", "conj"):
-                continue
-            name = passage.entities[token]
-            kind = passage.kind(name.name)
-            if tree.tag[token] == "NNPS" or tree.child(token, "conj") is not None:
-                self.person = self.thing = ""  # "they"
-            elif kind == "person" and not self._is_possessed(name.first):
-                self.person = name.name
-                if name.name not in passage.stated_kinds and " " not in name.name:
-                    self.thing = ""  # the kind is a guess, so "it" may mean the name
-            else:
-                self.thing = name.name
-                if kind == "unknown" and self.person != passage.title:
-                    self.person = ""
+        if first is None:
             return
-
-    def _is_possessed(self, first: int) -> bool:
-        """Tell whether a name stands behind "his": a work is taken for a person, as in Fiori."""
-        return first > 0 and self.passage.tree.tag[first - 1] == "PRP$"
+        name = passage.entities[first]
+        kind = passage.kind(name.name)
+        if tree.tag[first] == "NNPS" or tree.child(first, "conj") is not None:
+            self.person = self.thing = ""  # "they"
+        # A work behind "his" is taken for a person, as in Fiori.
+        elif kind == "person" and (not name.first or tree.tag[name.first - 1] != "PRP$"):
+            self.person = name.name
+            if name.name not in passage.stated_kinds and " " not in name.name:
+                self.thing = ""  # the kind is a guess, so "it" may mean the name
+        else:
+            self.thing = name.name
+            if kind == "unknown" and self.person != passage.title:
+                self.person = ""
 
     def _meet(self, token: int) -> None:
         """Note an unnamed entity; "a city" in "Bern is a city" has a name."""

@@ -77,11 +77,7 @@ def _read_passage(
 def _outside_code(names: list[Mention], text: str) -> list[Mention]:
     """Return the names that do not overlap a code span."""
     code = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
-    return [
-        name
-        for name in names
-        if not any(a < name["span_end"] and name["span_start"] < b for a, b in code)
-    ]
+    return [n for n in names if not any(a < n["span_end"] and n["span_start"] < b for a, b in code)]
 
 
 def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> ParsedPassage:
@@ -108,15 +104,14 @@ def _of_headword(row: PassageRow, tree: Tree, names: list[NameSpan]) -> list[Nam
     gloss = names[0] if names and not names[0].first else None
     if gloss is None or gloss.capital_tells or tree.words[gloss.last : gloss.last + 1] != [","]:
         return names
-    word = row["headings"].rsplit(" > ", 1)[-1] or row["title"]
-    root = next(token for token, label in enumerate(tree.dep) if label == "ROOT")
+    word = row.get("headings", "").rsplit(" > ", 1)[-1] or row["title"]
+    root = tree.dep.index("ROOT")
     opens_clause = tree.pos[root] in VERBAL or tree.child(root, "cop") is not None
     named_again = any(name.name == gloss.name for name in names[1:])
     if opens_clause or named_again or gloss.name in word or row.get("before"):
         return names
     is_name = word == row["subject"] or (word.isalpha() and not is_word(word.lower()))
-    headword = [replace(gloss, name=word, kind="unknown")] if is_name else []
-    return [*headword, *names[1:]]
+    return [replace(gloss, name=word, kind="unknown"), *names[1:]] if is_name else names[1:]
 
 
 def _spoken_of_before(row: PassageRow, pipeline: str | None) -> SpokenOf | None:
