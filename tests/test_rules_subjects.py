@@ -296,6 +296,7 @@ def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_headin
         ("Eva Holm wrote plays. She met Bo Dahl. Bo Dahl liked her. She died in Bern.", "Eva Holm"),
         ("Jon Holm was a judge. His wife Eva Dahl taught. He died in Bern.", "Jon Holm"),
         ("Eva Holm was a judge. She had a nephew, Bo Dahl. He died in Bern.", "Bo Dahl"),
+        ("Eva Holm, her son and Bo Dahl met. Eva Holm taught. She died in Bern.", "Eva Holm"),
         ("Jon Holm was a judge. Bo Dahl praised him. He died in Bern.", "Bo Dahl"),
     ],
 )

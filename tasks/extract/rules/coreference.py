@@ -64,7 +64,7 @@ class _Resolver:
     """Remembers the last person and the last other entity that a pronoun may mean."""
 
     def __init__(self, passage: ParsedPassage, before: SpokenOf) -> None:
-        self.passage = passage
+        self.passage, tree = passage, passage.tree
         kind = passage.kind(passage.title) if passage.title else "unknown"
         # The title is the antecedent until the text names another entity.
         self.person = passage.title if kind in ("person", "unknown") else ""
@@ -85,9 +85,10 @@ class _Resolver:
 
         for token, name in passage.entities.items():
             for noun in self._classes(token):
-                beside = passage.entities.keys().isdisjoint(range(name.last, noun))
-                if beside and passage.tree.lower[noun] in MEN | WOMEN:
-                    self.men.setdefault(name.name, passage.tree.lower[noun] in MEN)
+                between = range(name.last, noun)  # "Eva, her son and Jo" are three
+                apart = any(t in passage.entities or tree.tag[t] == "PRP$" for t in between)
+                if tree.lower[noun] in MEN | WOMEN and not apart:
+                    self.men.setdefault(name.name, tree.lower[noun] in MEN)
 
     def focus(self) -> str:
         near = self.person == self.passage.title or self._is_recent(self.person)
