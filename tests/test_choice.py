@@ -100,9 +100,13 @@ def test_an_answer_settles_a_question_if_it_is_sure_and_unopposed():
 def test_the_answer_given_is_one_of_the_best_supported_group(answers):
     results = [said("text", name, probability=likely) for name, likely in answers]
     chosen = choose(results, {})
-    totals = [sum(support(one, {}) for one in group) for group in agreeing(results)]
+
+    def together(group: list[RouteResult]) -> float:
+        odds = [support(one, {}) for one in group]
+        return sum(one for one in odds if one > 0) or max(odds)
+
     own = [one for one in results if one.answers == chosen[-1].answers]
-    assert math.isclose(sum(support(one, {}) for one in own), max(totals))
+    assert math.isclose(together(own), max(map(together, agreeing(results))))
     assert len(chosen) == len(results)
 
 

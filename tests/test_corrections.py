@@ -159,6 +159,16 @@ def test_a_diff_shows_a_renamed_document_by_its_names(own_home, corpus):
     assert documents.added == documents.gone == []
 
 
+def test_a_diff_tells_a_renamed_entity_from_a_new_one(own_home, corpus, almanac):
+    almanac(own_home, *MERGE, "Charles Babbage", "--name", "The Two Engineers")
+    refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    tables = {d.table: d for d in compare(*Home(own_home).editions.all()[-2:], 100)}
+    renamed = "Charles Babbage, renamed: “Charles Babbage, person” -> “The Two Engineers, person”"
+    assert renamed in tables["entities"].changed
+    told = [*tables["triples"].gone, *tables["triples"].changed, *tables["descriptions"].gone]
+    assert not [fact for fact in told if "Babbage" in fact]
+
+
 def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):
     (corpus / "alien.md").write_text("# Alien\n\nAlien was directed by Walter Hill.\n")
     refresh(Home(own_home), [str(corpus)], load_settings(own_home))

@@ -66,6 +66,24 @@ NAMED = {
         ("Ida Moe, Nominee, has a B.A. from Ulm College.", {"Ida Moe", "Ulm College"}),
         ("He holds an MS in law and flew BA to Ulm.", {"BA", "Ulm"}),
     ],
+    "a title before a person is no part of the name": [
+        ("Tarn Police Officer Olga Wendt met Reeve County Judge Nils Aalto.",
+         {"Tarn Police", "Olga Wendt", "Reeve County", "Nils Aalto"}),
+        ("Fire Chief Olga Wendt met Sir Nils Aalto.", {"Olga Wendt", "Sir Nils Aalto"}),
+        ("Reeve County State's Attorney Olga Wendt left.", {"Reeve County", "Olga Wendt"}),
+    ],
+    "an office whose genitive stands before a body is no owner": [
+        ("The Tarn State's Attorney's Office sued.", {"Tarn State's Attorney's Office"}),
+        ("The Tarn Sheriff's Office left Tom Judge's Office.",
+         {"Tarn Sheriff's Office", "Tom Judge", "Office"}),
+        ("The Tarn Sheriff's Order was read.", {"Tarn Sheriff", "Order"}),
+    ],
+    "an and belongs to a name between the common words of a body": [
+        ("The Food and Drug Administration sued.", {"Food and Drug Administration"}),
+        ("The Centers for Disease Control and Prevention wrote to the Treasurer and Tarn Bank.",
+         {"Centers for Disease Control and Prevention", "Treasurer", "Tarn Bank"}),
+        ("The Congress and Finance Committee met.", {"Congress", "Finance Committee"}),
+    ],
     "a name ends with an abbreviated legal form": [
         ("Zeta Co. Ltd. sold nets in Co. Durham.", {"Zeta Co. Ltd.", "Co. Durham"}),
     ],
@@ -86,6 +104,11 @@ def test_what_is_named(rule: str, text: str, found: set[str]) -> None:
     named = names(text)
     assert {name["name"] for name in named} == found, rule
     assert not any("&" in name["name"] and name["kind"] == "person" for name in named)
+
+
+def test_who_has_a_title_is_a_person() -> None:
+    kinds = {name["name"]: name["kind"] for name in names("Tarn Police Officer Olga Wendt left.")}
+    assert kinds["Olga Wendt"] == "person"
 
 
 def test_a_capital_tells_nothing_at_the_start_of_a_sentence_or_in_a_heading() -> None:

@@ -394,3 +394,18 @@ def test_a_held_out_part_decides_how_often_examples_are_seen(
     assert stages["choose how long"] > 0
     assert stages["learn paths"] % (2 * -(-one.explained // learning.QUESTIONS_A_STEP)) == 0
     assert torch.equal(one.model.weights["shared"], two.model.weights["shared"])
+
+
+def test_plans_that_lead_elsewhere_share_the_probability(
+    planner: Planner, questions: list[Example]
+) -> None:
+    writer = PlannedWriter(planner)
+    for asked in questions[:20]:
+        programs = writer.programs(analyse(asked.question))
+        assert sum(program.probability for program in programs) < 1.001
+
+
+def test_a_path_back_to_its_topic_is_no_plan() -> None:
+    couple = Graph.of("couple", [("Ann", "spouse", "Ben"), ("Ben", "spouse", "Ann")])
+    plans = PlannedWriter(untaught_planner(couple)).plans(analyse("Who is the spouse of Ann?"))
+    assert {couple.label(node) for plan in plans for node in plan.nodes.tolist()} == {"Ben"}

@@ -299,3 +299,12 @@ def test_plain_verbs_and_nouns_without_classes_are_understood(
     assert meant is not None
     assert [graph.relations[relation] for relation, _ in meant.path] == [path]
     assert meant.share == share
+
+
+def test_whose_child_one_is_tells_nothing_of_ones_children() -> None:
+    learned = [
+        (f"Whose son or daughter was {SLOT}?", ((FAMILY.relation_numbers["father"], False),))
+    ]
+    wordings = Wordings(FAMILY, learned, load_encoder("minilm"))
+    assert wordings.best(analyse("Whose son or daughter was Wes?")) is not None
+    assert wordings.best(analyse("Who was a son of Wes?")) is None

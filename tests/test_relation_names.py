@@ -263,6 +263,10 @@ def test_a_wording_of_several_meanings_means_a_relation_only_between_fitting_kin
     ally = stated(("partner of", 1), sorts=("person", "person"), by_model=by_model)
     assert names(firm)["partner of"] == ("member of", False)
     assert names(ally)["partner of"][0].startswith("partner")
+    singer = stated(("recorded", 1), sorts=("person", "work"), by_model=by_model)
+    town = stated(("recorded", 1), sorts=("place", "unknown"), by_model=by_model)
+    assert names(singer)["recorded"] == ("performed by", True)
+    assert names(town)["recorded"] == ("recorded", False)
 
 
 def test_a_model_and_the_rules_may_mean_different_relations_by_one_wording() -> None:

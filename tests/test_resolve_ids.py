@@ -128,3 +128,16 @@ def test_a_correction_of_something_unknown_changes_nothing() -> None:
     rows = [mention("a", "Oslo", "place")]
     corrections = [correction("merge", "no", "nothing"), correction("split", "no", "Oslo", 1)]
     assert run(rows, overrides=corrections) == run(rows)
+
+
+@pytest.mark.parametrize(("guessed", "kind"), [("person", "person"), ("unknown", "organisation")])
+def test_a_merged_entity_is_of_the_kind_of_the_one_that_remains(guessed: str, kind: str) -> None:
+    rows = [
+        mention("a", "Harbour Attorney Moe", "organisation", mentions=9),
+        mention("b", "Ida Moe", guessed),
+    ]
+    first = run(rows)
+    body, person = ids(first)["a", "Harbour Attorney Moe"], ids(first)["b", "Ida Moe"]
+    merge = [correction("merge", body, person)]
+    merged = run(rows, anchors=journalled(first, "000001-x"), overrides=merge)
+    assert [row["kind"] for row in merged.entities.to_pylist()] == [kind]

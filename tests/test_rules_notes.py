@@ -18,7 +18,8 @@ from tests.test_rules_english import STORY, check_bounds
         ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
         ('He works for Bergen Nets Ltd. ("Bergen").', ("Bergen Nets Ltd", "Bergen")),
         ("He came with Ruth Bogan. Bogan said no.", ("Ruth Bogan", "Bogan")),
-        ("Sociologist Max Weber lived in Erfurt. Weber died.", ("Sociologist Max Weber", "Weber")),
+        ("He came with Fire Chief Ruth Bogan. Bogan said no.", ("Ruth Bogan", "Bogan")),
+        ("Sociologist Max Weber lived in Erfurt. Weber died.", ("Max Weber", "Weber")),
     ],
 )  # fmt: skip
 def test_a_passage_states_its_aliases(text: str, pair: tuple[str, str]):

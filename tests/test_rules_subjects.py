@@ -6,6 +6,7 @@ import pytest
 
 from schemas.settings import EngineSettings
 from tasks.extract.rules import RulesEngine
+from tasks.extract.rules.layout import lay_out
 from tasks.ingest.split import split
 from tests.case_tables import cases_of_facts
 from tests.passages import facts as facts_of
@@ -86,12 +87,28 @@ def test_what_comes_after_a_relative_clause_is_no_second_subject():
 
 @pytest.mark.parametrize(
     "dateline",
-    ["LONDON, May 3 (Reuters) – ", "LOS ANGELES — ", "SANTA ANA, Calif. (Dec. 4, 2010) - "],
+    [
+        "LONDON, May 3 (Reuters) – ",
+        "LOS ANGELES — ",
+        "SANTA ANA, Calif. (Dec. 4, 2010) - ",
+        "May 3, 2019 Contact: Ann Low\nTarn County Court’s Office\n210-555-0134 (office)\n"
+        "ann.low@tarn.example\nFor Immediate Release: Economist Joins\nthe Firm\n(Tarn, Ohio) – ",
+    ],
 )
 def test_a_dateline_is_no_part_of_a_report(dateline: str):
     found = facts(f"{dateline}Jane Smith joined Acme Corp in 2019 as its chief economist.")
     assert ("Jane Smith", "joined", "Acme Corp") in found
     assert {head for head, _, _ in found} == {"Jane Smith"}
+
+
+def test_a_glossary_has_no_datelines():
+    text = "TARN — the upper lake of all in Reeve\nFELL — the hill that lies above the lake of Tarn"
+    assert lay_out({"text": text, "blocks": None}).prose.text.strip() == text
+
+
+def test_an_address_below_a_letterhead_is_no_subject():
+    found = facts("Tarn County Court\n210-555-0134\nann@tarn.example\nJane Smith lives in Bern.")
+    assert found == {("Jane Smith", "lives in", "Bern")}
 
 
 def test_we_are_the_speaker_that_the_settings_name():
@@ -385,3 +402,29 @@ def test_the_spaces_before_an_indented_line_are_no_words():
 def test_a_gloss_below_a_headword_heads_no_fact(heading: str, text: str, fact: tuple | None):
     found = {row for row in facts_of(read(text, headings=heading)) if row[2] == "Bern"}
     assert found == ({fact} if fact else set())
+
+
+def test_what_stands_behind_a_place_or_an_age_may_be_of_the_subject():
+    found = facts("Jane Smith was born in Tarn, Ohio, the daughter of Bob Jones.")
+    assert ("Jane Smith", "daughter of", "Bob Jones") in found
+    assert "Tarn" not in {head for head, relation, _ in found if relation == "daughter of"}
+    found = facts("Jane Smith, 93, of Ulm, passed away in Bern.")
+    assert found == {("Jane Smith", "passed away in", "Bern")}
+
+
+def test_a_kinship_before_a_name_is_no_class():
+    assert ("Bob Jones", "is a", "actor") in facts("Actor Bob Jones left.")
+    assert not facts("Father Bob Jones left.")
+
+
+def test_a_speaker_is_no_he_of_their_own_quotation():
+    text = "Bob Jones told the court, “The driver lied. He sold Beta Ltd.” Ann Low sat."
+    assert not any(relation == "sold" for _, relation, _ in facts(text))
+    found = facts("Bob Jones joined Acme Corp. “He sold Beta Ltd,” said Ann Low.")
+    assert ("Bob Jones", "sold", "Beta Ltd") in found
+
+
+def test_whom_somebody_called_has_no_other_name():
+    found = facts("Ada Lund called the monthly meeting to order at 6. Ada Lund called Bob Jones.")
+    assert "called" not in {relation for _, relation, _ in found}
+    assert ("Osel River", "called", "Big Water") in facts("The Osel River is called the Big Water.")

@@ -196,3 +196,27 @@ def test_a_kind_is_guessed_apart_for_a_word_in_capitals() -> None:
         for name, scores in of_kinds.items()
     ]
     assert [Believed(rows).kind(row) for row in rows] == ["person", "thing"]
+
+
+@pytest.mark.parametrize(
+    ("name", "guessed", "entities"),
+    [
+        ("Norwich Port Prosecutor Ida Moe", "organisation", 1),
+        ("Ulm Dyke Officer Ida Moe", "thing", 1),
+        ("Judge Ida Moe", "place", 1),
+        ("Office of Judge Ida Moe", "organisation", 2),
+        ("The Trial Judge Ida Moe", "work", 2),
+        ("Norwich Hotel Ida Moe", "organisation", 2),
+    ],
+)
+def test_a_name_after_an_office_is_the_persons(name: str, guessed: str, entities: int) -> None:
+    rows = [mention("d", name, guessed, mentions=9), mention("d", "Ida Moe", "person")]
+    found = run([*rows, mention("e", name, guessed)]).entities.to_pylist()
+    assert len(found) == entities
+    assert ("Ida Moe", "person") in {(row["name"], row["kind"]) for row in found}
+
+
+def test_a_full_name_that_one_document_has_beside_a_longer_one_may_be_the_commonest() -> None:
+    rows = [mention("d", "Supervisor Ida Moe", "person", kind_stated=True), mention("d", "Ida Moe")]
+    rows += [mention(document, "Ida Moe", "person") for document in "efg"]
+    assert [row["name"] for row in run(rows).entities.to_pylist()] == ["Ida Moe"]

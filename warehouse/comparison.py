@@ -1,8 +1,9 @@
 """Compare two editions by SQL over their Parquet files.
 
 A fact that only changed its value is one line, `old value -> new value`: a document with a new text
-under the same uri, or the same text under a new one, an entity with a new kind, a head and relation
-with a new tail. Facts without a counterpart are added or gone.
+under the same uri, or the same text under a new one, an entity with a new kind or name, a head and
+relation with a new tail. Facts without a counterpart are added or gone. Facts about a renamed
+entity are told of its new name.
 """
 
 import os
@@ -15,14 +16,26 @@ import schemas
 from schemas.row import Row
 from warehouse.editions import Edition
 
-# Facts in words, because ids differ between editions: the subject, and the value that may change.
+# Facts in words, because their ids come from words: the subject, and the value that may change.
 SAID: dict[type[Row], str] = {
     schemas.Document: "select uri as about, text as value from facts",
-    schemas.Entity: "select name as about, coalesce(kind, '') as value from facts",
-    schemas.Triple: "select head || ' | ' || relation as about, tail as value from facts",
-    schemas.Description: "select entity as about, text as value from facts",
-    schemas.Aspect: "select entity || ', ' || aspect as about, text as value from facts",
+    schemas.Entity: """
+        select coalesce(old || ', renamed', name) as about,
+               concat_ws(', ', if(old is null, null, name), coalesce(kind, '')) as value
+        from facts left join renamed using (entity_id)""",
+    schemas.Triple: """
+        select newest(head_id, head) || ' | ' || relation as about, newest(tail_id, tail) as value
+        from facts""",
+    schemas.Description: "select newest(entity_id, entity) as about, text as value from facts",
+    schemas.Aspect: """
+        select newest(entity_id, entity) || ', ' || aspect as about, text as value from facts""",
 }
+RENAMED = """
+create table renamed as
+select entity_id, b.name as old, a.name as new
+from entities_before b join entities_after a using (entity_id) where b.name <> a.name;
+create macro newest(id, name) as coalesce((select new from renamed where entity_id = id), name);
+"""
 # Characters shown of a long text, from a little before the first difference.
 SHOWN_CHARS = 80
 # A document with the same text under another uri: its uri is what changed.
@@ -86,7 +99,11 @@ def compare(before: Edition, after: Edition, examples: int = 5) -> list[Differen
 
 def _compare_table(row: type[Row], before: Edition, after: Edition, examples: int) -> Difference:
     with duckdb.connect(":memory:", config={"threads": "2", "memory_limit": "1GB"}) as con:
-        for name, edition in (("before", before), ("after", after)):
+        sides = (("before", before), ("after", after))
+        for name, edition in sides:
+            con.register(f"entities_{name}", edition.table(schemas.Entity))
+        con.execute(RENAMED)
+        for name, edition in sides:
             con.register("facts", edition.table(row))
             con.sql(SAID[row]).select(PLACED).create(name)
         if row is schemas.Document:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from schemas.answers import Evidence
 from tasks.models.encoders.load import Encoder
-from tasks.models.prompts.replies import Program
+from tasks.models.prompts.replies import AnswerReply, Program
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.functions import FunctionCall
@@ -22,9 +22,6 @@ from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
-
-if TYPE_CHECKING:
-    from tasks.programs.written_program import Conversation
 
 MOST_ROUNDS = 4
 MOST_RELATIONS = 60  # shown to a writer
@@ -105,6 +102,14 @@ class Searched:
                 once.setdefault((evidence.graph, evidence.text), (leads, evidence))
         ordered = sorted(once.values(), key=lambda pair: (not pair[0], -pair[1].score))
         return [evidence for _, evidence in ordered[:MOST_EVIDENCE]]
+
+
+class Phraser(Protocol):
+    """Phrases an answer from messages."""
+
+    def phrase(self, question: Question, knowledge: list[str]) -> AnswerReply | None:
+        """Return an answer; None if there is no usable one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +258,7 @@ def _evidence(call: FunctionCall, graph: str, answers: set[str]) -> Iterator[tup
 
 
 def answer_by_program(
-    question: Question, search: ProgramSearch, phraser: "Conversation | None" = None
+    question: Question, search: ProgramSearch, phraser: Phraser | None = None
 ) -> ProgramAnswer:
     """Return the answer that programs lead to.
 

@@ -72,7 +72,7 @@ _TITLES_OF_WOMEN = word_set(
     "dame lady mrs ms miss madam madame frau señora doña sister queen princess duchess countess "
     "baroness empress congresswoman"
 )
-_TITLES = (
+TITLES = (
     _TITLES_OF_MEN
     | _TITLES_OF_WOMEN
     | word_set(
@@ -173,7 +173,7 @@ def strip_titles(name: str) -> str:
     text = name[:MAX_NAME].strip()
     words = text.split()
     start, end = 0, len(words)
-    while start < end - 1 and words[start].strip(".,").casefold() in _TITLES:
+    while start < end - 1 and words[start].strip(".,").casefold() in TITLES:
         start += 1
     if start and start < end - 1 and words[start].casefold() == "of":
         return text  # King of Ruritania, Duke of Strelsau: the title is the name
@@ -201,7 +201,7 @@ def gender_of_title(name: str) -> Literal["man", "woman"] | None:
     """
     text = name[:MAX_NAME].strip()
     words = [word.strip(".,").casefold() for word in text.split()]
-    titles = list(takewhile(_TITLES.__contains__, words))
+    titles = list(takewhile(TITLES.__contains__, words))
     if titles and len(titles) < len(words):
         man, woman = titles[-1] in _TITLES_OF_MEN, titles[-1] in _TITLES_OF_WOMEN
     else:

@@ -55,7 +55,10 @@ told_of as (  -- what tells namesakes apart
     from triple_statements
     where polarity = 'positive' and modality = 'asserted'
 ),
-births as (select distinct document_id, head as name, tail as place from told_of where is_birthplace),
+births as (  -- a name with more places of birth is many people's, and has too many pairs of them
+    select distinct document_id, head as name, tail as place from told_of where is_birthplace
+    qualify count(distinct tail) over (partition by head) <= 50
+),
 pairs as (  -- other places of birth of the same name, in both orders
     select distinct a.place as one, b.place as other
     from births a join births b on b.name = a.name and b.place <> a.place

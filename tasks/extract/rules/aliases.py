@@ -205,9 +205,8 @@ def _persons(passage: ParsedPassage) -> Iterator[str]:
         before = tree.lower[name.first - 1] if name.first else ""
         nouns = [tree.lemma[c].lower() for c in tree.children[token] if tree.dep[c] == "appos"]
         known = any(kind_of_noun(noun) == "person" for noun in (before, *nouns))
-        first = name.name.split()[0].lower()
-        described = any(tree.dep[t] == "nmod:desc" for t in range(name.first, name.last))
-        office = described or kind_of_noun(first) == "person"
+        described = any(tree.dep[t] == "nmod:desc" for t in range(name.first - 1, name.last))
+        office = described or kind_of_noun(name.name.split()[0].lower()) == "person"
         titled = office or strip_titles(name.name) != name.name
         start, end = passage.sentence_of(token)
         agent = name.name.split()[-1] in actors and not FINITE.isdisjoint(tree.tag[start:end])

@@ -16,8 +16,10 @@ SELF = ("self", "selves")
 GIVING = KEEPING_OBJECT | {"cost"}
 POSTS = word_set("executive chief chair head partner owner member")  # some hold them as a group
 HOLDERS = OFFICES | {noun for noun, kind in KIND_OF_NOUN.items() if kind == "person"}
+KIN = word_set("son daughter child brother sister father mother husband wife widow widower")
+PLACES = ("LOC", "GPE", "FAC")
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
-PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
+PARTS = word_set("compound flat amod nmod:desc nmod:unmarked")
 HYPHENS = ("-", "‐", "‑", "–")
 LIMIT = re.compile(
     r"\b(?:up to|at least|at most|(?:no|not) (?:later|earlier|more|less|fewer) than|"
@@ -166,7 +168,7 @@ def _hang_classes(tree: Tree) -> None:
         name = article - 2
         if tree.words[article - 1] != "," or name <= above or tree.pos[name] != "PROPN":
             continue
-        while tree.dep[name] in PART_LABELS and tree.pos[tree.head[name]] == "PROPN":
+        while tree.dep[name] in PARTS and tree.pos[tree.head[name]] == "PROPN":
             name = tree.head[name]
         if tree.child(noun, "cc", "case", "conj", *SUBJECTS) is not None or name == above:
             continue
@@ -174,6 +176,21 @@ def _hang_classes(tree: Tree) -> None:
         strange = label in ("appos", "conj") and _is_of_other_kind(tree, noun)
         if twins or strange or label == "nmod":
             hang(tree, noun, name, "appos")
+            tree.index()
+
+
+def _hang_origins(tree: Tree) -> None:
+    """Attach to a subject "Ann, of Ulm, left" and "Ann was born in Ulm, the daughter of Bob"."""
+    places = {t for first, last, label in tree.names if label in PLACES for t in range(first, last)}
+    for token, label in enumerate(tree.dep):
+        above, case = tree.head[token], tree.child(token, "case")
+        child = label == "appos" and above in places and tree.lower[token] in KIN
+        early = label == "obl" and token < above and case is not None and tree.lower[case] == "of"
+        while child and above in places and tree.head[above] != above:
+            above = tree.head[above]
+        subject = tree.child(above, *SUBJECTS)
+        if (child or early) and subject is not None and subject < token:
+            hang(tree, token, subject, label if child else "nmod")
             tree.index()
 
 
@@ -210,5 +227,6 @@ ATTACHMENTS = (
     _part_labels,
     _hang_relatives,
     _hang_classes,
+    _hang_origins,
     _part_objects,
 )

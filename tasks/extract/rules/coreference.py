@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.lexicon import MODALITY_OF_WORD
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.languages import word_set
 from tasks.text.names import gender_of_title
@@ -77,6 +78,7 @@ class _Resolver:
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
         self.men = dict(before.men)  # whether a person is a man, as "he" or "son" tell, or a woman
+        self.sayers: set[str] = set()  # whom the last sentence quotes, or says what they said
         self.meant: dict[bool, tuple[str, int]] = {}  # last, by a man's pronouns and a woman's
         if before.person:
             self.person = before.person
@@ -108,6 +110,8 @@ class _Resolver:
         if word in PERSONAL and self.person:
             man, start = word in MALE, passage.sentence_of(token)[0]
             referent = self._person_meant(token, man)
+            if referent in self.sayers and passage.is_quoted(token):
+                referent = self._other_person(token, man, referent)
             if referent and (token == start or word in ("he", "she")):  # "her" may be of anybody
                 self.men.setdefault(referent, man)
             self.named[referent], self.meant[man] = start, (referent, start)
@@ -212,7 +216,7 @@ class _Resolver:
             name = passage.entities.get(earlier)
             is_own = is_object and tree.head[earlier] == tree.head[token]
             if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS and not is_own:
-                return name.name
+                return name.name if passage.is_quoted(earlier) == passage.is_quoted(token) else ""
         return ""
 
     def _other_person(self, token: int, man: bool, not_meant: str) -> str:
@@ -234,6 +238,7 @@ class _Resolver:
             person = any(passage.kind(name) == "person" for name in names)
             thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
             self.subject = main if main is not None and thing else -1
+        self.sayers = set()
         first = None  # subject of a main clause with a name
         for token in range(start, end):
             name = passage.entities.get(token)
@@ -246,6 +251,9 @@ class _Resolver:
             if name.last - name.first > 1:
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
             subject = tree.head[token] if tree.dep[token] == "appos" else token
+            said = MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported"
+            if said and tree.dep[subject] in SUBJECTS:
+                self.sayers.add(name.name)
             is_main = tree.dep[tree.head[subject]] in ("ROOT", "conj")
             if first is None and tree.dep[subject] in SUBJECTS and is_main:
                 first = token

@@ -3,22 +3,13 @@
 import re
 
 from tasks.extract.rules.kinds import KIND_OF_LABEL, kind_of_noun
-from tasks.extract.rules.lexicon import (
-    ARTEFACTS,
-    GROUPS,
-    KIND_OF_NOUN,
-    LINKS,
-    OFFICES,
-    OPENERS,
-    POSTS,
-    RANKS,
-)
+from tasks.extract.rules.lexicon import CLASSES, GROUPS, LINKS, OFFICES, OPENERS, POSTS, RANKS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_word
+from tasks.text.english_words import is_word, noun_lemma
 from tasks.text.languages import word_set
-from tasks.text.names import is_pronoun, normalise_name
+from tasks.text.names import is_pronoun, normalise_name, strip_titles
 from tasks.text.values import parse_value
 
 NO_NAME_START = word_set("the a an 's and of •")
@@ -45,7 +36,7 @@ CODE = re.compile(
 )
 BRAND = re.compile(r"[a-z]{1,5}[A-Z]{2}\w*|[a-z][A-Z][a-z]\w+")  # openSUSE, macOS, eBay
 QUALITY = re.compile(r"-([a-z]+)$")
-CLASSES = KIND_OF_NOUN.keys() - ARTEFACTS  # nouns that may end a name: "Hubble telescope"
+STATES = (["state", "'s"], ["state", "’s"])  # "State's Attorney"
 LETTERS = re.compile(r"[^\W\d_]")
 FRAGMENT = 0.7  # share of capitalised words from which a line is in title case
 
@@ -56,15 +47,11 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
         (*_capitalised_part(tree, first, last), KIND_OF_LABEL.get(label, "unknown"))
         for first, last, label in tree.names
     ]
-    spans += [
-        (*part, "unknown")
-        for first, last in _capitalised_runs(tree)
-        for part in _without_office(tree, first, last)
-    ]
-    spans = [_without_post(tree, *span) for span in spans]
+    spans += [(first, last, "unknown") for first, last in _capitalised_runs(tree)]
+    offices = _titles(tree)
+    spans = [_without_post(tree, *part) for span in spans for part in _parted(tree, offices, *span)]
     titles = _title_spans(tree, title)
-    spans += [(first, last, "unknown") for first, last in titles]
-    spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
+    spans += [(*span, "unknown") for span in [*titles, *_numbered_names(tree)]]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
@@ -111,23 +98,18 @@ def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
     for start, end in tree.sentences:
         token = start
         while token < end:
-            if not _opens_run(tree, token, start):
-                token += 1
-                continue
-            last = _run_end(tree, token, end)
-            runs.append((token, last))
-            token = last
+            last = _run_end(tree, token, end) if _opens_run(tree, token, start) else 0
+            runs += [(token, last)] if last else []
+            token = last or token + 1
     return runs
 
 
 def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
     if not _is_capitalised(tree.words[token]) or tree.lower[token] in LINKS:
         return False
-    if tree.pos[token] == "PROPN":
-        return True
-    if token == sentence:
+    if token == sentence and tree.pos[token] != "PROPN":
         return _is_bare_subject(tree, token)
-    return tree.pos[token] in ("NOUN", "ADJ")
+    return tree.pos[token] in ("PROPN", "NOUN", "ADJ")
 
 
 def _is_capitalised(word: str) -> bool:
@@ -155,15 +137,11 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         if _continues(tree, last):
             last += 1
             continue
-        if _joins_names(tree, token, last) and last + 1 < end and _continues(tree, last + 1):
-            last += 2  # "Dorvan & Gamble"
-            continue
-        if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
-            last += 2  # "Winter-Moore Observatory"
-            continue
-        if tree.tag[last] == "POS" and _is_named_after(tree, token, last):
-            last += 2  # "King's Cross", "Women's Institute"
-            continue
+        if last + 1 < end and _continues(tree, last + 1):
+            joined = _joins_names(tree, token, last) or _joins_words(tree, last)
+            if joined or _joins_body(tree, last) or _is_named_after(tree, token, last):
+                last += 2  # "Dorvan & Gamble", "Winter-Moore Observatory", "King's Cross"
+                continue
         if tree.words[last] == "," and _is_legal_form(tree, last + 1):
             last += 2  # "Eco Works, Inc."
             break
@@ -198,25 +176,50 @@ def _joins_names(tree: Tree, first: int, token: int) -> bool:
 
 
 def _is_named_after(tree: Tree, first: int, genitive: int) -> bool:
-    """Return whether a genitive is part of a name, whose owner has none: a rank or a group.
+    """Return whether a genitive is part of a name, whose owner has none: a rank, office or group.
 
-    It is none if the rank also stands alone, as somebody's surname does, or a person follows.
+    A rank is an owner if it also stands alone, as somebody's surname does, or a person follows; an
+    office is one unless the office of a body follows.
     """
     owner, after = genitive - 1, genitive + 1
-    if after >= len(tree.words) or not _continues(tree, after):
-        return False
-    if tree.lower[owner] in GROUPS:
-        return True
-    if first != owner or tree.lower[owner] not in RANKS:
-        return False
+    if tree.tag[genitive] != "POS" or tree.lower[owner] in GROUPS:
+        return tree.tag[genitive] == "POS"
+    if tree.lower[owner : owner + 2] in STATES:
+        return _kind_of_word(tree, after) == "person"
+    if tree.lower[owner] not in RANKS:
+        office = _kind_of_word(tree, owner) == "person" and _is_body(tree, after)
+        return office and all(last != genitive for _, last in _persons(tree))
     alone = any(
         word == tree.words[owner] and not _is_capitalised(after) and tag != "POS"
         for word, after, tag in zip(tree.words, tree.words[1:], tree.tag[1:], strict=False)
     )
-    return not alone and not any(
-        a == after and b - a > 1 and KIND_OF_LABEL.get(label) == "person"
-        for a, b, label in tree.names
-    )
+    behind = any(a == after and b - a > 1 for a, b in _persons(tree))
+    return first == owner and not alone and not behind
+
+
+def _persons(tree: Tree) -> list[tuple[int, int]]:
+    return [(a, b) for a, b, label in tree.names if KIND_OF_LABEL.get(label) == "person"]
+
+
+def _kind_of_word(tree: Tree, token: int) -> str:
+    """Return the kind of what a noun means, a person for an office: "Mayor", "Attorneys"."""
+    noun = noun_lemma(tree.lower[token])
+    return "person" if noun in OFFICES | POSTS else kind_of_noun(noun)
+
+
+def _is_body(tree: Tree, token: int) -> bool:
+    """Return whether the capitalised words from a token on end like a body: "Fire Department"."""
+    last = next((t for t in range(token, len(tree.words)) if not _continues(tree, t)), token)
+    return last > token and _kind_of_word(tree, last - 1) == "organisation"
+
+
+def _joins_body(tree: Tree, token: int) -> bool:
+    """Return whether an "and" joins common words before a body: "Food and Drug Administration"."""
+    if tree.lower[token] != "and" or any(last == token for _, last, _ in tree.names):
+        return False
+    beside = (token - 1, token + 1)
+    common = all(_kind_of_word(tree, t) in ("unknown", "thing") for t in beside)
+    return common and all(is_word(tree.lower[t]) for t in beside) and _is_body(tree, token + 1)
 
 
 def _is_legal_form(tree: Tree, token: int) -> bool:
@@ -229,8 +232,7 @@ def _is_office(tree: Tree, first: int, last: int) -> bool:
     An "and" after these belongs to the name.
     """
     words = tree.lower[first:last]
-    office = any(KIND_OF_NOUN.get(word) == "organisation" for word in words[:4])
-    return office and any(word in ("of", "for") for word in words)
+    return not {"of", "for"}.isdisjoint(words) and "organisation" in map(kind_of_noun, words[:4])
 
 
 def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
@@ -247,18 +249,12 @@ def is_written_as_title(words: list[str]) -> bool:
 
 def _lone_surnames(tree: Tree) -> list[int]:
     """Return tokens that equal the last word of a person's full name."""
-    last_words = {
-        tree.words[last - 1]
-        for first, last, label in tree.names
-        if KIND_OF_LABEL.get(label) == "person" and last - first > 1
-    }
+    last_words = {tree.words[last - 1] for first, last in _persons(tree) if last - first > 1}
     return [token for token, word in enumerate(tree.words) if word in last_words]
 
 
 def _numbered_names(tree: Tree) -> list[tuple[int, int]]:
     """Return names like "3M" and "37signals" that are a subject or possessor somewhere."""
-    if not any(map(str.isdigit, tree.text)):
-        return []
     spans = tree.tokens_of(match.span() for match in NUMBERED_NAME.finditer(tree.text))
     labels = ("nsubj", "nsubj:pass", "nmod:poss")
     subjects = {tree.join([*range(a, b)]) for a, b in spans if tree.dep[b - 1] in labels}
@@ -293,7 +289,7 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while first < last and (
         tree.lower[first] in NO_NAME_START
         or tree.pos[first] == "PUNCT"
-        or (last - first > 1 and (_only_opens(tree, first) or _is_when(tree, first)))
+        or (last - first > 1 and _only_opens(tree, first))
     ):
         first += 1
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
@@ -301,19 +297,36 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _is_when(tree: Tree, token: int) -> bool:
-    """Tell whether a word before a name is a quarter behind a preposition: "In Q4 Amy"."""
-    after = token > 0 and tree.pos[token - 1] == "ADP"
-    return after and QUARTER.fullmatch(tree.words[token]) is not None
+def _titles(tree: Tree) -> set[int]:
+    """Return the tokens of titles before persons: "Gov." and the last of "Norwich Police Officer".
+
+    Forms of address stay with a name, unless words before them say of what.
+    """
+    titles: set[int] = set()
+    for person, last in _persons(tree):
+        title = person - 1
+        held, full = _kind_of_word(tree, title) == "person", last - person > 1
+        describes = tree.dep[title] == "nmod:desc" or (held and tree.head[person] == title)
+        if strip_titles(f"{tree.words[title]} X") == "X":
+            named = full and tree.pos[title - 1] in ("PROPN", "PART")
+        else:
+            named = (full or held) and _is_capitalised(tree.words[title])
+        if tree.lower[title] in OFFICES or (describes and named):
+            titles.update(range(title - 2 * (tree.lower[title - 2 : title] in STATES), person))
+    return titles
 
 
-def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
-    """Return the names before and after an office: "Idaho" and "Cecil Andrus" around "Gov."."""
-    persons = {a for a, _, label in tree.names if KIND_OF_LABEL.get(label) == "person"}
-    for token in range(last - 2, first - 1, -1):
-        if tree.lower[token] in OFFICES and token + 1 in persons:
-            return [(first, token), (token + 1, last)] if token > first else [(token + 1, last)]
-    return [(first, last)]
+def _parted(
+    tree: Tree, titles: set[int], first: int, last: int, kind: str
+) -> list[tuple[int, int, str]]:
+    """Return the names before and after a title: "Idaho" and "Cecil Andrus" around "Gov."."""
+    inside = titles.intersection(range(first, last))
+    if not inside:
+        return [(first, last, kind)]
+    title = min(inside)
+    # Acme CEO, but not Fire Chief
+    named = tree.lower[title] in OFFICES or not all(map(is_word, tree.lower[first:title]))
+    return [(first, title, kind)] * named + [(max(inside) + 1, last, "unknown")]
 
 
 def _without_post(tree: Tree, first: int, last: int, kind: str) -> tuple[int, int, str]:
@@ -326,10 +339,7 @@ def _without_post(tree: Tree, first: int, last: int, kind: str) -> tuple[int, in
     posts = tree.words[first : links[0]] if links else []
     if not posts or posts[-1].lower().rpartition("-")[2] not in OFFICES | POSTS:
         return first, last, kind
-    person = any(
-        first <= a and b == last and KIND_OF_LABEL.get(label) == "person"
-        for a, b, label in tree.names
-    )
+    person = any(first <= a and b == last for a, b in _persons(tree))
     if person or not all(is_word(word.lower()) or len(word) < 3 for word in posts[:-1]):
         return first, last, kind
     for link, end in zip(links, [*links[1:], last], strict=True):
@@ -372,7 +382,9 @@ def _is_plain(tree: Tree, token: int) -> bool:
 
 
 def _only_opens(tree: Tree, token: int) -> bool:
-    """Return whether a sentence's first word is not part of the name after it: "Select X"."""
+    """Return whether a word is not part of the name after it: "Select X", "In Q4 Amy"."""
+    if token and tree.pos[token - 1] == "ADP" and QUARTER.fullmatch(tree.words[token]):
+        return True
     return tree.lower[token] in OPENERS and any(token == start for start, _ in tree.sentences)
 
 

@@ -27,11 +27,18 @@ _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", r
 _GOING_ON_CHINESE = tuple(word_set("是 为 有 于 包括 包含 支持 提供 需要 可以 必须 出现"))
 _POINTED_AT = re.compile(r"(?:以下|如下|下列|下面)[^，。；：的]{0,10}\Z")  # 用于|以下用途
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
-# "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
-_DATELINE = re.compile(
-    r"\A\s*[A-Z][A-Z.’'-]{2,}(?: [A-Z][A-Z.’'-]*){0,3}(?:, ?[^\W\d_][\w. ]{0,20}){0,3}"
-    r"(?: ?\([\w ./]{2,40}\))? ?(?:--|[–—-]) (?=(?:\S+ ){7})"
+# "LONDON, May 3 (Reuters) – " and "(Dallas, Texas) – " before a report's first sentence of at least
+# eight words, with the lines of the headline and letterhead above, which end no sentence.
+_PLACED = (
+    r"[^\S\n]*(?:[A-Z][A-Z.’'-]{2,}(?: [A-Z][A-Z.’'-]*){0,3}(?:, ?[^\W\d_][\w. ]{0,20}){0,3}"
+    r"(?: ?\([\w ./]{2,40}\))?\s?(?:--|[–—-])\s|\([A-Z][\w.’', -]{2,40}\) ?(?:--|[–—-])\s?)"
+    r"(?=(?:\S+\s){7})"
 )
+_DATELINE = re.compile(
+    rf"^(?:(?!{_PLACED})[^\n]*(?<![.!?])(?<![.!?][\"'”’)])\n){{0,15}}{_PLACED}", re.MULTILINE
+)
+# A line that only says where to call or write to.
+_ADDRESS = re.compile(r"\s*(?:\w+: *)?(?:[\d+(][\d ()+./-]{5,}\d|\S+@\S+)(?: *\(\w+\))?\s*\Z")
 _EXAMPLE_WORDS = (
     r"(?:(?:worked |real[- ]life )?(?:examples?|scenarios?)(?: (?:\d+|[A-Z]\b))?"
     r"|(?:示例|范例|举例|例子?)[ \d一二三四五六七八九十]*)"
@@ -199,7 +206,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[ExcerptPart]:
         for first, last in pairwise([start, *([heading.end()] if heading else []), block.end]):
             words = words_of(text[first:last])
             if block.kind is BlockKind.PROSE and words.text:
-                words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
+                words = _without_headlines(words.without(_EXAMPLE_LABEL))
             if not words.text.strip() or is_option:
                 continue
             end = ExcerptPart("\n\n", last - 1, stands_there=False)
@@ -212,13 +219,14 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[ExcerptPart]:
 
 
 def _without_headlines(words: Excerpt) -> Excerpt:
-    """Return a paragraph without headlines: lines in title case that are no part of a sentence."""
+    """Return a paragraph without what is no part of a sentence: dateline, headlines, addresses."""
+    stands_apart = len(_DATELINE.findall(words.text)) != 1  # a glossary has several
+    words = words if stands_apart else words.without(_DATELINE)
     parts: list[ExcerptPart] = []
-    lines = words.text.splitlines(keepends=True)
-    place, stands_apart = 0, True
+    place, lines = 0, words.text.splitlines(keepends=True)
     for line, following in pairwise([*lines, ""]):
-        goes_on = bool(following) and not following.lstrip()[:1].isupper()
-        headline = stands_apart and not goes_on and _is_title_case(line)
+        goes_on = following and not (following.lstrip()[:1].isupper() or _ADDRESS.match(following))
+        headline = stands_apart and not goes_on and _is_headline(line)
         if not headline:
             parts += words.parts(place, place + len(line))
         stands_apart = headline or bool(ENDS_SENTENCE.search(line))
@@ -226,11 +234,11 @@ def _without_headlines(words: Excerpt) -> Excerpt:
     return Excerpt.of(parts)
 
 
-def _is_title_case(line: str) -> bool:
-    """Return whether a line without final punctuation has all its longer words capitalised."""
+def _is_headline(line: str) -> bool:
+    """Return whether a line is an address or, without final punctuation, in title case."""
     words = [word.strip("\"'“”‘’()[],") for word in line.split()]
     long = [word for word in words if len(word) > 3 and word[0].isalpha()]
-    return (
+    return bool(_ADDRESS.match(line)) or (
         not ENDS_SENTENCE.search(line)
         and len(long) >= _LEAST_OF_HEADLINE
         and all(word[0].isupper() for word in long)
@@ -253,11 +261,10 @@ def _open_sentence(lead: str) -> str:
 
 
 def _of_pair(text: str, block: Block) -> Iterator[Record]:
-    if block.kind is BlockKind.PAIR:
-        value = words_of(text[block.start : block.end]).text.strip()
-        label = _label(block.lead)
-        if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
-            yield Record("", label, value, block.start, block.end)
+    value = words_of(text[block.start : block.end]).text.strip()
+    label = _label(block.lead)
+    if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
+        yield Record("", label, value, block.start, block.end)
 
 
 def _named(text: str, blocks: list[Block]) -> list[Record]:
@@ -295,8 +302,7 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
 
 
 def _is_indented(text: str, place: int) -> bool:
-    line = text[text.rfind("\n", 0, place) + 1 : place + 1]
-    return line[0].isspace()
+    return text[text.rfind("\n", 0, place) + 1].isspace()
 
 
 def _label(markup: str) -> str:

@@ -23,6 +23,7 @@ OFFICE_IN_FULL = dict(zip(_PAIRS, _PAIRS, strict=True))
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }
+CLASSES = frozenset(" ".join(_WORDS["kinds"].values()).split())  # may end a name: Hubble telescope
 KIND_OF_NOUN = dict.fromkeys(_WORDS["artefacts"].split(), "thing") | {
     noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()
 }

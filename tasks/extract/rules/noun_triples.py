@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tasks.extract.rules.attachments import KIN
 from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import FELLOWS
 from tasks.extract.rules.lexicon import OFFICE_IN_FULL, OFFICES
@@ -202,6 +203,8 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
             head = call(passage, above)
             if tree.child(token, "nmod:poss") is not None:
                 yield from _of_apposition(passage, above, token)
+            elif tree.lower[token] in KIN:
+                continue  # Father Tom Hale
             elif head is not None and head.named and token not in head.tokens:
                 tail = Called(tree.lower[token], "", [token], named=False)
                 clause = Clause("apposition", token, above)

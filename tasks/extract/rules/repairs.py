@@ -4,14 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from tasks.extract.rules.attachments import (
-    ATTACHMENTS,
-    CLAUSAL,
-    HOLDERS,
-    HYPHENS,
-    PART_LABELS,
-    hang,
-)
+from tasks.extract.rules.attachments import ATTACHMENTS, CLAUSAL, HOLDERS, HYPHENS, PARTS, hang
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
@@ -64,7 +57,7 @@ def _raise_from_parts(tree: Tree) -> None:
     """Attach to a noun what the parser attached to its modifier: "is an [analytics] platform"."""
     for part, label in enumerate(tree.dep):
         noun = tree.head[part]
-        if noun <= part or label not in PART_LABELS:
+        if noun <= part or label not in PARTS:
             continue
         borne = CLAUSE_BEARING if tree.child(part, "cop") is not None else BEARING
         moved = [c for c in tree.children[part] if c < part and tree.dep[c] in borne]
@@ -106,7 +99,8 @@ def _listed_names(tree: Tree) -> list[tuple[int, int]]:
             first = token
             while last and first > start and _is_titled_word(tree, first - 1):
                 first -= 1
-            first += first == start and token - first > 1 and tree.lower[first] in ("the", "a")
+                if first > start + 1 and tree.lower[first - 1] == "of":  # Secretary of State for
+                    first -= _is_titled_word(tree, first - 2)
             if last and first < token:
                 names.append((first, last))
     return names
@@ -116,9 +110,12 @@ def _listed_end(tree: Tree, place: int, end: int) -> int:
     """Return where a list of capitalised dictionary words ends, 0 if none begins here."""
     closed = False
     while place < end and _is_titled_word(tree, place):
-        place += 1
+        while place < end and _is_titled_word(tree, place):
+            place += 1
         if closed:
-            return place
+            person = any(a == place and label == "PERSON" for a, _, label in tree.names)
+            goes_on = tree.lower[place] == "of" or (tree.words[place].istitle() and not person)
+            return 0 if goes_on else place
         joint = tree.lower[place : place + 2]
         closed = "and" in joint
         if joint[:1] not in ([","], ["and"]):
@@ -128,7 +125,7 @@ def _listed_end(tree: Tree, place: int, end: int) -> int:
 
 
 def _is_titled_word(tree: Tree, token: int) -> bool:
-    return tree.words[token].istitle() and is_word(tree.lower[token])
+    return tree.words[token].istitle() and tree.tag[token] != "DT" and is_word(tree.lower[token])
 
 
 def _join(tree: Tree, first: int, last: int) -> None:

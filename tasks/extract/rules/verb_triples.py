@@ -256,8 +256,9 @@ def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
     """Return whether a predicate is too vague for a triple ("have", "involve")."""
     verbs = [t for t in clause.verb if tree.pos[t] == "VERB"]
     lemma = tree.lemma[verbs[-1]].lower() if verbs else ""
-    if lemma in ALWAYS_VAGUE:
-        return True
+    bare = lemma == "call" and len(clause.verb) == 1 and not clause.passive
+    if lemma in ALWAYS_VAGUE or bare:
+        return True  # whom X called may be named, phoned or summoned
     if lemma not in VAGUE:
         return False
     return not any(tree.lower[mark] in TELLING for mark in marks)

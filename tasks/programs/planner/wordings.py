@@ -71,7 +71,8 @@ _NOUN = re.compile(
     r"\b(?:which|what|how many|name|list|number of)(?: (?:all|of|the|other))* *\n(?P<en>[^\n]*)\Z"
 )
 _CHINESE_NOUN = re.compile(rf"(?:哪[一几些]?|几|多少|什么){CLASSIFIER}?\n")
-_HELD = re.compile(rf"\b(\w+) (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? (\w+)|{SLOT} *》? *的")
+_HELD = re.compile(rf"\b\w+ (?:of|for) (?:\w+ )* *{SLOT}|{SLOT} *['’]s? \w+|{SLOT} *》? *的")
+_WHOSE = re.compile(r"\bwhose\b|谁的", re.I)
 _NUMBER = re.compile(r"\d+")
 _FULL_DATE = re.compile(r"\d{4}-\d\d|\d (?:[A-Z][a-z]+) \d|[A-Z][a-z]+ \d+, \d|\d年\d")
 
@@ -379,13 +380,10 @@ def _asks_by_other_noun(masked: str, learned: str) -> bool:
 
 
 def _is_turned(masked: str, learned: str) -> bool:
-    """Tell whether one question asks for the son of X, and the other whose son X is."""
-    stems = [{english_stem(word) for _, word in content_tokens(text)} for text in (masked, learned)]
-    held = [
-        {english_stem(noun) for pair in _HELD.findall(plain(text)) for noun in pair}
-        for text in (masked, learned)
-    ]
-    return bool((held[0] ^ held[1]) & stems[0] & stems[1])
+    """Tell whether one question asks whose son the topic is, and the other for its son."""
+    whose = [bool(_WHOSE.search(text)) for text in (masked, learned)]
+    other = (learned, masked)[whose[1]]
+    return whose[0] != whose[1] and bool(_HELD.search(plain(other)))
 
 
 def _contradicts(masked: str, name: str, *, strict: bool) -> bool:

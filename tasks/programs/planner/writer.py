@@ -116,12 +116,17 @@ class PlannedWriter:
             Written(self._code(plan), fit * (_share(plan, possible) if examples else 1.0))
             for plan in plans
         ]
-        if self._wordings and fit < next((f for n, f in SURE if examples < n), FAMILIAR):
+        is_likely = bool(planned) and planned[0].probability >= FAMILIAR
+        is_familiar = fit >= next((f for n, f in SURE if examples < n), FAMILIAR)
+        if self._wordings and not (is_familiar and is_likely):
             meant = self._wordings.best(question)
             if meant:
                 return [Written(self._code(meant), meant.share)]
             if examples < MANY and plans and not self._wordings.says_all(plans[0]):
-                guesses = [Written(one.code, GUESSED, guessed=True) for one in planned]
+                guesses = [
+                    Written(one.code, min(GUESSED, one.probability), guessed=True)
+                    for one in planned
+                ]
                 return guesses if fit >= FAMILIAR else []
         elif examples < MANY and self._wordings and self._wordings.says_further(plans[0]):
             meant = self._wordings.best(question)
@@ -141,10 +146,17 @@ class PlannedWriter:
         return [self._possible(plans) for plans in self.planner.plan(questions)]
 
     def _possible(self, plans: list[Planned]) -> list[Planned]:
-        """Return the plans that may answer; none where the topic probably lacks what is asked."""
+        """Return the plans that may answer; none where the topic probably lacks what is asked.
+
+        One that only leads back to the topic answers nothing.
+        """
         if plans and not len(plans[0].nodes) and plans[0].share > LACKING:
             return []
-        return [plan for plan in plans if len(plan.nodes) and self._may_answer(plan)]
+        return [
+            plan
+            for plan in plans
+            if len(np.setdiff1d(plan.nodes, plan.topic.nodes)) and self._may_answer(plan)
+        ]
 
     def _may_answer(self, plan: Planned) -> bool:
         """Return whether a plan leads to a value of the form that is asked for, or counts."""
@@ -170,9 +182,10 @@ class PlannedWriter:
 
 
 def _share(plan: Planned, plans: Sequence[Planned]) -> float:
-    """Return the share of the probability of all plans that lead to the nodes of one."""
-    same = (one.share for one in plans if np.array_equal(one.nodes, plan.nodes))
-    return min(sum(same), 1.0)
+    """Return how likely a plan is beside the likeliest one that leads to other nodes, 0 to 1."""
+    same = sum(one.share for one in plans if np.array_equal(one.nodes, plan.nodes))
+    others = (one.share for one in plans if not np.array_equal(one.nodes, plan.nodes))
+    return same / max(same + max(others, default=0.0), 1e-9)
 
 
 def write_about(question: Question, graph: Graph) -> str | None:

@@ -7,13 +7,16 @@ of a name. The name then occurs once or twice with that word, and much more ofte
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import OFFICES, POSTS
 from tasks.publish.resolve.local_entities import voted_kind
 from tasks.text.chinese_words import HAN_OR_ZERO, STOP_WORDS, segmenter, tag_of
 from tasks.text.english_words import is_base_verb, is_never_noun
 from tasks.text.languages import word_set
-from tasks.text.names import MINOR_WORDS, is_acronym_of, normalise_name
+from tasks.text.names import MINOR_WORDS, TITLES, is_acronym_of, normalise_name
 from tasks.text.relations.forms import BEFORE_VERBS
 
 _SELDOM = 2  # most mentions of a name with an added word
@@ -22,6 +25,7 @@ _SEVERAL = 3  # a word added to at least this many names is part of none of them
 _NO_PART = word_set("v d p c")  # verbs, adverbs, prepositions, conjunctions
 _BEFORE = _NO_PART | {"f"}  # localisers such as 中 and 上
 _OWN_NAMES = word_set("work event")  # titles may contain verbs
+_OFFICES = OFFICES | POSTS | TITLES
 _SURNAMES = word_set("司马 欧阳 上官 诸葛 皇甫 慕容 令狐 长孙 宇文 公孙 尉迟 夏侯 独孤 完颜 耶律")
 
 
@@ -38,8 +42,8 @@ class KnownName(NamedTuple):
     kind: str
 
 
-def names_with_added_words(known: dict[str, KnownName]) -> dict[str, str]:
-    """Return, for each name that includes an added word, the name without it."""
+def names_with_added_words(known: dict[str, KnownName]) -> dict[str, KnownName]:
+    """Return, for each name that includes an added word, the name without it and its sure kind."""
     splits = [
         (whole, base, added, before)
         for norm, whole in known.items()
@@ -64,10 +68,26 @@ def names_with_added_words(known: dict[str, KnownName]) -> dict[str, str]:
         or (whole.kind not in ("organisation", "thing") and len(segmenter().cut(added)) > 1)
     ]
     meant: dict[str, KnownName] = {}
-    for whole, base in sure:
+    others = ((whole, base._replace(kind="unknown")) for whole, base in sure)
+    for whole, base in chain(_after_offices(known), others):
         best = meant.get(whole.name, base)
         meant[whole.name] = max(best, base, key=lambda name: (name.mentions, name.name))
-    return {name: base.name for name, base in meant.items()}
+    return meant
+
+
+def _after_offices(known: dict[str, KnownName]) -> Iterator[tuple[KnownName, KnownName]]:
+    """Yield each name that ends in a person's full name after an office, and that name.
+
+    A recogniser takes "Norwich Port Warden Ida Moe" for a body; "Office of Warden Ida Moe" is one.
+    """
+    for norm, whole in known.items():
+        words = norm.split()
+        for at in range(1, len(words) - 1):
+            base, office = known.get(" ".join(words[at:])), words[at - 1]
+            held = office in _OFFICES or kind_of_noun(office) == "person"
+            plain = whole.kind not in _OWN_NAMES and MINOR_WORDS.isdisjoint(words[:at])
+            if base and base.kind == "person" and held and plain:
+                yield whole, base
 
 
 def _is_no_part_of_several(added: str, whole: KnownName, base: KnownName) -> bool:

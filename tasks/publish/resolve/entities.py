@@ -92,12 +92,8 @@ def resolve(
         ids = give_ids(clusters, given, forced)
         columns = "entity_id name kind language mentions documents"
         entities = _table(columns, _entities(ids, names))
-        own = {
-            entity_id: (name, kind)
-            for entity_id, name, kind in zip(
-                *(entities[name].to_pylist() for name in ("entity_id", "name", "kind")), strict=True
-            )
-        }
+        own = (entities[name].to_pylist() for name in ("entity_id", "name", "kind"))
+        known = {entity_id: (name, kind) for entity_id, name, kind in zip(*own, strict=True)}
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
@@ -106,7 +102,7 @@ def resolve(
             entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
             redirects=_table("old_entity_id entity_id", redirects(ids, given)),
-            aliases=_aliases(ids, names, own),
+            aliases=_aliases(ids, names, known),
         )
 
 
@@ -141,9 +137,13 @@ def _entities(
     ids: dict[Cluster, str], given_names: dict[Cluster, str]
 ) -> Iterator[tuple[str, str, str, str, int, int]]:
     for cluster, entity_id in ids.items():
-        name, kind, language, mentions, documents = _describe(cluster)
-        name = given_names.get(cluster, name)
-        yield entity_id, name, kind, _language(name, language), mentions, documents
+        units, spoken = cluster.units, _main_language(cluster)
+        kind = voted_kind(summed_kinds(units))
+        mentions, documents = sum(u.mentions for u in units), len({u.document for u in units})
+        own = [unit for unit in units if unit.language == spoken]
+        whole = cluster if len(own) == len(units) else Cluster(own)
+        name = given_names.get(cluster) or _name(whole, kind == "person")
+        yield entity_id, name, kind, _language(name, spoken), mentions, documents
 
 
 def _language(name: str, spoken: str) -> str:
@@ -151,17 +151,6 @@ def _language(name: str, spoken: str) -> str:
     if spoken == "zh":
         return "zh" if HAN.search(name) else "und"
     return "zh" if is_chinese(name) and spoken != "ja" else spoken
-
-
-def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
-    """Return name, kind, language of the documents, mentions and documents of an entity."""
-    language = _main_language(cluster)
-    kind = voted_kind(summed_kinds(cluster.units))
-    mentions = sum(unit.mentions for unit in cluster.units)
-    documents = len({unit.document for unit in cluster.units})
-    own = [unit for unit in cluster.units if unit.language == language]
-    whole = cluster if len(own) == len(cluster.units) else Cluster(own)
-    return _name(whole, kind == "person"), kind, language, mentions, documents
 
 
 def _main_language(cluster: Cluster) -> str:

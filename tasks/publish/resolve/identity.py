@@ -145,7 +145,8 @@ def main_unit(cluster: Cluster) -> Unit:
     whole = [unit for unit in cluster.units if not unit.short]
     if voted_kind(summed_kinds(cluster.units)) == "person":
         ends = {unit.norm.rpartition(" ")[2] for unit in whole if " " in unit.norm}
-        surnames = {u.norm for u in cluster.units if u.short and not titled[u.norm]} | ends
+        parts = (u.norm for u in cluster.units if u.short and not titled[u.norm])
+        surnames = {norm for norm in parts if " " not in norm} | ends
     pool = [unit for unit in whole if unit.norm not in surnames] or whole or cluster.units
     return min(
         pool,

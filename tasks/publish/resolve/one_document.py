@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from tasks.publish.resolve.added_words import (
+    KnownName,
     known_names,
     names_with_added_words,
     pieces_of_long_forms,
@@ -129,7 +130,7 @@ def _document(
     builder: "_DocumentNames",
     rows: Iterable[dict[str, Any]],
     stated: list[dict[str, Any]],
-    meant: dict[str, str],
+    meant: dict[str, KnownName],
     wholes: dict[str, str],
     firsts: Counter[str],
     translations: set[tuple[str, str]],
@@ -142,14 +143,15 @@ def _document(
         for name in (row["name"], row["alias"]):
             builder.touch(name, row["kind"])
     for name in sorted(builder.by_name.keys() & meant.keys()):
-        builder.join_added(name, meant[name])
+        builder.join_added(name, meant[name].name, meant[name].kind)
     for name in sorted(builder.by_name.keys() & wholes.keys()):
         builder.join_piece(name, wholes[name])
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
-        pair = row["name"], row["alias"]
-        if pair[0].endswith(meant.get(pair[0], "")):  # else it is an alias of the added words
-            builder.join_alias(*pair, is_translation=pair in translations)
+        name, other = row["name"], row["alias"]
+        # Else it is an alias of the added words.
+        if name not in meant or name.endswith(meant[name].name):
+            builder.join_alias(name, other, is_translation=(name, other) in translations)
     builder.join_short_forms(firsts)
     return builder.entities()
 
@@ -237,12 +239,12 @@ class _DocumentNames:
         if root is not leaf:
             self.parents[leaf] = root
 
-    def join_added(self, name: str, meant: str) -> None:
+    def join_added(self, name: str, meant: str, kind: str = "unknown") -> None:
         """Join a name that includes an added word with the name without it; drop its kinds."""
-        whole, base = self.by_name[name], self.touch(meant, "unknown")
+        whole, base = self.by_name[name], self.touch(meant, kind)
         if whole is not base:
             whole.added = whole.short = True
-            whole.kinds = Counter({"unknown": whole.mentions})
+            whole.kinds = Counter({kind: whole.mentions})
             whole.titled, whole.description = False, ""
             if base.language == "und":  # the document has it only with the added word
                 base.language = whole.language

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import Alias
 from tasks.publish.resolve.clusters import Cluster
 from tasks.publish.resolve.identity import EarlierIds, anchor_of, favourite_id, give_ids
-from tasks.publish.resolve.local_entities import Unit
+from tasks.publish.resolve.local_entities import Unit, summed_kinds, voted_kind
 from tasks.text.names import normalise_name
 from warehouse.editions import Edition
 from warehouse.overrides import find_entity, in_force
@@ -74,9 +74,12 @@ class _Corrections:
         one, other = self.find(subject), self.find(into)
         if one is None or other is None:
             return
+        kind = voted_kind(summed_kinds(self.by_id[other].units))
         parts = {one, other} | self.claimants[subject] | self.claimants[into]
         present = sorted(part for part in parts if part in self.by_id)
         units = [unit for part in present for unit in self.by_id.pop(part).units]
+        for unit in units if kind != "unknown" else ():
+            unit.kinds = Counter({kind: unit.mentions})  # of the entity that remains
         self.forced.difference_update(present)
         self.forced.add(into)
         self._put(into, Cluster(units))

@@ -236,6 +236,8 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
             return []  # 发展与|新闻部部长
     elif last and not (last[0].text in AND or last[0].tag[0] in "xpcvdu" or last[0].tag == "time"):
         return []
+    if last and last[0].tag == "d" and start > 1 and tokens[start - 2].tag in NAME_TAGS:
+        return []  # 白水|大同|中学的校长: the name is cut
     role = before[-1]
     if token.tag == "work":
         known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
