@@ -29,7 +29,6 @@ EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
 PERIODS = word_set("year month week day decade century hour minute time")  # dates tell them, too
-# Ordinals, years, verses, and "one of".
 _COUNTS_NOTHING = re.compile(
     r"(?<![Oo]nly )(?<![Jj]ust )(?<!least )\b[Oo]ne of\b|\b(?:the|his|her|its|their) third\b"
     r"|\b(?:in|since|until|till|by|from|during|after|before) [12]\d{3}\b"

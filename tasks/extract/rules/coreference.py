@@ -28,7 +28,6 @@ FORMAL = word_set("take seem appear happen")  # it takes time to ...
 RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
-OBJECTS = word_set("obj iobj obl")
 CLASS_LABELS = word_set("appos nmod:desc")
 MEN = word_set("son father husband brother man boy grandson nephew uncle king prince")
 WOMEN = word_set("daughter mother wife sister woman girl niece aunt queen princess widow actress")
@@ -142,8 +141,7 @@ class _Resolver:
     def _is_bare(self, token: int) -> bool:
         """Return whether a noun has only "the" or "this" and no modifiers: "the tower"."""
         tree, children = self.passage.tree, self.passage.tree.children[token]
-        named = token in self.passage.entities
-        part = named or tree.dep[token] in ("compound", "nmod:desc", "appos")
+        part = token in self.passage.entities or tree.dep[token] in CLASS_LABELS | {"compound"}
         bare = all(tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children)
         return bare and not part and any(tree.lower[c] in DEFINITE for c in children)
 
@@ -195,9 +193,8 @@ class _Resolver:
             return next(likelier, "") or self._other_person(token, man, referent)
         if not subject:  # "Luke praised her. She came." tells that it is not Luke who came.
             return meant if not meant or self._is_man(meant) == man else referent
-        # "Jo Lee quoted her letters": her own, or those of the woman just spoken of.
         is_sure = self.passage.tree.lower[token] in SUBJECTIVE or self._is_man(focus) != man
-        return subject if is_sure else ""
+        return subject if is_sure else ""  # "Jo quoted her letters": her own, or those of another
 
     def _is_man(self, name: str) -> bool | None:
         """Return whether a person is a man, None if the text does not tell of all or part of it."""
@@ -211,10 +208,10 @@ class _Resolver:
     def _person_before(self, token: int) -> str:
         """Return the nearest subject before a token that is a person; none is in "Jo met him"."""
         passage, tree = self.passage, self.passage.tree
-        is_object = tree.dep[token] in OBJECTS and tree.lower[token] not in SUBJECTIVE
+        acted_on = tree.dep[token] in ("obj", "iobj", "obl") and tree.lower[token] not in SUBJECTIVE
         for earlier in range(token - 1, passage.sentence_of(token)[0] - 1, -1):
             name = passage.entities.get(earlier)
-            is_own = is_object and tree.head[earlier] == tree.head[token]
+            is_own = acted_on and tree.head[earlier] == tree.head[token]
             if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS and not is_own:
                 return name.name if passage.is_quoted(earlier) == passage.is_quoted(token) else ""
         return ""
@@ -238,8 +235,7 @@ class _Resolver:
             person = any(passage.kind(name) == "person" for name in names)
             thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
             self.subject = main if main is not None and thing else -1
-        self.sayers = set()
-        first = None  # subject of a main clause with a name
+        self.sayers, first = set(), None  # subject of a main clause with a name
         for token in range(start, end):
             name = passage.entities.get(token)
             unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
