@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
 from tasks.models.encoders.e5 import e5_is_installed
+from tasks.reader.answers import fits
+from tasks.reader.asserted import Asserted
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.lists import items_after
 from tasks.reader.passage_reader import PassageReader
@@ -306,6 +308,32 @@ def test_an_enumeration_is_split_between_its_items(answer: str, items: list[str]
 )
 def test_items_of_laws_and_letters_are_a_list(listed: str) -> None:
     assert items_after(listed) == ["甲", "乙"]
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("Orr has two wells (Ezra 3:4).", True), ("It seats 1800.", True),
+        ("Only one of its wells is dry.", True), ("It is one of the wells of Orr.", False),
+        ("On May 3 and in 1950 its third well was dug (2 Kings 3:4, 5).", False),
+    ],
+)  # fmt: skip
+def test_what_counts_nothing_is_no_answer_to_how_many(text: str, counts: bool) -> None:
+    assert fits(text, expected_answer("How many wells has Orr?"), lambda _: ()) == counts
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "holds"),
+    [
+        ("Who was robbed in Orr?", "the miller", False), ("Who was robbed in Orr?", "Bo", True),
+        ("Who was Bo robbed by?", "the miller", True), ("Who robbed Bo?", "the miller", True),
+        ("Who was robbed by the miller?", "Bo", True), ("Who was jailed?", "the miller", True),
+        ("Who was the thief?", "the miller", True),
+    ],
+)  # fmt: skip
+def test_who_did_it_is_not_whom_it_was_done_to(question: str, answer: str, holds: bool) -> None:
+    sentence = "Bo was robbed in Orr by the miller, who was jailed."
+    assert Asserted(analyse(question)).holds(sentence, sentence.index(answer)) == holds
 
 
 def test_the_same_is_said_in_whole_words() -> None:

@@ -307,6 +307,21 @@ def test_he_and_she_may_mean_whom_the_passages_before_name_below_the_same_headin
 
 
 @pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("Eva Holm was the sister of Jon Holm. Bo Dahl valued her advice. She died in Bern.", ""),
+        ("Eva Holm wrote plays. She met Bo Dahl. Bo Dahl liked her. She died in Bern.", "Eva Holm"),
+        ("Jon Holm was a judge. His wife Eva Dahl taught. He died in Bern.", "Jon Holm"),
+        ("Eva Holm was a judge. She had a nephew, Bo Dahl. He died in Bern.", "Bo Dahl"),
+        ("Eva Holm, her son and Bo Dahl met. Eva Holm taught. She died in Bern.", "Eva Holm"),
+        ("Jon Holm was a judge. Bo Dahl praised him. He died in Bern.", "Bo Dahl"),
+    ],
+)
+def test_he_and_she_mean_nobody_of_whom_another_pronoun_or_a_noun_speaks(text: str, person: str):
+    assert {head for head, relation, _ in facts(text) if relation == "died in"} == {person} - {""}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Ada Lund is the director of Red Stone, a mining company.",
@@ -372,6 +387,21 @@ def test_the_spaces_before_an_indented_line_are_no_words():
         ("The Berg Museum", "will open", "a new wing in Rome"),
         ("It", "could house", "Acme Corp."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "fact"),
+    [
+        ("Tarvold", "Ladder, a native of Bern, whom Otto met.", ("Tarvold", "native of", "Bern")),
+        ("Ferry", "Ladder, a native of Bern, whom Otto met.", None),  # of Ferry is not sure
+        ("Tarvold", "Rose, a native of Bern, whom Otto met. Otto gave Rose a ring.",
+         ("Rose", "native of", "Bern")),
+        ("Tarvold", "Flour, a powder from Bern, is sold.", ("Flour", "powder from", "Bern")),
+    ],
+)  # fmt: skip
+def test_a_gloss_below_a_headword_heads_no_fact(heading: str, text: str, fact: tuple | None):
+    found = {row for row in facts_of(read(text, headings=heading)) if row[2] == "Bern"}
+    assert found == ({fact} if fact else set())
 
 
 def test_what_stands_behind_a_place_or_an_age_may_be_of_the_subject():

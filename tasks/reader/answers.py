@@ -16,9 +16,10 @@ from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
-from tasks.text.languages import HAN
+from tasks.text.languages import HAN, word_set
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
+from tasks.text.values.english_dates import find_dates
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
@@ -27,6 +28,12 @@ LONE_GAP = 4.0  # at most, of an answer without rivals
 EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
 _MARKS = ' \t\n*_"”'
+PERIODS = word_set("year month week day decade century hour minute time")  # dates tell them, too
+_COUNTS_NOTHING = re.compile(
+    r"(?<![Oo]nly )(?<![Jj]ust )(?<!least )\b[Oo]ne of\b|\b(?:the|his|her|its|their) third\b"
+    r"|\b(?:in|since|until|till|by|from|during|after|before) [12]\d{3}\b"
+    r"|\b\d+(?:st|nd|rd|th)\b|(?:\b\d )?\b[A-Z]\w*\.? \d+:\d+(?:[-–,; ]+\d+(?::\d+)?)*"
+)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 Kinds = Callable[[str], Sequence[str]]
 
@@ -74,9 +81,8 @@ def find_answers(
         text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
-        if not words or key in best or len(text.split()) < fewest:
-            continue
-        if _holds_cells(texts[span.text], span):
+        is_known = not words or key in best
+        if is_known or len(text.split()) < fewest or _holds_cells(texts[span.text], span):
             continue
         if option_of:
             text = next((option for bare, option in option_of.items() if words <= bare), "")
@@ -109,7 +115,7 @@ def find_sentences(
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
-    form = ExpectedAnswer(question.expected_answer.form)
+    form = replace(question.expected_answer, kinds=frozenset())
     best: dict[str, FoundAnswer] = {}
     for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
         words = words_of(text if cut else content_words(text), cut_chinese=cut)
@@ -135,11 +141,10 @@ def _holds_cells(text: str, span: Span) -> bool:
 
 def _without_asked_verbs(text: str, question_words: Set[str]) -> str:
     """Return a Chinese answer without the question's verb at its ends: 叫 in 叫高桥."""
-    words = segmenter().cut(text)
-    while len(words) > 1 and words[0] in question_words and tag_of(words[0])[:1] == "v":
-        words = words[1:]
-    while len(words) > 1 and words[-1] in question_words and tag_of(words[-1])[:1] == "v":
-        words = words[:-1]
+    words = [*segmenter().cut(text)]
+    for end in (0, -1):
+        while len(words) > 1 and words[end] in question_words and tag_of(words[end])[:1] == "v":
+            del words[end]
     return "".join(words).strip()
 
 
@@ -183,6 +188,10 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
+    if expected.form == "number" and not expected.units and expected.noun not in PERIODS:
+        for start, end, _ in find_dates(text):
+            text = text[:start] + " " * (end - start) + text[end:]
+        text = _COUNTS_NOTHING.sub("", text)
     if not may_have_form(text, expected.form):
         return expected.form == "date" and len(text.split()) > 2  # an event
     if expected.form == "name" and expected.kinds:
@@ -213,7 +222,8 @@ def with_probabilities(
     """
 
     def probable(answer: FoundAnswer) -> FoundAnswer:
-        others = [other.worth for other in (*answers, *rivals) if not _agree(other, answer)]
+        apart = (one for one in (*answers, *rivals) if not _are_in_one_list(one, answer))
+        others = [other.worth for other in apart if not alike(other, answer)]
         gap = answer.worth - max(others) if others else lone_gap(answer.worth)
         probability = reader.probability(answer.worth, gap, languages[answer.span.text], unit)
         return replace(answer, gap=gap, probability=probability)
@@ -236,10 +246,6 @@ def worth_of_lists(sentences: list[FoundAnswer]) -> list[FoundAnswer]:
 
 def _are_in_one_list(first: FoundAnswer, second: FoundAnswer) -> bool:
     return first.list_place is not None and first.list_place == second.list_place
-
-
-def _agree(first: FoundAnswer, second: FoundAnswer) -> bool:
-    return _are_in_one_list(first, second) or alike(first, second)
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

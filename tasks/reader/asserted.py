@@ -24,6 +24,9 @@ _OPEN = re.compile(
 )
 _AHEAD = re.compile(r"\b(?:will|shall|going to)\b|[将会]")
 _BUT = re.compile(r"\W*(?:but\b|rather\b|而是)")
+# "Who was killed?", but not "Who was killed by?", asks whom somebody did it to.
+_UNDERGONE = re.compile(r"\bwho (?:was|were|is|are|\w+ been) (?:\w+ly )?(\w+)(?!.* by\W*\Z)", re.I)
+_DOER = re.compile(r"\bby (?:[\w’'-]+,? ){0,3}\Z")
 _PAST = re.compile(r"\b(?:was|were|did|had)\b")
 _PRESENT = re.compile(r"\b(?:is|are|do|does|has|have|be|been)\b")
 _YEAR = re.compile(r"\b\d{4}\b")
@@ -59,6 +62,8 @@ class Asserted:
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_OPEN.search(text))
         self._accepted = {doubt.kind for doubt in doubts(text)}
+        undergone = (verb for verb in _UNDERGONE.findall(text) if is_past_form(verb.lower()))
+        self._undergone = words_of(" ".join(undergone))
         if _AHEAD.search(text):
             self._accepted.add("planned")
         if form != "number" or _COMPARED.search(text):
@@ -71,7 +76,7 @@ class Asserted:
         """
         if self._takes_all:
             return True
-        if self._is_of_another_time(sentence, start):
+        if self._is_of_another_time(sentence, start) or self._is_doer(sentence, start):
             return False
         found = [doubt for doubt in doubts(sentence) if doubt.kind not in self._accepted]
         if not found:
@@ -115,6 +120,11 @@ class Asserted:
         if places[0] >= doubt.end and _BUT.match(sentence, doubt.end):
             return False  # not by Anna but by Otto
         return any(doubt.start <= place < doubt.end for place in places)
+
+    def _is_doer(self, sentence: str, start: int) -> bool:
+        """Return whether an answer is by whom was done what the question asks to whom it was."""
+        doer = _DOER.search(sentence[: start + 3 * sentence.startswith("by ", start)])
+        return bool(doer and self._undergone & words_of(sentence[: doer.start()]))
 
     def _asked_at(self, sentence: str) -> int:
         """Return the start of the segment with most words of the question, names aside."""

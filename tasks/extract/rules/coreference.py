@@ -12,9 +12,11 @@ from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.languages import word_set
+from tasks.text.names import gender_of_title
 
 MALE, FEMALE = word_set("he him his himself"), word_set("she her hers herself")
 PERSONAL = MALE | FEMALE
+SUBJECTIVE = word_set("he she himself herself")  # they mean a subject
 NEUTRAL = word_set("it its itself")
 WE = word_set("we our")
 YOU = word_set("you your")
@@ -27,11 +29,13 @@ RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
 CLASS_LABELS = word_set("appos nmod:desc")
+MEN = word_set("son father husband brother man boy grandson nephew uncle king prince")
+WOMEN = word_set("daughter mother wife sister woman girl niece aunt queen princess widow actress")
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenOf:
-    """The person whom "he" or "she" means after a text; `men` tells which persons "he" meant."""
+    """The person whom "he" or "she" means after a text; `men` tells which persons are men."""
 
     person: str = ""
     men: dict[str, bool] = field(default_factory=dict)
@@ -53,14 +57,14 @@ def resolve_references(passage: ParsedPassage, before: SpokenOf | None = None) -
         for token in range(start, end):
             resolver.resolve(token)
         resolver.remember(start, end)
-    return resolver.spoken_of()
+    return SpokenOf(resolver.focus(), resolver.men)
 
 
 class _Resolver:
     """Remembers the last person and the last other entity that a pronoun may mean."""
 
     def __init__(self, passage: ParsedPassage, before: SpokenOf) -> None:
-        self.passage = passage
+        self.passage, tree = passage, passage.tree
         kind = passage.kind(passage.title) if passage.title else "unknown"
         # The title is the antecedent until the text names another entity.
         self.person = passage.title if kind in ("person", "unknown") else ""
@@ -72,30 +76,44 @@ class _Resolver:
         self.named: dict[str, int] = {}  # first token of the last sentence with each name
         self.recent = [0] * RECENT  # first tokens of the last sentences
         self.subject = -1  # of the last sentence, if it is a noun
-        self.men = dict(before.men)  # whether "he" meant a person, rather than "she"
+        self.men = dict(before.men)  # whether a person is a man, as "he" or "son" tell, or a woman
         self.sayers: set[str] = set()  # whom the last sentence quotes, or says what they said
+        self.meant: dict[bool, tuple[str, int]] = {}  # last, by a man's pronouns and a woman's
         if before.person:
             self.person = before.person
             self.named[before.person] = 0
             passage.kinds[before.person] = "person"
 
-    def spoken_of(self) -> SpokenOf:
+        for token, name in passage.entities.items():
+            for noun in self._classes(token):
+                between = range(name.last, noun)  # "Eva, her son and Jo" are three
+                apart = any(t in passage.entities or tree.tag[t] == "PRP$" for t in between)
+                if tree.lower[noun] in MEN | WOMEN and not apart:
+                    self.men.setdefault(name.name, tree.lower[noun] in MEN)
+
+    def focus(self) -> str:
         near = self.person == self.passage.title or self._is_recent(self.person)
-        return SpokenOf(self.person if near else "", self.men)
+        return self.person if near else ""
+
+    def _classes(self, token: int) -> list[int]:
+        """Return the nouns that a name's token is said to be: "the physicist X is a chemist"."""
+        tree = self.passage.tree
+        subject = tree.head[token] if tree.dep[token] == "appos" else token
+        predicates = [tree.head[subject]] if tree.dep[subject] in SUBJECTS else []
+        return [*(c for c in tree.children[token] if tree.dep[c] in CLASS_LABELS), *predicates]
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
         word = tree.lower[token]
         referent = ""
         if word in PERSONAL and self.person:
-            referent = self._person_before(token) or self.spoken_of().person
-            man, says = word in MALE, referent in self.sayers and passage.is_quoted(token)
-            if says or self.men.get(referent, man) != man:
-                referent = self._other_person(token, referent)
-            opens = token == passage.sentence_of(token)[0]
-            if referent and (opens or word in ("he", "she")):  # a later "her" may be of anybody
+            man, start = word in MALE, passage.sentence_of(token)[0]
+            referent = self._person_meant(token, man)
+            if referent in self.sayers and passage.is_quoted(token):
+                referent = self._other_person(token, man, referent)
+            if referent and (token == start or word in ("he", "she")):  # "her" may be of anybody
                 self.men.setdefault(referent, man)
-            self.named[referent] = passage.sentence_of(token)[0]
+            self.named[referent], self.meant[man] = start, (referent, start)
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             referent = self.thing if word != "it" or self._is_at_hand(token) else ""
         elif tree.tag[token] in ("PRP", "PRP$"):
@@ -112,28 +130,20 @@ class _Resolver:
     def _goes_on(self, token: int) -> bool:
         """Return whether a pronoun opens a sentence and agrees in number with the last subject."""
         tree, subject = self.passage.tree, self.subject
-        if (
-            subject < 0
-            or tree.child(subject, "acl") is not None
-            or token != self.passage.sentence_of(token)[0]
-        ):
+        if subject < 0 or token != self.passage.sentence_of(token)[0]:
             return False
-        plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
         main = tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT"
-        return (
-            main
-            and tree.lower[token] in (GROUPS if plural else ("it",))
-            and (plural or self._may_stand_for_a_thing(token))
-        )
+        plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
+        it = tree.lower[token] == "it" and self._may_stand_for_a_thing(token)
+        main = main and tree.child(subject, "acl") is None
+        return main and (tree.lower[token] in GROUPS if plural else it)
 
     def _is_bare(self, token: int) -> bool:
         """Return whether a noun has only "the" or "this" and no modifiers: "the tower"."""
         tree, children = self.passage.tree, self.passage.tree.children[token]
-        if token in self.passage.entities or tree.dep[token] in ("compound", "nmod:desc", "appos"):
-            return False
-        return any(tree.lower[c] in DEFINITE for c in children) and all(
-            tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children
-        )
+        part = token in self.passage.entities or tree.dep[token] in CLASS_LABELS | {"compound"}
+        bare = all(tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children)
+        return bare and not part and any(tree.lower[c] in DEFINITE for c in children)
 
     def _is_recent(self, name: str) -> bool:
         return self.named.get(name, -1) >= self.recent[0]
@@ -172,32 +182,47 @@ class _Resolver:
         names = {passage.entities[t].name for t in meant if t in passage.entities}
         return self.thing in names | {passage.referents.get(main)}
 
+    def _person_meant(self, token: int, man: bool) -> str:
+        """Return whom "he" or "she" means: the subject before it, unless another is likelier."""
+        subject, focus = self._person_before(token), self.focus()
+        referent = subject or focus
+        meant, sentence = self.meant.get(man, (referent, -1))
+        meant = meant if sentence >= self.recent[-1] else referent
+        if self._is_man(referent) is not None:
+            likelier = (name for name in (referent, focus, meant) if self._is_man(name) == man)
+            return next(likelier, "") or self._other_person(token, man, referent)
+        if not subject:  # "Luke praised her. She came." tells that it is not Luke who came.
+            return meant if not meant or self._is_man(meant) == man else referent
+        is_sure = self.passage.tree.lower[token] in SUBJECTIVE or self._is_man(focus) != man
+        return subject if is_sure else ""  # "Jo quoted her letters": her own, or those of another
+
+    def _is_man(self, name: str) -> bool | None:
+        """Return whether a person is a man, None if the text does not tell of all or part of it."""
+        if title := gender_of_title(name):
+            return title == "man"
+        words = set(name.replace(",", "").split())
+        known = ((set(other.replace(",", "").split()), man) for other, man in self.men.items())
+        told = {man for others, man in known if name and (words <= others or others <= words)}
+        return told.pop() if len(told) == 1 else None
+
     def _person_before(self, token: int) -> str:
-        """Return the nearest person before a token that is a subject in its sentence, if any."""
+        """Return the nearest subject before a token that is a person; none is in "Jo met him"."""
         passage, tree = self.passage, self.passage.tree
-        start, _ = passage.sentence_of(token)
-        for earlier in range(token - 1, start - 1, -1):
+        acted_on = tree.dep[token] in ("obj", "iobj", "obl") and tree.lower[token] not in SUBJECTIVE
+        for earlier in range(token - 1, passage.sentence_of(token)[0] - 1, -1):
             name = passage.entities.get(earlier)
-            if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS:
+            is_own = acted_on and tree.head[earlier] == tree.head[token]
+            if name and name.kind == "person" and tree.dep[earlier] in SUBJECTS and not is_own:
                 return name.name if passage.is_quoted(earlier) == passage.is_quoted(token) else ""
         return ""
 
-    def _other_person(self, token: int, not_meant: str) -> str:
-        """Return the only other person whom a pronoun may mean, if there is one.
-
-        It may be whom this sentence or the one before names, or the title.
-        """
-        passage, man = self.passage, self.passage.tree.lower[token] in MALE
-        others = {
-            name.name
-            for name in passage.names
-            if self.recent[-1] <= name.first < token
-            and name.kind == "person"
-            and name.name not in not_meant
-            and self.men.get(name.name, man) == man
-        }
-        others |= {title for title in (passage.title,) if self.men.get(title) == man}
-        return others.pop() if len(others) == 1 else ""
+    def _other_person(self, token: int, man: bool, not_meant: str) -> str:
+        """Return the only other person in this sentence, the one before or the title, if any."""
+        near = (n for n in self.passage.names if self.recent[-1] <= n.first < token)
+        others = {n.name for n in near if n.kind == "person" and n.name not in not_meant}
+        sure = {name for name in (*others, self.passage.title) if self._is_man(name) == man}
+        sure = sure or {name for name in others if self._is_man(name) is None}
+        return sure.pop() if len(sure) == 1 else ""
 
     def remember(self, start: int, end: int) -> None:
         """After a sentence, make its main subject the antecedent of the pronouns that follow."""
@@ -210,48 +235,42 @@ class _Resolver:
             person = any(passage.kind(name) == "person" for name in names)
             thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
             self.subject = main if main is not None and thing else -1
-        subjects = []
-        self.sayers = set()
+        self.sayers, first = set(), None  # subject of a main clause with a name
         for token in range(start, end):
             name = passage.entities.get(token)
+            unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
             if name is None:
-                if not NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token]):
+                if not unique:
                     self._meet(token)
                 continue
             self.named[name.name] = start
             if name.last - name.first > 1:
-                unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
-            classes = [c for c in tree.children[token] if tree.dep[c] in CLASS_LABELS]
             subject = tree.head[token] if tree.dep[token] == "appos" else token
-            if tree.dep[subject] in SUBJECTS:
-                subjects.append((token, subject))
-                if MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported":
-                    self.sayers.add(name.name)
-                classes.append(tree.head[subject])
-            for noun in classes:
+            said = MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported"
+            if said and tree.dep[subject] in SUBJECTS:
+                self.sayers.add(name.name)
+            is_main = tree.dep[tree.head[subject]] in ("ROOT", "conj")
+            if first is None and tree.dep[subject] in SUBJECTS and is_main:
+                first = token
+            for noun in self._classes(token):
                 if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
                     self.called[tree.lower[noun]].add(name.name)
-        for token, subject in subjects:
-            if tree.dep[tree.head[subject]] not in ("ROOT", "conj"):
-                continue
-            name = passage.entities[token]
-            kind = passage.kind(name.name)
-            if tree.tag[token] == "NNPS" or tree.child(token, "conj") is not None:
-                self.person = self.thing = ""  # "they"
-            elif kind == "person" and not self._is_possessed(name.first):
-                self.person = name.name
-                if name.name not in passage.stated_kinds and " " not in name.name:
-                    self.thing = ""  # the kind is a guess, so "it" may mean the name
-            else:
-                self.thing = name.name
-                if kind == "unknown" and self.person != passage.title:
-                    self.person = ""
+        if first is None:
             return
-
-    def _is_possessed(self, first: int) -> bool:
-        """Tell whether a name stands behind "his": a work is taken for a person, as in Fiori."""
-        return first > 0 and self.passage.tree.tag[first - 1] == "PRP$"
+        name = passage.entities[first]
+        kind = passage.kind(name.name)
+        if tree.tag[first] == "NNPS" or tree.child(first, "conj") is not None:
+            self.person = self.thing = ""  # "they"
+        # A work behind "his" is taken for a person, as in Fiori.
+        elif kind == "person" and (not name.first or tree.tag[name.first - 1] != "PRP$"):
+            self.person = name.name
+            if name.name not in passage.stated_kinds and " " not in name.name:
+                self.thing = ""  # the kind is a guess, so "it" may mean the name
+        else:
+            self.thing = name.name
+            if kind == "unknown" and self.person != passage.title:
+                self.person = ""
 
     def _meet(self, token: int) -> None:
         """Note an unnamed entity; "a city" in "Bern is a city" has a name."""

@@ -17,7 +17,6 @@ from tasks.text.function_words import DEMONSTRATIVES, FIRST_PERSON, NEGATORS
 from tasks.text.languages import word_set
 
 LONGEST_APPOSITION = 30
-# "X is a way" is no description of X.
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +73,8 @@ def _opening(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     name = passage.entities.get(first)
     if name is None or name.first != first or name.name != passage.title or name.last + 2 >= end:
         return
-    defines = tree.lemma[name.last] == "be" and tree.lower[name.last + 1] in (
-        "a",
-        "an",
-        "the",
-        "one",
-    )
-    if defines and is_whole_sentence(tree, start, end):
+    an_article = tree.lower[name.last + 1] in ("a", "an", "the", "one")
+    if an_article and tree.lemma[name.last] == "be" and is_whole_sentence(tree, start, end):
         yield DescriptionSpan("opening", name, start, end)
 
 
@@ -92,17 +86,17 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     words = {tree.lower[child] for child in tree.children[noun]} | {tree.lemma[noun].lower()}
     if tree.child(noun, "case") is not None or not words.isdisjoint(EMPTY_CLASSES):
         return False
-    if tree.child(noun, "det", "nmod:poss") is not None:
-        return True
     modified = tree.child(noun, "amod", "compound", "nmod") is not None
-    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
+    is_class = tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
+    return is_class or tree.child(noun, "det", "nmod:poss") is not None
 
 
 def _appositions(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
     """Yield appositions: "X, a river in Y"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
-        name = passage.entities.get(tree.head[token])
+        above = tree.head[token]
+        name = passage.entities.get(above)
         if label != "appos" or name is None or token in passage.entities or token < name.last:
             continue
         tokens = phrase_without(tree, token)
@@ -111,13 +105,10 @@ def _appositions(passage: ParsedPassage) -> Iterator[DescriptionSpan]:
             continue
         last = tokens[-1] + 1
         between = tree.text[name.end : tree.start[tokens[0]]].strip()
-        alone = (
-            tree.child(tree.head[token], "conj") is None and tree.dep[tree.head[token]] != "conj"
-        )
+        alone = tree.child(above, "conj") is None and tree.dep[above] != "conj"
         gapless = len(tokens) == last - tokens[0]
-        if not (alone and gapless and between == "," and is_sure(passage, name)):
-            continue
-        if SHORTEST <= last - name.first <= LONGEST_APPOSITION:
+        fits = alone and gapless and SHORTEST <= last - name.first <= LONGEST_APPOSITION
+        if fits and between == "," and is_sure(passage, name):
             yield DescriptionSpan("apposition", name, name.first, last)
 
 
@@ -215,11 +206,8 @@ def _opens(passage: ParsedPassage, name: NameSpan) -> bool:
     start, _ = passage.sentence_of(first)
     if first > start and tree.lower[first - 1] in ("the", "a", "an"):
         first -= 1
-    before = first - start
-    if not before:
-        return True
-    clause_free = FINITE.isdisjoint(tree.tag[start:first])
-    return before <= LONGEST_OPENING and tree.words[first - 1] == "," and clause_free
+    is_phrase = first - start <= LONGEST_OPENING and FINITE.isdisjoint(tree.tag[start:first])
+    return first == start or (is_phrase and tree.words[first - 1] == ",")
 
 
 def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
@@ -233,10 +221,9 @@ def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
         return False
     if len(words) > 1:
         return not tree.words[name.last - 1].islower()
-    if any(c.isupper() for c in name.name[1:]):
-        return True
     starts = {start for start, _ in tree.sentences}
-    if any(n.name == name.name and n.first not in starts for n in passage.names):
+    inside = any(n.name == name.name and n.first not in starts for n in passage.names)
+    if inside or any(c.isupper() for c in name.name[1:]):
         return True
     singular = name.name[:-1] if is_plural(name.name) else name.name
     common = is_common(name.name) or is_common(singular)

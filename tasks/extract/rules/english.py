@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,12 +21,13 @@ from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import conjuncts
 from tasks.extract.rules.noun_triples import of_copula, of_phrases
-from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
+from tasks.text.english_words import is_word
 
 RESPECTIVE = "respectively"
 VERBAL = ("VERB", "AUX")
@@ -75,11 +77,7 @@ def _read_passage(
 def _outside_code(names: list[Mention], text: str) -> list[Mention]:
     """Return the names that do not overlap a code span."""
     code = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
-    return [
-        name
-        for name in names
-        if not any(a < name["span_end"] and name["span_start"] < b for a, b in code)
-    ]
+    return [n for n in names if not any(a < n["span_end"] and n["span_start"] < b for a, b in code)]
 
 
 def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> ParsedPassage:
@@ -92,9 +90,28 @@ def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> Pars
 
 def _with_names(row: PassageRow, tree: Tree) -> ParsedPassage:
     repair(tree)
-    passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
+    names = _of_headword(row, tree, find_names(tree, row["subject"]))
+    passage = ParsedPassage(row, tree, names, row["subject"])
     learn_kinds(passage)
     return passage
+
+
+def _of_headword(row: PassageRow, tree: Tree, names: list[NameSpan]) -> list[NameSpan]:
+    """Return names without the gloss of a dictionary's entry; what describes it is of the headword.
+
+    A gloss opens an entry and no clause: "Rock, a fisherman of Bethsaida" below "Peter".
+    """
+    gloss = names[0] if names and not names[0].first else None
+    if gloss is None or gloss.capital_tells or tree.words[gloss.last : gloss.last + 1] != [","]:
+        return names
+    word = row.get("headings", "").rsplit(" > ", 1)[-1] or row["title"]
+    root = tree.dep.index("ROOT")
+    opens_clause = tree.pos[root] in VERBAL or tree.child(root, "cop") is not None
+    named_again = any(name.name == gloss.name for name in names[1:])
+    if opens_clause or named_again or gloss.name in word or row.get("before"):
+        return names
+    is_name = word == row["subject"] or (word.isalpha() and not is_word(word.lower()))
+    return [replace(gloss, name=word, kind="unknown"), *names[1:]] if is_name else names[1:]
 
 
 def _spoken_of_before(row: PassageRow, pipeline: str | None) -> SpokenOf | None:
@@ -119,6 +136,7 @@ def _read_prose(extracted: Extracted, passage: ParsedPassage) -> None:
             "span_end": n.end,
         }
         for n in passage.names
+        if n.name == " ".join(tree.text[n.start : n.end].split())  # none is of a gloss
     ]
     triples: dict[tuple[str, str, str], Mention] = {}
     for triple in [
