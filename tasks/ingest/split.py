@@ -83,13 +83,18 @@ def split(
                     "headings": headings,
                     "before": before,
                     "language": language,
-                    "blocks": [
-                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": b.lead}
-                        for b in inside
-                    ],
+                    "blocks": list(_stored(inside)),
                 }
             )
     return rows
+
+
+def _stored(blocks: list[Block]) -> Iterator[dict[str, Any]]:
+    """Yield the blocks of a passage as its row has them: many rows store their header once."""
+    before = None
+    for kind, start, end, lead, _ in blocks:
+        yield {"kind": kind, "start": start, "end": end, "lead": None if lead == before else lead}
+        before = lead
 
 
 def _passage_id(title: str, headings: str, passage: str, blocks: list[Block], before: str) -> str:
