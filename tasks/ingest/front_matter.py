@@ -14,6 +14,7 @@ _FENCED = re.compile(
     r"(?:(?P=fence)|\.\.\.)[ \t]*(?=\n|\Z)",
     re.DOTALL,
 )
+_EMPTY = re.compile(r"(?:[ \t]*\n)+")
 _HEADERS = re.compile(
     r"(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
 )
@@ -26,6 +27,17 @@ _FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", 
 # What lines of YAML begin with: a space, a comment, a list item, a closing bracket or a key.
 _YAML_LINE = re.compile(
     r"""[ \t#\]}]|-(?=[ \t\n])|(?:[^\W\d][\w .-]{0,60}?|"[^"\n]{1,60}"|'[^'\n]{1,60}')[ \t]*[:=]"""
+)
+# Names of the fields that decide who sees a document, and a place that gives them a value.
+LABELS = ("label", "labels")
+_NAMES_LABELS = re.compile(r"(?<![\w.-])labels?[\"']?\s*[:：=]", re.IGNORECASE)
+# What opens front matter, or is meant to: maybe below comments, with a longer fence, or none. Where
+# there is no fence, "Label: Columbia" is of a record.
+_OPENED = re.compile(r"(?:[ \t]*(?:(?:[#%;]|//).*)?\n)*[ \t]*(?:-{3,}|\+{3,}).{0,20}\n(?=.*\S)")
+_CLOSED = re.compile(r"^[ \t]*(?:-{3,}|\+{3,}|\.{3})[ \t]*$", re.MULTILINE)
+_LINES = re.compile(rf"(?:(?:{_YAML_LINE.pattern}).*\n|\n)*")
+_BARE = re.compile(
+    r"\s*(?:[\w.\"'-][^:\n]{0,60}:.*\n){0,40}?[\"']?(?:label|[Ll]abels)[\"']?[ \t]*[:：]"
 )
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
@@ -42,22 +54,52 @@ def front_matter_end(text: str) -> int:
 def read_front_matter(text: str) -> dict[str, Any]:
     """Return the fields above a text, by names in lower case; broken lines are left out."""
     match = _front_matter(text)
-    if match is None:
-        return {}
-    fields = None
-    if "fence" in match.re.groupindex:
-        fields = _parsed(match["fence"], match["fields"])
-    if fields is None:
-        fields = {name: _plain(value) for name, value in _FIELD.findall(match["fields"])}
-    return {str(name).strip().lower(): value for name, value in fields.items()}
+    return dict(_fields(match)) if match else {}
+
+
+def hides_labels(text: str) -> bool:
+    """Return whether labels seem to be named above a text in a form that is not surely read.
+
+    It is no front matter, it cannot be parsed, or a label is given twice or by a merge key.
+    """
+    if not _NAMES_LABELS.search(text):
+        return False
+    if match := _front_matter(text):
+        parsed = _parsed(match) if "fence" in match.re.groupindex else {}
+        names = [name for name, _ in _fields(match)]
+        unsure = parsed is None or "<<" in names or getattr(parsed, "repeats", False)
+        return (unsure or len({*names}) < len(names)) and bool(
+            _NAMES_LABELS.search(match["fields"])
+        )
+    start = _above(text)
+    if opened := _OPENED.match(text, start):
+        closed = _CLOSED.search(text, opened.end())
+        lines = _LINES.match(text, opened.end()) if closed is None else None
+        last = lines.end() if lines else closed.start() if closed else 0
+        return bool(_NAMES_LABELS.search(text, opened.end(), last))
+    return bool(_BARE.match(text, start))
+
+
+def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
+    """Return the fields by names in lower case, of which some may be alike."""
+    fields = _parsed(match) if "fence" in match.re.groupindex else None
+    plain = ((name, _plain(value)) for name, value in _FIELD.findall(match["fields"]))
+    found = plain if fields is None else fields.items()
+    return [(str(name).strip().lower(), value) for name, value in found]
+
+
+def _above(text: str) -> int:
+    """Return where comments and empty lines above a text end."""
+    comments = _COMMENTS.match(text) or _EMPTY.match(text)
+    return comments.end() if comments else 0
 
 
 def _front_matter(text: str) -> re.Match[str] | None:
-    comments = _COMMENTS.match(text)
-    start = comments.end() if comments else 0
-    fenced = _FENCED.match(text, start)
-    if fenced:
-        return fenced if _are_fields(fenced["fence"], fenced["fields"]) else None
+    start = _above(text)
+    if fenced := _FENCED.match(text, start):
+        named = _NAMES_LABELS.search(fenced["fields"]) and _parsed(fenced)
+        labelled = any(str(name).strip().lower() in LABELS for name in named or ())
+        return fenced if labelled or _are_fields(fenced["fence"], fenced["fields"]) else None
     headers = _HEADERS.match(text[: start + _LONGEST], start)
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers
@@ -76,14 +118,16 @@ def _are_fields(fence: str, fields: str) -> bool:
     return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 
-def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
+def _parsed(fenced: re.Match[str]) -> dict[str, Any] | None:
     """Return the fields parsed as TOML or YAML, None if they cannot be parsed."""
     import tomllib
 
     from tasks.text.plain_yaml import parse_yaml
 
     try:
-        value = tomllib.loads(fields) if fence == "+++" else parse_yaml(fields.encode(), "it")
+        toml = fenced["fence"] == "+++"
+        fields = fenced["fields"]
+        value = tomllib.loads(fields) if toml else parse_yaml(fields.encode(), "it")
     except (AlmanacError, ValueError, RecursionError):  # ValueError: also of very long numbers
         return None
     return value if isinstance(value, dict) else None

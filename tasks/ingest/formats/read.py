@@ -32,7 +32,7 @@ from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.plug_in_readers import read_with, reader_of_address, reader_of_file
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most, read_whole
-from tasks.ingest.front_matter import front_matter_end, read_front_matter
+from tasks.ingest.front_matter import front_matter_end
 
 _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
@@ -222,7 +222,8 @@ def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings
 def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
     """Return the cleaned text with its title.
 
-    Raises `RefusalError` for one that is too long or empty, or shows a private key.
+    Raises `RefusalError` for one that is too long or empty, shows a private key, or seems to name
+    labels that cannot be read.
     """
     text = parsed.text
     if len(text) > settings.max_text_chars:
@@ -236,6 +237,8 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
     if _PRIVATE_KEY.search(text):
         sentence = "It holds a private key, which answers would show; keep the key elsewhere."
         raise RefusalError(Reason.UNSUPPORTED, sentence)
+    stated = of_front_matter(text)
+    labels = {name: stated[name] for name in stated.keys() & {"labels"}}
     title = clean_line(parsed.title)
     if not title and parsed.page_starts is None:  # text of a paged file marks no headings
         title = title_of_text(text)
@@ -246,7 +249,7 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title=title or title_of_name(uri),
         text=text,
         page_starts=parsed.page_starts,
-        metadata=parsed.metadata or of_front_matter(read_front_matter(text)),
+        metadata=(parsed.metadata or stated) | labels,
     )
 
 
