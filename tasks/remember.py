@@ -8,6 +8,7 @@ forgotten at the next refresh of that source.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,12 @@ def remember(
     settings: Settings,
     *,
     sensitive: bool = False,
+    labels: Sequence[str] = (),
     report: Report = silent,
 ) -> Remembered:
     """Read the notes, extract facts and publish; return the document and facts of this note.
+
+    `sensitive` and `labels` mark all notes, as they mark any source that is refreshed.
 
     Raises AlmanacError with a plain message; the note is kept unless it cannot be read at all.
     """
@@ -75,6 +79,7 @@ def remember(
             [NOTES_SOURCE],
             settings,
             sensitive=sensitive,
+            labels=labels,
             patience=PATIENCE,
             report=report,
         )
