@@ -152,10 +152,8 @@ def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
     """Return the document that holds a note; for a file of records, its first document."""
     table = edition.table(schemas.Document).select(["document_id", "source", "uri"])
     own = table.filter(pc.equal(table["source"], NOTES))
-    for row in own.to_pylist():
-        if row["uri"] == note.uri or row["uri"].startswith(f"{note.uri}#"):
-            return dict(row)
-    return None
+    rows = (row for row in own.to_pylist() if row["uri"].partition("#")[0] == note.uri)
+    return next(rows, None)
 
 
 def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:

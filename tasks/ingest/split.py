@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tasks.ingest.blocks import ROWS, Block, BlockKind, Blocks
@@ -70,6 +71,8 @@ def split(
             starts = [*starts[-_REACH:], start]
             before = text[starts[0] : start] if _SOMEBODY.search(passage) else ""
             inside = blocks.between(start, end)
+            leads = [None, *(block.lead for block in inside)]
+            told = [None if lead == last else lead for last, lead in pairwise(leads)]
             rows.append(
                 {
                     "content_id": content_id,
@@ -83,18 +86,13 @@ def split(
                     "headings": headings,
                     "before": before,
                     "language": language,
-                    "blocks": list(_stored(inside)),
+                    "blocks": [
+                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": new}
+                        for b, new in zip(inside, told, strict=True)
+                    ],
                 }
             )
     return rows
-
-
-def _stored(blocks: list[Block]) -> Iterator[dict[str, Any]]:
-    """Yield the blocks of a passage as its row has them: many rows store their header once."""
-    before = None
-    for kind, start, end, lead, _ in blocks:
-        yield {"kind": kind, "start": start, "end": end, "lead": None if lead == before else lead}
-        before = lead
 
 
 def _passage_id(title: str, headings: str, passage: str, blocks: list[Block], before: str) -> str:

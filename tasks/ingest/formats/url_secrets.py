@@ -13,13 +13,17 @@ from tasks.text.languages import word_set
 
 # Words in the names of parameters: `api_key`, `X-Amz-Signature`, `AWSAccessKeyId`.
 _SECRET_WORDS = word_set(
-    "auth authorization credential credentials expires hmac jwt key keyid pass passwd password "
-    "policy pwd sas secret session sig sign signature signed ticket token"
+    "auth authorization credential credentials expires hmac jsessionid jwt key keyid pass passwd "
+    "password phpsessid policy pwd sas secret session sessionid sig sign signature signed ticket "
+    "token"
 )
 _SECRET_ENDINGS = ("key", "keyid", "accessid", "password", "secret", "signature", "token")
 _SECRET_STARTS = ("x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-obs-")
 # Parameters of Azure's signed URLs; in other URLs these names may mean anything.
 _WITH_SIG = word_set("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv")
+# What lets its bearer in, unlike the code of a country or a thing.
+_LONG_CODE = re.compile(r"(?i:code)=(?=.*\d)(?=.*[A-Z]).{16}")
+_PATH_PARAMETER = re.compile(r";([^;/=]+=[^;/]*)")
 _SECRET_VALUE = re.compile(r"eyJ[\w-]{8}|(sk|pk|ghp|gho|glpat|xox[abprs])[-_]")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
@@ -70,6 +74,7 @@ def _without_secrets(url: str) -> str:
     place, question, query = before.partition("?")
     scheme, colon, rest = place.partition("://")
     kept = f"{scheme}{colon}{_without_user(rest)}" if colon else place
+    kept = _PATH_PARAMETER.sub(lambda one: "" if _is_secret(one[1]) else one[0], kept)
     if question and (harmless := _harmless(query)):
         kept += f"?{harmless}"
     if mark and (harmless := _harmless(fragment)):
@@ -92,9 +97,10 @@ def _harmless(query: str) -> str:
     return "&".join(part for part in parameters if not _is_secret(part, signed))
 
 
-def _is_secret(parameter: str, signed: bool) -> bool:
+def _is_secret(parameter: str, signed: bool = False) -> bool:
     name, _, value = map(unquote, parameter.partition("="))
-    return is_secret(name, value) or (signed and name.lower() in _WITH_SIG)
+    lets_in = (signed and name.lower() in _WITH_SIG) or _LONG_CODE.match(parameter)
+    return bool(lets_in) or is_secret(name, value)
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -117,7 +123,9 @@ def _secrets(url: str) -> Iterator[str]:
         user = rest.removesuffix(_without_user(rest)).rstrip("@")
         values = [user, user.partition(":")[2]]
         kept = _harmless(query).split("&")
-        values += [p.partition("=")[2] for p in query.split("&") if p not in kept]
+        inside = [p for p in _PATH_PARAMETER.findall(place) if _is_secret(p)]
+        inside += [p for p in query.split("&") if p not in kept]
+        values += [p.partition("=")[2] for p in inside]
         for value in values:
             if len(value) > 3:
                 yield value
