@@ -10,11 +10,10 @@ from schemas.errors import AlmanacError
 
 _LONGEST = 16_000  # characters of front matter
 _FENCED = re.compile(
-    rf"(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
+    rf"(?:[ \t]*+\n)*+(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
     r"(?:(?P=fence)|\.\.\.)[ \t]*(?=\n|\Z)",
     re.DOTALL,
 )
-_EMPTY = re.compile(r"(?:[ \t]*\n)+")
 _HEADERS = re.compile(
     r"(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
 )
@@ -28,16 +27,14 @@ _FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", 
 _YAML_LINE = re.compile(
     r"""[ \t#\]}]|-(?=[ \t\n])|(?:[^\W\d][\w .-]{0,60}?|"[^"\n]{1,60}"|'[^'\n]{1,60}')[ \t]*[:=]"""
 )
-# Names of the fields that decide who sees a document, and a place that gives them a value.
-LABELS = ("label", "labels")
+LABELS = ("label", "labels")  # the fields that decide who sees a document
 _NAMES_LABELS = re.compile(r"(?<![\w.-])labels?[\"']?\s*[:：=]", re.IGNORECASE)
-# What opens front matter, or is meant to: maybe below comments, with a longer fence, or none. Where
-# there is no fence, "Label: Columbia" is of a record.
-_OPENED = re.compile(r"(?:[ \t]*(?:(?:[#%;]|//).*)?\n)*[ \t]*(?:-{3,}|\+{3,}).{0,20}\n(?=.*\S)")
-_CLOSED = re.compile(r"^[ \t]*(?:-{3,}|\+{3,}|\.{3})[ \t]*$", re.MULTILINE)
-_LINES = re.compile(rf"(?:(?:{_YAML_LINE.pattern}).*\n|\n)*")
-_BARE = re.compile(
-    r"\s*(?:[\w.\"'-][^:\n]{0,60}:.*\n){0,40}?[\"']?(?:label|[Ll]abels)[\"']?[ \t]*[:：]"
+# Labels in what is meant as front matter: below another fence, or none that is closed, or without
+# one, where "Label: Columbia" would be of a record.
+_MEANT = re.compile(
+    r"(?:(?:[ \t]*(?:(?:[#%;]|//).*)?\n)*[ \t]*(?:-{3,}|\+{3,}).{0,20}\n(?=.*\S)"
+    rf"(?:(?:{_YAML_LINE.pattern}).*\n|\n)*?[^\w\n]*(?i:labels?)"
+    r"|\s*(?:[\w.\"'-][^:\n]{0,60}:.*\n){0,40}?[\"']?(?:label|[Ll]abels))[\"']?\s*[:：=]"
 )
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
@@ -62,22 +59,15 @@ def hides_labels(text: str) -> bool:
 
     It is no front matter, it cannot be parsed, or a label is given twice or by a merge key.
     """
-    if not _NAMES_LABELS.search(text):
-        return False
-    if match := _front_matter(text):
-        parsed = _parsed(match) if "fence" in match.re.groupindex else {}
-        names = [name for name, _ in _fields(match)]
-        unsure = parsed is None or "<<" in names or getattr(parsed, "repeats", False)
-        return (unsure or len({*names}) < len(names)) and bool(
-            _NAMES_LABELS.search(match["fields"])
-        )
-    start = _above(text)
-    if opened := _OPENED.match(text, start):
-        closed = _CLOSED.search(text, opened.end())
-        lines = _LINES.match(text, opened.end()) if closed is None else None
-        last = lines.end() if lines else closed.start() if closed else 0
-        return bool(_NAMES_LABELS.search(text, opened.end(), last))
-    return bool(_BARE.match(text, start))
+    match = _front_matter(text)
+    if match is None:
+        comments = _COMMENTS.match(text)
+        return bool(_MEANT.match(text, comments.end() if comments else 0))
+    parsed = _parsed(match) if "fence" in match.re.groupindex else {}
+    names = [name for name, _ in _fields(match)]
+    twice = getattr(parsed, "repeats", False) or len({*names}) < len(names)
+    unsure = twice or parsed is None or "<<" in names
+    return unsure and bool(_NAMES_LABELS.search(match["fields"]))
 
 
 def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
@@ -88,18 +78,13 @@ def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
     return [(str(name).strip().lower(), value) for name, value in found]
 
 
-def _above(text: str) -> int:
-    """Return where comments and empty lines above a text end."""
-    comments = _COMMENTS.match(text) or _EMPTY.match(text)
-    return comments.end() if comments else 0
-
-
 def _front_matter(text: str) -> re.Match[str] | None:
-    start = _above(text)
+    comments = _COMMENTS.match(text)
+    start = comments.end() if comments else 0
     if fenced := _FENCED.match(text, start):
-        named = _NAMES_LABELS.search(fenced["fields"]) and _parsed(fenced)
-        labelled = any(str(name).strip().lower() in LABELS for name in named or ())
-        return fenced if labelled or _are_fields(fenced["fence"], fenced["fields"]) else None
+        are_fields = _are_fields(fenced["fence"], fenced["fields"])
+        names = () if are_fields else _parsed(fenced) or ()
+        return fenced if are_fields or any(str(n).lower() in LABELS for n in names) else None
     headers = _HEADERS.match(text[: start + _LONGEST], start)
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers

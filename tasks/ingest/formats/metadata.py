@@ -84,10 +84,10 @@ def described(fields: Iterable[tuple[str, Any]], *, only_known: bool = False) ->
     return {name: value for name, value in sorted(metadata.items()) if value}
 
 
-def of_front_matter(text: str) -> Metadata:
-    """Return a text's front matter as the metadata of its document, with a list under `labels`.
+def with_front_matter(given: Metadata, text: str) -> Metadata:
+    """Return the given metadata, else those of a text's front matter, with a list under `labels`.
 
-    Its fields `label` and `labels` decide who sees it; elsewhere, as in records, they are tags.
+    The fields `label` and `labels` decide who sees it; elsewhere, as in records, they are tags.
     Raises `RefusalError` if they seem to be there and cannot be read.
     """
     fields = read_front_matter(text)
@@ -101,7 +101,7 @@ def of_front_matter(text: str) -> Metadata:
             raise RefusalError(Reason.BAD_FORMAT, _UNREAD) from None
     if hides_labels(text):
         raise RefusalError(Reason.BAD_FORMAT, _UNREAD)
-    return described(fields.items()) | ({"labels": sorted(own)} if own else {})
+    return (given or described(fields.items())) | ({"labels": sorted(own)} if own else {})
 
 
 def _flat(fields: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

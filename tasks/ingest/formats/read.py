@@ -25,7 +25,7 @@ from tasks.ingest.formats.inputs import (
     Removal,
 )
 from tasks.ingest.formats.markdown import html_tables_as_markdown
-from tasks.ingest.formats.metadata import of_front_matter
+from tasks.ingest.formats.metadata import with_front_matter
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
@@ -237,8 +237,6 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
     if _PRIVATE_KEY.search(text):
         sentence = "It holds a private key, which answers would show; keep the key elsewhere."
         raise RefusalError(Reason.UNSUPPORTED, sentence)
-    stated = of_front_matter(text)
-    labels = {name: stated[name] for name in stated.keys() & {"labels"}}
     title = clean_line(parsed.title)
     if not title and parsed.page_starts is None:  # text of a paged file marks no headings
         title = title_of_text(text)
@@ -249,7 +247,7 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title=title or title_of_name(uri),
         text=text,
         page_starts=parsed.page_starts,
-        metadata=(parsed.metadata or stated) | labels,
+        metadata=with_front_matter(parsed.metadata, text),
     )
 
 
