@@ -169,11 +169,8 @@ def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
 
 def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
     """Return why a note is missing from the edition; delete the note if it cannot be read."""
-    rejections = [
-        row
-        for row in home.live.table(Rejection).to_pylist()
-        if row["run_id"] == run.run_id and row["item_id"] == note.uri
-    ]
+    rows, own = home.live.table(Rejection).to_pylist(), (run.run_id, note.uri)
+    rejections = [row for row in rows if (row["run_id"], row["item_id"]) == own]
     if not rejections:
         return AlmanacError(
             f"The note {note.uri} is kept, but the edition does not hold it: another document "

@@ -41,7 +41,9 @@ QUERY = """with said as (
     select file, entity_id, name, kind, graph, description, aliases, facts
     from entities join notes using (entity_id) left join named using (entity_id)
         left join said on head_id = entity_id"""
-_JOINERS = "\u200c\u200d"  # without which Persian words and some pictures are others
+_HIDDEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufffe]"
+)
 _USUAL = (None, "positive", "asserted")
 # What Markdown or Obsidian would take for markup: a picture's address would be fetched.
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~$%!&^={}@:])")
@@ -55,12 +57,8 @@ def write_vault(contents: Contents, folder: Path) -> None:
         for entity in batch.to_pylist():
             lines = [*_head(entity)]
             if entity["facts"]:
-                lines += [
-                    "",
-                    "## Facts",
-                    "",
-                    *(part for one in entity["facts"] for part in _fact(one)),
-                ]
+                facts = (part for one in entity["facts"] for part in _fact(one))
+                lines += ["", "## Facts", "", *facts]
             text = "\n".join(lines) + "\n"
             (folder / f"{entity['file']}.md").write_text(text, encoding="utf-8")
 
@@ -89,7 +87,4 @@ def _fact(fact: dict[str, Any]) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Return a text in one line that is shown as it is, without marks that reorder or hide it."""
-    line = "".join(
-        char for char in " ".join(text.split()) if char.isprintable() or char in _JOINERS
-    )
-    return _MARKUP.sub(r"\\\1", line)
+    return _MARKUP.sub(r"\\\1", _HIDDEN.sub("", " ".join(text.split())))

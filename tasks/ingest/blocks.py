@@ -219,7 +219,9 @@ class _Reader:
                     if "|" not in self._text[line.start : line.end]:
                         yield line._replace(kind=BlockKind.PROSE)  # below the table
                     elif "thead" in self._open:
-                        header = _within_bound(self._text[line.start : line.end])
+                        header = self._text[line.start : line.end]
+                        if len(header) > _LONGEST_LEAD:
+                            header = header[:_LONGEST_LEAD].rpartition(" | ")[0]
                     else:
                         yield line._replace(lead=header)
             elif (
@@ -348,12 +350,6 @@ class _Reader:
         start = self._lines[first].find(lines[0].strip())
         end = self._lines[last].rfind(lines[-1].strip()) + len(lines[-1].strip())
         return self._starts[first] + max(start, 0), self._starts[last] + end
-
-
-def _within_bound(header: str) -> str:
-    """Return a row of headers, of a very long one the whole cells at its start."""
-    cut = len(header) > _LONGEST_LEAD
-    return header[: max(header.rfind(" | ", 0, _LONGEST_LEAD), 0)] if cut else header
 
 
 def _heading_of(inline: "Token") -> str:

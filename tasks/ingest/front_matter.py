@@ -55,36 +55,31 @@ def read_front_matter(text: str) -> dict[str, Any]:
 
 
 def hides_labels(text: str) -> bool:
-    """Return whether labels seem to be named above a text in a form that is not surely read.
-
-    It is no front matter, it cannot be parsed, or a label is given twice or by a merge key.
-    """
+    """Return whether labels seem to be named above a text in a form that is not surely read."""
     match = _front_matter(text)
     if match is None:
         comments = _COMMENTS.match(text)
         return bool(_MEANT.match(text, comments.end() if comments else 0))
     parsed = _parsed(match) if "fence" in match.re.groupindex else {}
     names = [name for name, _ in _fields(match)]
-    twice = getattr(parsed, "repeats", False) or len({*names}) < len(names)
-    unsure = twice or parsed is None or "<<" in names
-    return unsure and bool(_NAMES_LABELS.search(match["fields"]))
+    once = len({*names}) == len(names) and not getattr(parsed, "repeats", False)
+    sure = once and parsed is not None and "<<" not in names
+    return not sure and bool(_NAMES_LABELS.search(match["fields"]))
 
 
 def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
     """Return the fields by names in lower case, of which some may be alike."""
     fields = _parsed(match) if "fence" in match.re.groupindex else None
     plain = ((name, _plain(value)) for name, value in _FIELD.findall(match["fields"]))
-    found = plain if fields is None else fields.items()
-    return [(str(name).strip().lower(), value) for name, value in found]
+    return [(str(n).strip().lower(), v) for n, v in (plain if fields is None else fields.items())]
 
 
 def _front_matter(text: str) -> re.Match[str] | None:
     comments = _COMMENTS.match(text)
     start = comments.end() if comments else 0
     if fenced := _FENCED.match(text, start):
-        are_fields = _are_fields(fenced["fence"], fenced["fields"])
-        names = () if are_fields else _parsed(fenced) or ()
-        return fenced if are_fields or any(str(n).lower() in LABELS for n in names) else None
+        labelled = any(str(name).lower() in LABELS for name in _parsed(fenced) or ())
+        return fenced if labelled or _are_fields(fenced["fence"], fenced["fields"]) else None
     headers = _HEADERS.match(text[: start + _LONGEST], start)
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers
@@ -110,9 +105,8 @@ def _parsed(fenced: re.Match[str]) -> dict[str, Any] | None:
     from tasks.text.plain_yaml import parse_yaml
 
     try:
-        toml = fenced["fence"] == "+++"
-        fields = fenced["fields"]
-        value = tomllib.loads(fields) if toml else parse_yaml(fields.encode(), "it")
+        fence, fields = fenced.group("fence", "fields")
+        value = tomllib.loads(fields) if fence == "+++" else parse_yaml(fields.encode(), "it")
     except (AlmanacError, ValueError, RecursionError):  # ValueError: also of very long numbers
         return None
     return value if isinstance(value, dict) else None

@@ -71,8 +71,9 @@ def split(
             starts = [*starts[-_REACH:], start]
             before = text[starts[0] : start] if _SOMEBODY.search(passage) else ""
             inside = blocks.between(start, end)
-            leads = [None, *(block.lead for block in inside)]
-            told = [None if lead == last else lead for last, lead in pairwise(leads)]
+            told = [
+                None if a == b else b for a, b in pairwise([None, *(one.lead for one in inside)])
+            ]
             rows.append(
                 {
                     "content_id": content_id,
@@ -87,8 +88,8 @@ def split(
                     "before": before,
                     "language": language,
                     "blocks": [
-                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": new}
-                        for b, new in zip(inside, told, strict=True)
+                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": lead}
+                        for b, lead in zip(inside, told, strict=True)
                     ],
                 }
             )

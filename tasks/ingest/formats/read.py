@@ -222,8 +222,7 @@ def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings
 def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
     """Return the cleaned text with its title.
 
-    Raises `RefusalError` for one that is too long or empty, shows a private key, or seems to name
-    labels that cannot be read.
+    Raises `RefusalError` for one that is too long, empty, or has a private key or unread labels.
     """
     text = parsed.text
     if len(text) > settings.max_text_chars:

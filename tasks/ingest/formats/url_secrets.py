@@ -21,8 +21,7 @@ _SECRET_ENDINGS = ("key", "keyid", "accessid", "password", "secret", "signature"
 _SECRET_STARTS = ("x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-obs-")
 # Parameters of Azure's signed URLs; in other URLs these names may mean anything.
 _WITH_SIG = word_set("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv")
-# What lets its bearer in, unlike the code of a country or a thing.
-_LONG_CODE = re.compile(r"(?i:code)=(?=.*\d)(?=.*[A-Z]).{16}")
+_LONG_CODE = re.compile(r"(?i:code)=(?=.*\d)(?=.*[A-Z]).{16}")  # no country's, but a key
 _PATH_PARAMETER = re.compile(r";([^;/=]+=[^;/]*)")
 _SECRET_VALUE = re.compile(r"eyJ[\w-]{8}|(sk|pk|ghp|gho|glpat|xox[abprs])[-_]")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -75,11 +74,8 @@ def _without_secrets(url: str) -> str:
     scheme, colon, rest = place.partition("://")
     kept = f"{scheme}{colon}{_without_user(rest)}" if colon else place
     kept = _PATH_PARAMETER.sub(lambda one: "" if _is_secret(one[1]) else one[0], kept)
-    if question and (harmless := _harmless(query)):
-        kept += f"?{harmless}"
-    if mark and (harmless := _harmless(fragment)):
-        kept += f"#{harmless}"
-    return kept
+    parts = (question + _harmless(query), mark + _harmless(fragment))
+    return kept + "".join(part for part in parts if len(part) > 1)
 
 
 def _without_user(rest: str) -> str:
@@ -118,14 +114,12 @@ def is_secret(name: str, value: str) -> bool:
 def _secrets(url: str) -> Iterator[str]:
     """Yield the secrets that `without_secrets` removes, both raw and decoded."""
     for part in url.split("::"):
-        place, _, query = part.replace("#", "&").partition("?")
-        rest = place.partition("://")[2]
+        rest = part.partition("?")[0].partition("://")[2]
         user = rest.removesuffix(_without_user(rest)).rstrip("@")
         values = [user, user.partition(":")[2]]
-        kept = _harmless(query).split("&")
-        inside = [p for p in _PATH_PARAMETER.findall(place) if _is_secret(p)]
-        inside += [p for p in query.split("&") if p not in kept]
-        values += [p.partition("=")[2] for p in inside]
+        kept = re.split("[?&#]", without_secrets(part))
+        found = [*_PATH_PARAMETER.findall(part.partition("?")[0]), *re.split("[?&#]", part)]
+        values += [one.partition("=")[2] for one in found if one not in kept]
         for value in values:
             if len(value) > 3:
                 yield value
