@@ -99,7 +99,7 @@ FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.
 EDITION = option("ID", "An older edition, by its id (the current one).", None)
 OWN_LABELS = option(
     "LABEL",
-    "Replace the labels of what is added for good; may be repeated; `none` removes them (as before).",
+    "Replace the labels of what is added for good; may be repeated; `none` removes them (kept).",
     [],
     name="--label",
 )

@@ -71,9 +71,7 @@ def split(
             starts = [*starts[-_REACH:], start]
             before = text[starts[0] : start] if _SOMEBODY.search(passage) else ""
             inside = blocks.between(start, end)
-            told = [
-                None if a == b else b for a, b in pairwise([None, *(one.lead for one in inside)])
-            ]
+            new = [None if a == b else b for a, b in pairwise([None, *(c.lead for c in inside)])]
             rows.append(
                 {
                     "content_id": content_id,
@@ -89,7 +87,7 @@ def split(
                     "language": language,
                     "blocks": [
                         {"kind": b.kind, "start": b.start, "end": b.end, "lead": lead}
-                        for b, lead in zip(inside, told, strict=True)
+                        for b, lead in zip(inside, new, strict=True)
                     ],
                 }
             )

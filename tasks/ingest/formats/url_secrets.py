@@ -95,8 +95,8 @@ def _harmless(query: str) -> str:
 
 def _is_secret(parameter: str, signed: bool = False) -> bool:
     name, _, value = map(unquote, parameter.partition("="))
-    lets_in = (signed and name.lower() in _WITH_SIG) or _LONG_CODE.match(parameter)
-    return bool(lets_in) or is_secret(name, value)
+    signs = signed and name.lower() in _WITH_SIG
+    return signs or is_secret(name, value) or bool(_LONG_CODE.match(parameter))
 
 
 def is_secret(name: str, value: str) -> bool:
