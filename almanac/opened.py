@@ -370,11 +370,14 @@ class Almanac:
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return show_entity(pinned, name, graph)
 
-    def remember(self, note: str | Path, *, sensitive: bool = False) -> "Remembered":
+    def remember(
+        self, note: str | Path, *, sensitive: bool = False, labels: Sequence[str] = ()
+    ) -> "Remembered":
         """Keep a text, or the file at a Path, extract from it, publish, and return its facts.
 
-        What is `sensitive` never goes to a remote model. Raises UsageError for a text without words
-        and a file that cannot be read.
+        What is `sensitive` never goes to a remote model; `labels` are set for all that was
+        remembered, as `--label` does. Raises UsageError for a text without words and a file that
+        cannot be read, and ValueError for what cannot be a label.
         """
         from tasks.extract.batches import check_engine
         from tasks.remember import keep_file, keep_text, remember
@@ -387,7 +390,7 @@ class Almanac:
                 kept = keep_file(self.home, note, settings)
             else:
                 kept = keep_text(self.home, note, settings)
-            return remember(self.home, kept, settings, sensitive=sensitive)
+            return remember(self.home, kept, settings, sensitive=sensitive, labels=labels)
 
     def refresh(
         self,

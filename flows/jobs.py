@@ -97,6 +97,12 @@ OutPath = Annotated[Path, AfterValidator(_no_dash)]  # where a command writes fi
 QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
 FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
 EDITION = option("ID", "An older edition, by its id (the current one).", None)
+OWN_LABELS = option(
+    "LABEL",
+    "Replace the labels of what is added for good; may be repeated; `none` removes them (kept).",
+    [],
+    name="--label",
+)
 READER = finer(
     "Read as somebody does who holds these labels, with commas between; `none` for no label at "
     "all (as the owner, who sees everything).",

@@ -110,7 +110,7 @@ class PassageBlock(BaseModel):
     kind: str
     start: int
     end: int
-    lead: str
+    lead: str | None  # null: the same as of the block before
 
 
 class PassageSentence(BaseModel):

@@ -8,6 +8,7 @@ forgotten at the next refresh of that source.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,12 @@ def remember(
     settings: Settings,
     *,
     sensitive: bool = False,
+    labels: Sequence[str] = (),
     report: Report = silent,
 ) -> Remembered:
     """Read the notes, extract facts and publish; return the document and facts of this note.
+
+    `sensitive` and `labels` mark all notes, as they mark any source that is refreshed.
 
     Raises AlmanacError with a plain message; the note is kept unless it cannot be read at all.
     """
@@ -75,6 +79,7 @@ def remember(
             [NOTES_SOURCE],
             settings,
             sensitive=sensitive,
+            labels=labels,
             patience=PATIENCE,
             report=report,
         )
@@ -147,10 +152,8 @@ def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
     """Return the document that holds a note; for a file of records, its first document."""
     table = edition.table(schemas.Document).select(["document_id", "source", "uri"])
     own = table.filter(pc.equal(table["source"], NOTES))
-    for row in own.to_pylist():
-        if row["uri"] == note.uri or row["uri"].startswith(f"{note.uri}#"):
-            return dict(row)
-    return None
+    rows = (row for row in own.to_pylist() if row["uri"].partition("#")[0] == note.uri)
+    return next(rows, None)
 
 
 def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
@@ -166,11 +169,8 @@ def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
 
 def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
     """Return why a note is missing from the edition; delete the note if it cannot be read."""
-    rejections = [
-        row
-        for row in home.live.table(Rejection).to_pylist()
-        if row["run_id"] == run.run_id and row["item_id"] == note.uri
-    ]
+    rows, own = home.live.table(Rejection).to_pylist(), (run.run_id, note.uri)
+    rejections = [row for row in rows if (row["run_id"], row["item_id"]) == own]
     if not rejections:
         return AlmanacError(
             f"The note {note.uri} is kept, but the edition does not hold it: another document "

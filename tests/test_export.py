@@ -23,6 +23,7 @@ BAD_NAMES = [
     'a "quoted" \\ name',
     "two\r\nlines\tand\x01\x7f\ufffe",
     "<script>alert('x')</script> ]]> & co",
+    "a\ufeffb\u2028c\x85d\u202egpj",
     "CON",
     "con",
     "...",
@@ -201,6 +202,7 @@ def test_a_vault_has_a_safe_note_per_entity_whose_links_lead_to_notes(exported):
     aliases = [yaml.safe_load(text.split("---\n")[1])["aliases"] for text in notes.values()]
     assert {name for names in aliases for name in names} >= set(BAD_NAMES)
     assert not any(re.search(r"(?<!\\)(<|!\[)", text) for text in bodies)
+    assert all(char.isprintable() or char == "\n" for char in "".join([*notes, *bodies]))
 
 
 def test_one_graph_alone_is_exported(exported):

@@ -1,5 +1,6 @@
 """Who sees what: labels of sources, documents and graphs, and the editions made from them."""
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +11,12 @@ from schemas.documents import Document
 from schemas.errors import HeldError, UsageError
 from schemas.labels import given_labels
 from schemas.settings import Settings, load_settings
+from tasks.ingest.formats.inputs import ReadText, Refusal
 from tasks.publish.for_reader import edition_for
 from tasks.refresh import refresh
 from tasks.service import shelf
 from tasks.service.shelf import ServedHome
-from tests.documents import write_texts
+from tests.documents import read_all, read_one, write_texts
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -89,6 +91,66 @@ def test_labels_are_lower_case_and_none_takes_them_away(texts, labels):
 def test_what_cannot_be_a_label_is_refused(texts):
     with pytest.raises(ValueError, match="label"):
         given_labels(texts)
+
+
+def outcome_of(folder: Path, above: str) -> ReadText | Refusal:
+    (outcome,) = read_all(write_texts(folder, {"a.md": f"{above}\nThe ferry sails at noon.\n"}))
+    assert isinstance(outcome, (ReadText, Refusal))
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "\n---\n'labels': [Crew, pilots]\n---", "---\n  label: pilots\n  labels: crew\n---",
+        '---\n{"labels": ["crew", "pilots"]}\n---', "---\n? labels\n: |\n  crew\n  pilots\n---",
+    ],
+)  # fmt: skip
+def test_labels_are_read_from_yaml_of_any_form(tmp_path, above):
+    assert outcome_of(tmp_path, above).metadata["labels"] == ["crew", "pilots"]
+
+
+def test_no_label_is_left_out_for_being_one_of_many(tmp_path):
+    names = ", ".join(f"crew of ship {n}" for n in range(90))
+    for above in (f"---\nlabels: [{names}]\n---", f"---\nlabels: {names}\n---"):
+        assert len(outcome_of(tmp_path, above).metadata["labels"]) == 90
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "---\nlabels:\n- crew\n-pilots\n---", "---\nlabel: crew\nLabel:\n---",
+        "---\nlabel: crew\nlabel:\n---", "---\nlabels: {crew: yes}\n---",
+        "---\nat: &a\n  label: crew\n<<: *a\n---", "---\nlabels： crew\n---",
+        "---\n- label: crew\n---", "----\nlabel: crew\n----",
+        "---\nlabel: crew\n", "---yaml\nlabel: crew\n---", "# draft\n---\nlabel: crew\n---",
+        f"---\nnote: {'x' * 17_000}\nlabel: crew\n---", f"---\nlabel: {'crew' * 16}\n---",
+        "+++\nlabels = [crew]\n+++", "+++\nlabel.crew = true\n+++", "title: Ferry\nlabels: crew\n",
+        "Title: Ferry\nFrom: Bo Lie\nLabel: crew\nLabel: pilots\n",
+    ],
+)  # fmt: skip
+def test_a_document_whose_labels_cannot_be_read_is_refused(tmp_path, above):
+    outcome = outcome_of(tmp_path, above)
+    assert isinstance(outcome, Refusal)
+    assert "`labels: [one, two]`" in outcome.text
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Label: Nordic Sound\nArtist: Bo Lie\n", "# Button\n\nlabel: what it shows\n",
+        "---\n\nA song.\n\nLabel: Nordic Sound\n\n---\n", "---\nlabels: []\nlabel:\n---",
+        "---\nmenu:\n  - label: home\n  - label: away\n---", "---\ntitle: a: b: labels\n---",
+    ],
+)  # fmt: skip
+def test_what_is_no_label_of_a_document_hides_nothing(tmp_path, above):
+    assert "labels" not in outcome_of(tmp_path, above).metadata
+
+
+def test_the_text_of_a_record_has_the_labels_above_it(tmp_path):
+    record = {"text": "---\nlabel: crew\n---\nThe ferry sails at noon.", "author": "Bo Lie"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    assert read_one(tmp_path).metadata == {"author": "Bo Lie", "labels": ["crew"]}
 
 
 def test_a_new_label_hides_at_once_though_the_edition_stays(tmp_path):

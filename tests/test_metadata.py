@@ -20,7 +20,7 @@ from tasks.ask.documents import Documents
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_text
-from tasks.ingest.front_matter import front_matter_end, read_front_matter
+from tasks.ingest.front_matter import front_matter_end, hides_labels, read_front_matter
 from tasks.refresh import refresh
 from tests.documents import make_book, make_dump, make_pdf, read_one
 from warehouse.derivation import Derivation
@@ -259,9 +259,10 @@ def test_metadata_is_bounded_and_clean() -> None:
 @pytest.mark.parametrize("unit", ["[", "{", "a: ", "- ", "&a [*a", "? ", "'", "a:\n ", "X: y\n"])
 @pytest.mark.parametrize("fence", ["---", "+++"])
 def test_hostile_front_matter_is_read_in_bounded_time(unit: str, fence: str) -> None:
-    text = f"{fence}\na: b\n{unit * (15_000 // len(unit))}\n{fence}\n"
+    text = f"{fence}\nlabel: b\n{unit * (15_000 // len(unit))}\n{fence}\n"
     started = time.process_time()
     read_front_matter(text)
+    hides_labels(text * 20)
     assert time.process_time() - started < 5
 
 

@@ -12,6 +12,7 @@ from tasks.remember import keep_file, keep_text, looks_like_a_path, remember
 from tasks.sources import remove_source
 from tests.documents import write_texts
 from warehouse.home import Home
+from warehouse.labels import source_marks
 from warehouse.lease import lease
 
 SAID = "Mira Holm is a Norwegian botanist. Mira Holm was born in Bodø in 1931."
@@ -34,6 +35,14 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
     again = almanac.json(home.path, "remember", f"  {SAID.replace('. ', '.  ')} \n")
     assert not again["new"] and again["outcome"] == "unchanged"
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
+
+
+def test_what_is_remembered_may_have_a_label_until_another_is_given(home, almanac):
+    almanac.json(home.path, "remember", SAID, "--label", "Botany")
+    almanac.json(home.path, "remember", "Jon Vik was born in Tromsø.")
+    assert source_marks(home.journal) == [("remember", ["botany"], False)]
+    almanac.json(home.path, "remember", SAID, "--label", "none")
+    assert source_marks(home.journal) == []
 
 
 def test_what_is_said_during_another_run_is_kept_and_says_so(home, almanac, monkeypatch):

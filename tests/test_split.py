@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tasks.ingest.blocks import stored_blocks
 from tasks.ingest.split import count_tokens, split
 from tasks.text.sentences import on_one_line, sentences
 
@@ -305,3 +306,19 @@ def test_a_passage_that_says_he_or_she_has_what_is_before_it_below_its_heading()
     assert [old["passage_id"] == new for old, new in zip(pieces, ids, strict=True)] == [
         True, False, False, True, False, True
     ]  # fmt: skip
+
+
+def test_what_leads_to_rows_and_items_is_stored_once_in_a_passage_and_never_without_bound() -> None:
+    tables = [f"| {' | '.join(f'port{n}' for n in range(m))} |\n|{'---|' * m}\n" for m in (3, 9000)]
+    rows = [f"| Berth {n} {'| low ' * m}|\n" * 40 for n, m in enumerate((2, 8999))]
+    listed = "low tide and " * 9_000 + "so:\n\n" + "- wait\n" * 900
+    for text in (tables[0] + rows[0], tables[1] + rows[1], listed):
+        for row in cut(text):
+            stored = sum(len(block["lead"] or "") for block in row["blocks"])
+            assert stored <= 10_000 + len(row["text"])
+    led = [
+        {block.lead for row in cut(table + row) for block in stored_blocks(row)} - {""}
+        for table, row in zip(tables, rows, strict=True)
+    ]
+    assert led[0] == {"| port0 | port1 | port2 |"}
+    assert [lead[:34] for lead in led[1]] == ["| port0 | port1 | port2 | port3 | "]

@@ -79,6 +79,9 @@ def url(signature: str = SIGNATURE, name: str = "perth.md") -> str:
         ("https://h/x?t=eyJhbGciOiJIUzI1NiJ9.e30.x", "https://h/x"),
         ("http://h/x#access_token=1", "http://h/x"),
         ("zip://a.csv::http://u:p@h/x.zip?token=1", "zip://a.csv::http://h/x.zip"),
+        ("https://h/api/x?code=kZ3v9Qm1tB7xYw2pLs8d==&code2=a", "https://h/api/x?code2=a"),
+        ("https://h/x?country=NO&code=NO-0301", "https://h/x?country=NO&code=NO-0301"),
+        ("https://h/a;v=2;jsessionid=0F3A/b?PHPSESSID=9c", "https://h/a;v=2/b"),
         ("http://u:p@[::1]:80/x", "http://[::1]:80/x"),
         ("http://[::1]:80/x?a=1", "http://[::1]:80/x?a=1"),
         ("http://h:80/x@v2", "http://h:80/x@v2"),
@@ -106,6 +109,8 @@ def test_a_hidden_source_is_given_back_where_it_is_opened():
 
 
 def test_messages_hold_no_secret():
+    within = "https://host/a;jsessionid=CANARY1/b?code=CANARY2CANARY2canary"
+    assert "CANARY" not in scrubbed("not found: CANARY1, CANARY2CANARY2canary", within)
     given = url()
     message = f"404, message='Not Found', url={given!r} for {PASSWORD} and {SIGNATURE}"
     shown = scrubbed(message, given)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flows.jobs import PublishingJob, Runner, operand, option
+from flows.jobs import OWN_LABELS, PublishingJob, Runner, operand, option
 from schemas.labels import GivenLabels
 
 
@@ -31,13 +31,7 @@ class ImportGraph(PublishingJob):
         name="--language",
     )
 
-    labels: GivenLabels = option(
-        "LABEL",
-        "Permanently set the graph's labels, replacing earlier ones; may be repeated; `none` "
-        "removes them (those that it has).",
-        [],
-        name="--label",
-    )
+    labels: GivenLabels = OWN_LABELS
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Import and return the run."""

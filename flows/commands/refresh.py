@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import field_validator
 
-from flows.jobs import MODEL, PublishingJob, Runner, Shortcut, operand, option, switch
+from flows.jobs import MODEL, OWN_LABELS, PublishingJob, Runner, Shortcut, operand, switch
 from schemas.labels import GivenLabels
 
 
@@ -26,14 +26,7 @@ class RefreshKnowledge(PublishingJob):
 
     sources: list[str] = operand("SOURCE", "Files, folders, globs or URLs.")
     sensitive: bool = switch("Mark these documents as sensitive.")
-
-    labels: GivenLabels = option(
-        "LABEL",
-        "Permanently set the sources' labels, replacing earlier ones; may be repeated; `none` "
-        "removes them (those that they have).",
-        [],
-        name="--label",
-    )
+    labels: GivenLabels = OWN_LABELS
 
     @field_validator("sources")
     @classmethod

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.jobs import Configured, Runner, operand, switch
+from flows.jobs import OWN_LABELS, Configured, Runner, operand, switch
 from flows.terminal import Shown, one_line
 from schemas.errors import UsageError
+from schemas.labels import GivenLabels
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -19,6 +20,7 @@ class Remember(Configured):
 
     said: str = operand("TEXT", "A text, a file, or - for standard input.")
     sensitive: bool = switch("Never send it to a remote model.")
+    labels: GivenLabels = OWN_LABELS
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Keep the text or the file, extract from it, publish, and return the facts found."""
@@ -28,7 +30,8 @@ class Remember(Configured):
         home, settings = self.place, self.chosen_settings
         check_engine(home, settings.engine)
         note = self._keep(settings)
-        remembered = remember(home, note, settings, sensitive=self.sensitive, report=runner.report)
+        marks: dict[str, Any] = {"sensitive": self.sensitive, "labels": self.labels}
+        remembered = remember(home, note, settings, **marks, report=runner.report)
         run = remembered.run
         return {
             "source": "remember",

@@ -15,7 +15,8 @@ ENTITIES_AT_ONCE = 256  # entities with their facts and sentences
 NAMES = """create temp table notes as
     with safe as (
         select entity_id, trim(left(trim(regexp_replace(nfc_normalize(name),
-            '[\\x00-\\x1f\\x7f\\\\/:*?"<>|#^\\[\\]%{}~]+', ' ', 'g'), ' .'), 50), ' .') as file
+            '[\\p{C}\\p{Zl}\\p{Zp}\\x{FFFE}\\x{FFFF}\\\\/:*?"<>|#^\\[\\]%{}~]+',
+            ' ', 'g'), ' .'), 50), ' .') as file
         from entities),
     numbered as (
         select *, row_number() over (partition by lower(file) order by entity_id) as number
@@ -40,6 +41,9 @@ QUERY = """with said as (
     select file, entity_id, name, kind, graph, description, aliases, facts
     from entities join notes using (entity_id) left join named using (entity_id)
         left join said on head_id = entity_id"""
+_HIDDEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufffe]"
+)
 _USUAL = (None, "positive", "asserted")
 # What Markdown or Obsidian would take for markup: a picture's address would be fetched.
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~$%!&^={}@:])")
@@ -53,12 +57,8 @@ def write_vault(contents: Contents, folder: Path) -> None:
         for entity in batch.to_pylist():
             lines = [*_head(entity)]
             if entity["facts"]:
-                lines += [
-                    "",
-                    "## Facts",
-                    "",
-                    *(part for one in entity["facts"] for part in _fact(one)),
-                ]
+                facts = (part for one in entity["facts"] for part in _fact(one))
+                lines += ["", "## Facts", "", *facts]
             text = "\n".join(lines) + "\n"
             (folder / f"{entity['file']}.md").write_text(text, encoding="utf-8")
 
@@ -86,5 +86,5 @@ def _fact(fact: dict[str, Any]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in one line that is shown as it is."""
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+    """Return a text in one line that is shown as it is, without marks that reorder or hide it."""
+    return _MARKUP.sub(r"\\\1", _HIDDEN.sub("", " ".join(text.split())))

@@ -47,7 +47,8 @@ class Block(NamedTuple):
     """A span of a text; `lead` is the text that introduces it, if there is one.
 
     The lead is the sentence before a list, the label of a pair, the term that is defined, or the
-    row of a table's headers. The lead of a heading is its words, and its `level` is 1 to 6.
+    row of a table's headers, of very many the first. The lead of a heading is its words, and its
+    `level` is 1 to 6.
     """
 
     kind: BlockKind
@@ -98,6 +99,7 @@ _SETS_APART = frozenset(
 _LONGEST_LABEL = 6  # words
 _FEWEST_LINES = 3  # paragraphs that are labelled lines
 _LONGEST_HEADING = 200
+_LONGEST_LEAD = 10_000  # characters; every passage stores the lead of its blocks
 # The column that names what the rows of a table are about.
 KEYS = {BlockKind.ROW: 0, BlockKind.GROUPED: 1, BlockKind.NUMBERED: 2, BlockKind.NAMELESS: None}
 ROWS = frozenset({*KEYS, BlockKind.COMPARED})
@@ -218,6 +220,8 @@ class _Reader:
                         yield line._replace(kind=BlockKind.PROSE)  # below the table
                     elif "thead" in self._open:
                         header = self._text[line.start : line.end]
+                        if len(header) > _LONGEST_LEAD:
+                            header = header[:_LONGEST_LEAD].rpartition(" | ")[0]
                     else:
                         yield line._replace(lead=header)
             elif (
@@ -283,7 +287,7 @@ class _Reader:
             kind, lead = BlockKind.PAIR, self._term
         is_read = kind in (BlockKind.PROSE, BlockKind.ITEM)
         pairs = list(self._pairs(token, kind, end)) if is_read else []
-        yield from pairs or [Block(kind, start, end, lead)]
+        yield from pairs or [Block(kind, start, end, lead if len(lead) <= _LONGEST_LEAD else "")]
         self._before[-1] = words if is_read and not pairs else ""
 
     def _kind(self, words: str) -> BlockKind:
@@ -393,10 +397,11 @@ def stored_blocks(passage: dict[str, Any]) -> list[Block]:
     """Return the blocks of a passage's row; a row without any gets those of its text."""
     if passage.get("blocks") is None:
         return blocks_of(passage["text"])
-    return [
-        Block(BlockKind(block["kind"]), block["start"], block["end"], block["lead"])
-        for block in passage["blocks"]
-    ]
+    blocks, lead = [], ""
+    for block in passage["blocks"]:
+        lead = lead if block["lead"] is None else block["lead"]
+        blocks.append(Block(BlockKind(block["kind"]), block["start"], block["end"], lead))
+    return blocks
 
 
 def _lead(paragraph: str) -> str:
@@ -436,7 +441,7 @@ class Blocks:
         for block in self.all[first : bisect_left(self._starts, end)]:
             begin, stop = max(block.start, start), min(block.end, end)
             if block.kind in ROWS and begin > block.start:
-                block = block._replace(kind=BlockKind.MARKUP)
+                block = block._replace(kind=BlockKind.MARKUP, lead="")
             elif block.kind in ROWS and stop < block.end:
                 *_, (_, stop, _) = cells_of(self._text[begin:stop], begin)
             if begin < stop:

@@ -10,7 +10,7 @@ from schemas.errors import AlmanacError
 
 _LONGEST = 16_000  # characters of front matter
 _FENCED = re.compile(
-    rf"(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
+    rf"(?:[ \t]*+\n)*+(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
     r"(?:(?P=fence)|\.\.\.)[ \t]*(?=\n|\Z)",
     re.DOTALL,
 )
@@ -27,6 +27,15 @@ _FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", 
 _YAML_LINE = re.compile(
     r"""[ \t#\]}]|-(?=[ \t\n])|(?:[^\W\d][\w .-]{0,60}?|"[^"\n]{1,60}"|'[^'\n]{1,60}')[ \t]*[:=]"""
 )
+LABELS = ("label", "labels")  # the fields that decide who sees a document
+_NAMES_LABELS = re.compile(r"(?<![\w.-])labels?[\"']?\s*[:：=]", re.IGNORECASE)
+# Labels in what is meant as front matter: below another fence, or none that is closed, or without
+# one, where "Label: Columbia" would be of a record.
+_MEANT = re.compile(
+    r"(?:(?:[ \t]*(?:(?:[#%;]|//).*)?\n)*[ \t]*(?:-{3,}|\+{3,}).{0,20}\n(?=.*\S)"
+    rf"(?:(?:{_YAML_LINE.pattern}).*\n|\n)*?[^\w\n]*(?i:labels?)"
+    r"|\s*(?:[\w.\"'-][^:\n]{0,60}:.*\n){0,40}?[\"']?(?:label|[Ll]abels))[\"']?\s*[:：=]"
+)
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
 
@@ -42,22 +51,35 @@ def front_matter_end(text: str) -> int:
 def read_front_matter(text: str) -> dict[str, Any]:
     """Return the fields above a text, by names in lower case; broken lines are left out."""
     match = _front_matter(text)
+    return dict(_fields(match)) if match else {}
+
+
+def hides_labels(text: str) -> bool:
+    """Return whether labels seem to be named above a text in a form that is not surely read."""
+    match = _front_matter(text)
     if match is None:
-        return {}
-    fields = None
-    if "fence" in match.re.groupindex:
-        fields = _parsed(match["fence"], match["fields"])
-    if fields is None:
-        fields = {name: _plain(value) for name, value in _FIELD.findall(match["fields"])}
-    return {str(name).strip().lower(): value for name, value in fields.items()}
+        comments = _COMMENTS.match(text)
+        return bool(_MEANT.match(text, comments.end() if comments else 0))
+    parsed = _parsed(match) if "fence" in match.re.groupindex else {}
+    names = [name for name, _ in _fields(match)]
+    once = len({*names}) == len(names) and not getattr(parsed, "repeats", False)
+    sure = once and parsed is not None and "<<" not in names
+    return not sure and bool(_NAMES_LABELS.search(match["fields"]))
+
+
+def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
+    """Return the fields by names in lower case, of which some may be alike."""
+    fields = _parsed(match) if "fence" in match.re.groupindex else None
+    plain = ((name, _plain(value)) for name, value in _FIELD.findall(match["fields"]))
+    return [(str(n).strip().lower(), v) for n, v in (plain if fields is None else fields.items())]
 
 
 def _front_matter(text: str) -> re.Match[str] | None:
     comments = _COMMENTS.match(text)
     start = comments.end() if comments else 0
-    fenced = _FENCED.match(text, start)
-    if fenced:
-        return fenced if _are_fields(fenced["fence"], fenced["fields"]) else None
+    if fenced := _FENCED.match(text, start):
+        labelled = any(str(name).lower() in LABELS for name in _parsed(fenced) or ())
+        return fenced if labelled or _are_fields(fenced["fence"], fenced["fields"]) else None
     headers = _HEADERS.match(text[: start + _LONGEST], start)
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers
@@ -76,13 +98,14 @@ def _are_fields(fence: str, fields: str) -> bool:
     return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 
-def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
+def _parsed(fenced: re.Match[str]) -> dict[str, Any] | None:
     """Return the fields parsed as TOML or YAML, None if they cannot be parsed."""
     import tomllib
 
     from tasks.text.plain_yaml import parse_yaml
 
     try:
+        fence, fields = fenced.group("fence", "fields")
         value = tomllib.loads(fields) if fence == "+++" else parse_yaml(fields.encode(), "it")
     except (AlmanacError, ValueError, RecursionError):  # ValueError: also of very long numbers
         return None

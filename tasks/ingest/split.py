@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tasks.ingest.blocks import ROWS, Block, BlockKind, Blocks
@@ -70,6 +71,7 @@ def split(
             starts = [*starts[-_REACH:], start]
             before = text[starts[0] : start] if _SOMEBODY.search(passage) else ""
             inside = blocks.between(start, end)
+            new = [None if a == b else b for a, b in pairwise([None, *(c.lead for c in inside)])]
             rows.append(
                 {
                     "content_id": content_id,
@@ -84,8 +86,8 @@ def split(
                     "before": before,
                     "language": language,
                     "blocks": [
-                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": b.lead}
-                        for b in inside
+                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": lead}
+                        for b, lead in zip(inside, new, strict=True)
                     ],
                 }
             )

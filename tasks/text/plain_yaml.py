@@ -12,9 +12,10 @@ MAX_DEPTH = 50
 
 
 class YamlMapping(dict[str, Any]):
-    """A mapping with the number of its first line, from 1."""
+    """A mapping with the number of its first line, from 1, and whether a key stands there twice."""
 
     line: int = 0
+    repeats: bool = False
 
 
 def parse_yaml(data: bytes, name: str) -> Any:
@@ -81,5 +82,6 @@ class _Builder:
         elif self._keys[-1] is None:
             self._keys[-1] = value if isinstance(value, str) else str(value)[:100]
         else:
+            self._open[-1].repeats |= self._keys[-1] in self._open[-1]
             self._open[-1][self._keys[-1]] = value
             self._keys[-1] = None

@@ -1,14 +1,17 @@
 """Collect the metadata of files: under common names, of bounded size, and without secrets."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from typing import Any
 
+from schemas.labels import as_label
 from tasks.ingest.formats.cleaning import clean_line
+from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.url_secrets import is_secret, without_secret_urls
+from tasks.ingest.front_matter import LABELS, hides_labels, read_front_matter
 from tasks.text.values import find_values
 
 Metadata = dict[str, Any]
@@ -29,7 +32,10 @@ _NAMES = {
     "publisher": "publisher dc:publisher dcterms:publisher og:site_name",
     "license": "license licence rights copyright dc:rights dcterms:license",
 }
-LABELS = ("label", "labels")
+_UNREAD = (
+    "It seems to name labels, which cannot be read. Write `labels: [one, two]` on a line of its "
+    "own in valid YAML of at most 16,000 characters, between two lines of `---` that open the text."
+)
 _COMMON = {name: common for common, names in _NAMES.items() for name in names.split()}
 KNOWN = frozenset(_COMMON)
 _TITLES = frozenset(["title", "headline", "subject", "og:title", "dc:title", "dcterms:title"])
@@ -78,20 +84,24 @@ def described(fields: Iterable[tuple[str, Any]], *, only_known: bool = False) ->
     return {name: value for name, value in sorted(metadata.items()) if value}
 
 
-def of_front_matter(fields: Mapping[str, Any]) -> Metadata:
-    """Return front matter as the metadata of a document, with a list under `labels`.
+def with_front_matter(given: Metadata, text: str) -> Metadata:
+    """Return the given metadata, else those of a text's front matter, with a list under `labels`.
 
-    Its fields `label` and `labels` decide who sees it; elsewhere, as in records, they are tags.
+    The fields `label` and `labels` decide who sees it; elsewhere, as in records, they are tags.
+    Raises `RefusalError` if they seem to be there and cannot be read.
     """
-    labels = [
-        part.strip()
-        for name in LABELS
-        for words in _words(fields.get(name))
-        for part in _LISTED.split(words)
-    ]
-    metadata = described((name, value) for name, value in fields.items() if name not in LABELS)
-    own = sorted({" ".join(label.split()).casefold() for label in labels if label})
-    return metadata | ({"labels": own} if own else {})
+    fields = read_front_matter(text)
+    own: set[str] = set()
+    for value in [fields.pop(name, []) for name in LABELS]:
+        words = value if isinstance(value, list) else [value]
+        try:
+            parts = [part for word in words for part in _LISTED.split(word)]
+            own |= {as_label(part) for part in parts if part.strip()}
+        except (TypeError, ValueError):  # what is no text cannot be split
+            raise RefusalError(Reason.BAD_FORMAT, _UNREAD) from None
+    if hides_labels(text):
+        raise RefusalError(Reason.BAD_FORMAT, _UNREAD)
+    return (given or described(fields.items())) | ({"labels": sorted(own)} if own else {})
 
 
 def _flat(fields: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

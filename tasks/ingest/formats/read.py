@@ -25,14 +25,14 @@ from tasks.ingest.formats.inputs import (
     Removal,
 )
 from tasks.ingest.formats.markdown import html_tables_as_markdown
-from tasks.ingest.formats.metadata import of_front_matter
+from tasks.ingest.formats.metadata import with_front_matter
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.plug_in_readers import read_with, reader_of_address, reader_of_file
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most, read_whole
-from tasks.ingest.front_matter import front_matter_end, read_front_matter
+from tasks.ingest.front_matter import front_matter_end
 
 _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
@@ -222,7 +222,7 @@ def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings
 def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
     """Return the cleaned text with its title.
 
-    Raises `RefusalError` for one that is too long or empty, or shows a private key.
+    Raises `RefusalError` for one that is too long, empty, or has a private key or unread labels.
     """
     text = parsed.text
     if len(text) > settings.max_text_chars:
@@ -246,7 +246,7 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title=title or title_of_name(uri),
         text=text,
         page_starts=parsed.page_starts,
-        metadata=parsed.metadata or of_front_matter(read_front_matter(text)),
+        metadata=with_front_matter(parsed.metadata, text),
     )
 
 

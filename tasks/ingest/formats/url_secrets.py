@@ -13,13 +13,16 @@ from tasks.text.languages import word_set
 
 # Words in the names of parameters: `api_key`, `X-Amz-Signature`, `AWSAccessKeyId`.
 _SECRET_WORDS = word_set(
-    "auth authorization credential credentials expires hmac jwt key keyid pass passwd password "
-    "policy pwd sas secret session sig sign signature signed ticket token"
+    "auth authorization credential credentials expires hmac jsessionid jwt key keyid pass passwd "
+    "password phpsessid policy pwd sas secret session sessionid sig sign signature signed ticket "
+    "token"
 )
 _SECRET_ENDINGS = ("key", "keyid", "accessid", "password", "secret", "signature", "token")
 _SECRET_STARTS = ("x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-obs-")
 # Parameters of Azure's signed URLs; in other URLs these names may mean anything.
 _WITH_SIG = word_set("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv")
+_LONG_CODE = re.compile(r"(?i:code)=(?=.*\d)(?=.*[A-Z]).{16}")  # no country's, but a key
+_PATH_PARAMETER = re.compile(r";([^;/=]+=[^;/]*)")
 _SECRET_VALUE = re.compile(r"eyJ[\w-]{8}|(sk|pk|ghp|gho|glpat|xox[abprs])[-_]")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
@@ -70,11 +73,9 @@ def _without_secrets(url: str) -> str:
     place, question, query = before.partition("?")
     scheme, colon, rest = place.partition("://")
     kept = f"{scheme}{colon}{_without_user(rest)}" if colon else place
-    if question and (harmless := _harmless(query)):
-        kept += f"?{harmless}"
-    if mark and (harmless := _harmless(fragment)):
-        kept += f"#{harmless}"
-    return kept
+    kept = _PATH_PARAMETER.sub(lambda one: "" if _is_secret(one[1]) else one[0], kept)
+    parts = (question + _harmless(query), mark + _harmless(fragment))
+    return kept + "".join(part for part in parts if len(part) > 1)
 
 
 def _without_user(rest: str) -> str:
@@ -92,9 +93,10 @@ def _harmless(query: str) -> str:
     return "&".join(part for part in parameters if not _is_secret(part, signed))
 
 
-def _is_secret(parameter: str, signed: bool) -> bool:
+def _is_secret(parameter: str, signed: bool = False) -> bool:
     name, _, value = map(unquote, parameter.partition("="))
-    return is_secret(name, value) or (signed and name.lower() in _WITH_SIG)
+    signs = signed and name.lower() in _WITH_SIG
+    return signs or is_secret(name, value) or bool(_LONG_CODE.match(parameter))
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -112,12 +114,12 @@ def is_secret(name: str, value: str) -> bool:
 def _secrets(url: str) -> Iterator[str]:
     """Yield the secrets that `without_secrets` removes, both raw and decoded."""
     for part in url.split("::"):
-        place, _, query = part.replace("#", "&").partition("?")
-        rest = place.partition("://")[2]
+        rest = part.partition("?")[0].partition("://")[2]
         user = rest.removesuffix(_without_user(rest)).rstrip("@")
         values = [user, user.partition(":")[2]]
-        kept = _harmless(query).split("&")
-        values += [p.partition("=")[2] for p in query.split("&") if p not in kept]
+        kept = re.split("[?&#]", without_secrets(part))
+        found = [*_PATH_PARAMETER.findall(part.partition("?")[0]), *re.split("[?&#]", part)]
+        values += [one.partition("=")[2] for one in found if one not in kept]
         for value in values:
             if len(value) > 3:
                 yield value
