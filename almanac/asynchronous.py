@@ -67,6 +67,8 @@ class AsyncAlmanac:
         """Return the answers in order; with a model, several are answered at once."""
         return await self._done(lambda: self._almanac.ask_many(questions, **options))
 
+    ask_all = ask_many  # as programs that were written before `ask_many` call it
+
     async def stream(self, question: str, **options: Any) -> AsyncIterator[str]:
         """Yield a model's answer as it is written; what is not streamed comes as a whole."""
         loop = asyncio.get_running_loop()

@@ -216,6 +216,8 @@ class Almanac:
             keep_answers(self.home, *answers)
         return answers
 
+    ask_all = ask_many  # as programs that were written before `ask_many` call it
+
     async def aask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":
         """Return what `ask` does without blocking the event loop; one question at a time.
 

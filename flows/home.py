@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
+from flows import terminal
 from schemas.errors import AlmanacError, UsageError
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
@@ -60,7 +61,7 @@ def _home_in_store(path: str) -> Home:
 def reading_settings_of(home: Home) -> Settings:
     """Return the settings for work that only reads, which an invalid ontology must not stop."""
     try:
-        return load_settings(home.path)
+        return load_settings(home.path, terminal.say)
     except ValueError as error:
         words = "; ".join(line.strip() for line in str(error).splitlines()[:3])
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error

@@ -1,6 +1,6 @@
 """Settings: immutable values, read from `settings.toml` in the home and the command line."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -18,6 +18,7 @@ from schemas.errors import UsageError
 from schemas.extras import E5_SMALL, MINILM
 from schemas.ontology import Ontology
 
+GONE = (("engine", "typed"),)  # sections and names of settings that earlier versions had
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -428,10 +429,10 @@ class Settings(_Settings):
         return None if address == "local" else address
 
 
-def load_settings(home: Path) -> Settings:
+def load_settings(home: Path, warn: Callable[[str], None] | None = None) -> Settings:
     """Return a home's settings, the defaults without a file; raise ValueError if it is invalid.
 
-    The error says in one line what to correct.
+    The error says in one line what to correct. `warn` is told of a setting that went.
     """
     import tomllib
 
@@ -439,7 +440,13 @@ def load_settings(home: Path) -> Settings:
     if not path.exists():
         return Settings()
     try:
-        return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        for section, name in GONE:
+            if isinstance(values.get(section), dict) and name in values[section]:
+                del values[section][name]
+                if warn:
+                    warn(f"{path}: {section}.{name} no longer does anything; remove the line.")
+        return Settings.model_validate(values)
     except ValidationError as error:
         raise ValueError(_in_words(error)) from error
 

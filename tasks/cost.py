@@ -31,7 +31,7 @@ from tasks.extract.extracted import Extracted
 from tasks.extract.pending import shared_out
 from tasks.ingest.split import splitter_version
 from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
-from tasks.models.client import ModelClient
+from tasks.models.client import ModelClient, known_reply
 from tasks.models.prices import currency_of, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
@@ -118,7 +118,7 @@ def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
     here, by_model = shared_out(pending_work(read, settings).passages, engine)
     made = list(requests_for(home, engine, by_model))
     endpoint = endpoint_of(engine)
-    requests = [r for r in made if home.ledger.find(r.sha(model.name, endpoint)) is None]
+    requests = [r for r in made if known_reply(home.ledger, r, model.name, endpoint) is None]
     tokens_in = sum(prompt_tokens(request) for request in requests)
     known = experience(home, model.name, {request.prompt_sha for request in requests})
     share = known.reply_share

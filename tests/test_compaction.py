@@ -239,6 +239,7 @@ def test_replies_that_were_paid_for_are_found(tmp_path):
     for ledger in (*ledgers, Home(tmp_path).ledger):
         assert [ledger.find(f"s{n}") for n in range(4)] == [f'{{"n":{n}}}' for n in range(4)]
         assert ledger.answered("extract", "m", "p")[3] == ("p3", "q3")
+    assert ledgers[1].find_from("e", "s2") == ledgers[0].find_from("e", "s2")
     assert extent(home.journal).files == 1
 
 

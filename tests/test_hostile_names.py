@@ -10,6 +10,7 @@ import pytest
 import schemas
 from flows import terminal
 from flows.__main__ import main
+from flows.home import settings_of
 from schemas import LIVE
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import EngineSettings, Settings, SqlSettings, load_settings
@@ -241,6 +242,15 @@ def test_a_setting_in_the_wrong_section_is_told_its_own(
     with pytest.raises(ValueError, match=re.escape(words)) as refused:
         load_settings(tmp_path)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_setting_that_went_changes_nothing_and_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "settings.toml").write_text("workers = 3\n[engine]\ntyped = true\n")
+    assert load_settings(tmp_path) == Settings(workers=3)
+    assert settings_of(Home(tmp_path)).workers == 3
+    assert "engine.typed no longer does anything" in capsys.readouterr().err
 
 
 def test_an_engine_that_is_not_there_is_said(tmp_path: Path) -> None:

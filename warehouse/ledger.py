@@ -30,7 +30,7 @@ SEAL_SECONDS = 10.0  # the time after which `almanac sql` shows a call
 CHECK = 16  # hex digits of the checksum before each line, which reveals a torn one
 
 Entry = tuple[bytes, Future[None]]
-Replies = dict[str, str]  # by the request's identity
+Replies = dict[str, tuple[str, str]]  # reply and id of its call, by the request's identity
 
 
 class Ledger:
@@ -47,6 +47,7 @@ class Ledger:
         self._known_upto = 0
         self._looked_at = -1  # the journal's size at the last look-up
         self._page: tuple[int, Replies] | None = None
+        self._earlier_calls: dict[str, set[str]] = {}  # ids by endpoint
         self.required = True  # false where one question's call may go unrecorded
 
     # -- writing ----------------------------------------------------------------------------
@@ -103,7 +104,27 @@ class Ledger:
         if fresh is not None:
             return fresh
         commit = self._commits().get(request_sha)
-        return self._replies_of(commit)[request_sha] if commit else None
+        return self._replies_of(commit)[request_sha][0] if commit else None
+
+    def find_from(self, endpoint: str, request_sha: str) -> str | None:
+        """Return the reply to a request as `find` does, but only if this endpoint gave it."""
+        commit = self._commits().get(request_sha)
+        if commit is None:
+            return None
+        reply, call_id = self._replies_of(commit)[request_sha]
+        return reply if call_id in self._calls_to(endpoint) else None
+
+    def _calls_to(self, endpoint: str) -> set[str]:
+        """Return the ids of an endpoint's calls that were recorded before the first look-up."""
+        if endpoint not in self._earlier_calls:
+            import pyarrow.compute as pc  # most commands ask no model, and start sooner without
+
+            self._earlier_calls[endpoint] = {
+                call
+                for table in self.live.tables(ModelCall, ["call_id", "endpoint"])
+                for call in table.filter(pc.field("endpoint") == endpoint)["call_id"].to_pylist()
+            }
+        return self._earlier_calls[endpoint]
 
     def answered(self, purpose: str, model: str, prompt_sha: str) -> list[tuple[str, ...]]:
         """Return the passages of each request with a reply from this purpose, model and prompt."""
@@ -135,9 +156,10 @@ class Ledger:
     def _replies_of(self, commit: int) -> Replies:
         """Return the replies of one commit; the last are cached, since requests come in order."""
         if self._page is None or self._page[0] != commit:
-            names = ["request_sha", "reply"]
+            names = ["request_sha", "reply", "call_id"]
             [table] = self.journal.tables(ModelReply, names, after=commit - 1, upto=commit)
-            self._page = commit, dict(zip(*_columns(table), strict=True))
+            shas, *columns = _columns(table)
+            self._page = commit, dict(zip(shas, zip(*columns, strict=True), strict=True))
         return self._page[1]
 
 

@@ -114,7 +114,7 @@ class ModelClient:
         """
         endpoint = self.transport.endpoint
         sha = request.sha(self.settings.name, endpoint)
-        known = self.ledger.find(sha)
+        known = known_reply(self.ledger, request, self.settings.name, endpoint)
         if known is not None:
             self.counts["known"] += 1
             return ModelAnswer(request.reply.model_validate_json(known), Outcome.OK)
@@ -342,6 +342,15 @@ class ModelClient:
                 reply_form=raw.form,
             )
         return ModelCall(**values)
+
+
+def known_reply(ledger: Ledger, request: Request, model: str, endpoint: str | None) -> str | None:
+    """Return the kept reply to a request as JSON; None if the request has to be sent."""
+    known = ledger.find(request.sha(model, endpoint))
+    if known is None and endpoint is not None:
+        # From a version whose request identities left out the endpoint.
+        return ledger.find_from(endpoint, request.sha(model, None))
+    return known
 
 
 def _prepare_second_try(pending: _Pending, raw: RawReply, validated: Validated) -> bool:
