@@ -93,7 +93,7 @@ def test_a_failed_program_is_shown_with_its_error_and_relations(home: Home) -> N
     programs = [program(DIRECTOR.replace("return m", "return m[0]['x']")), program(DIRECTOR)]
     with conversing(home, program=programs) as (conversation, transport):
         found = ProgramSearch(conversation, [films()]).search(analyse("Who directed Alien?"))
-    assert not found.error
+    assert not found.error and len(transport.sent) == 2
     prompt = transport.sent[1].messages[1]["content"]
     assert prompt.startswith("Query: Who directed Alien?\n\nYour program before:\ndef search")
     assert "TypeError" in prompt and "Relations that exist: directed_by, release year" in prompt

@@ -9,7 +9,7 @@ from itertools import pairwise
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.english_words import is_past_form, is_word
 from tasks.text.function_words import FUNCTION_WORDS, any_of
-from tasks.text.languages import HAN
+from tasks.text.languages import HAN, is_chinese
 from tasks.text.question import Question
 from tasks.text.relations.forms import FORMER, RANKS
 from tasks.text.standing import Doubt, doubts, segments
@@ -85,7 +85,12 @@ class Asserted:
         return not any(self._denies(doubt, sentence, places) for doubt in found)
 
     def keeps_offices(self, text: str) -> bool:
-        """Return whether a text has the nouns that the question marks, and marks no others."""
+        """Return whether a text has the nouns that the question marks, and marks no others.
+
+        In the other language than the question's none can be compared.
+        """
+        if is_chinese(text) != self._cut:
+            return True
         words, marked = _words_and_marked(text)
         for mark, run in self._offices:
             same = FORMER if mark in FORMER else {mark}
@@ -139,14 +144,16 @@ class Asserted:
 
 def _words_and_marked(text: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Return the words of a text, and each mark of an office with up to three words after it."""
-    if HAN.search(text):
+    if is_chinese(text):
         text = re.sub(r"\b(常务)?副 ?(?=\w\w)", "副 ", " ".join(segmenter().cut(simplified(text))))
     marked = [(mark.lower(), re.findall(r"\w+", run)) for mark, run in _MARKED.findall(text)]
     return re.findall(r"\w+", text), marked
 
 
 def _is_name(word: str) -> bool:
-    return tag_of(word).startswith("nr") or (word[:1].isupper() and not is_word(word.lower()))
+    if HAN.match(word):
+        return tag_of(word).startswith("nr")
+    return word[:1].isupper() and not is_word(word.lower())
 
 
 def _tense(words: str) -> str:

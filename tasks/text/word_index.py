@@ -21,7 +21,6 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-import tantivy
 
 if TYPE_CHECKING:
     from warehouse.editions import Building
@@ -62,10 +61,14 @@ class OpenIndex:
 
     def term(self, field: str, word: str, option: str = "basic") -> Any:
         """Return the query for a word in a field, which is indexed with this option."""
+        import tantivy
+
         return tantivy.Query.term_query(self.index.schema, field, word, option)
 
     def best(self, queries: Iterable[Any], limit: int) -> list[int]:
         """Return the rows of the best documents for any of the queries, best first, ties by row."""
+        import tantivy
+
         either = tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
         hits = self.searcher.search(either, limit, count=False).hits
         scored = zip((-score for score, _ in hits), self.rows(hits), strict=True)
@@ -122,6 +125,8 @@ def write_word_index(
     `option` is what tantivy keeps of words, `basic` or `freq`. `heap` is the memory of its writer
     in bytes; `prepare` registers tokenizers.
     """
+    import tantivy
+
     builder = tantivy.SchemaBuilder().add_integer_field("row", fast=True)
     for field in floats:
         builder.add_float_field(field, fast=True)
@@ -152,6 +157,8 @@ def write_word_index(
 
 def _indexed(index: Any, folder: Path, part: Part, heap: int) -> list[dict[str, Any]]:
     """Index a part's documents; return the segments as tantivy lists them."""
+    import tantivy
+
     writer = index.writer(heap, 1)
     for fields in part.documents():
         writer.add_document(tantivy.Document(**fields))
@@ -188,6 +195,8 @@ def open_word_index(folder: Path) -> OpenIndex:
 
 
 def _opened(folder: Path) -> tuple[Any, Any]:
+    import tantivy
+
     try:
         index = tantivy.Index.open(str(folder))
         return index, index.searcher()

@@ -38,7 +38,9 @@ _DATELINE = re.compile(
     rf"^(?:(?!{_PLACED})[^\n]*(?<![.!?])(?<![.!?][\"'”’)])\n){{0,15}}{_PLACED}", re.MULTILINE
 )
 # A line that only says where to call or write to.
-_ADDRESS = re.compile(r"\s*(?:\w+: *)?(?:[\d+(][\d ()+./-]{5,}\d|\S+@\S+)(?: *\(\w+\))?\s*\Z")
+_ADDRESS = re.compile(
+    r"\s*(?:\w+: *)?(?:[\d+(][\d ()+./-]{5,}\d|[\w.+-]+@[\w.-]+)(?: *\(\w+\))?\s*\Z"
+)
 _EXAMPLE_WORDS = (
     r"(?:(?:worked |real[- ]life )?(?:examples?|scenarios?)(?: (?:\d+|[A-Z]\b))?"
     r"|(?:示例|范例|举例|例子?)[ \d一二三四五六七八九十]*)"
