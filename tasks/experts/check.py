@@ -150,13 +150,14 @@ def journal_questions(
 
     With them come all names of things that the questions of some splits are about.
     """
-    asked = "from j_verbalized_texts where subject is not null "
-    asked += "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits))"
+    texts = "from j_verbalized_texts where subject is not null "
+    texts += "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits))"
     with home.journal.pinned(), duckdb.connect(":memory:") as con:
         register(home.journal, [VerbalizedText], con, position)
         checks = {"ids": list(ids), "splits": ["check"]}
-        rows = con.execute(f"select text, subject {asked} order by text_id", checks).fetchall()
+        rows = con.execute(f"select text, subject {texts} order by text_id", checks).fetchall()
         names = con.execute(
-            f"select distinct subject {asked} order by subject", {**checks, "splits": list(splits)}
+            f"select distinct subject {texts} order by subject",
+            {**checks, "splits": list(splits)},
         ).fetchall()
         return [CheckQuestion(*row) for row in rows], [name for [name] in names]

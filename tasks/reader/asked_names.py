@@ -92,8 +92,8 @@ class AskedNames:
         """
         if text.whole is None:
             return True
-        around, said = f"{text.subject} {text.introduced(part)}", text.words[part.start : part.end]
-        if is_chinese(said) or _REFERS.search(said):  # Chinese leaves out pronouns
+        around, own = f"{text.subject} {text.introduced(part)}", text.words[part.start : part.end]
+        if is_chinese(own) or _REFERS.search(own):  # Chinese leaves out pronouns
             before = (part.evidence.span_start or 0) - (text.whole.span_start or 0)
             around += f" {text.whole.text[:before]}"
         return all(one.are_in(around) for one in self._actors if not text.led or one.unsaid)

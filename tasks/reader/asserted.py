@@ -94,9 +94,9 @@ class Asserted:
         words, marked = _words_and_marked(text)
         for mark, run in self._offices:
             same = FORMER if mark in FORMER else {mark}
-            said = (word for other, others in marked if other in same for word in others)
+            named = (word for other, others in marked if other in same for word in others)
             was = mark in FORMER and _WAS.search(text)
-            if not was and {*map(stem, run)}.isdisjoint(map(stem, said)):
+            if not was and {*map(stem, run)}.isdisjoint(map(stem, named)):
                 return False
         stems = [*map(stem, words)]
         firsts = [stem(run[0]) for mark, run in marked if mark in self._barred]

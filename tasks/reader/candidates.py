@@ -61,8 +61,8 @@ def candidates(
             is_about_it = coverage.is_related(text, part) and names.concern(text, part)
             if (foreign[span.text] or is_about_it) and coverage.adds(text.led, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
-                said = text.introduced(part)
-                is_of_it = names.all_act_in(text, part) and asserted.keeps_offices(said)
+                sentence = text.introduced(part)
+                is_of_it = names.all_act_in(text, part) and asserted.keeps_offices(sentence)
                 another = not (foreign[span.text] or is_of_it)
-                rows.append(CandidateAnswer(inside, part, coverage.share(said), another))
+                rows.append(CandidateAnswer(inside, part, coverage.share(sentence), another))
         yield list(rows)

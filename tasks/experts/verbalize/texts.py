@@ -383,8 +383,8 @@ class Verbalizer:
         }
         ranks = load_tokenizer().get_vocab()
         english = set(filter(str.isalpha, sorted(ranks, key=ranks.__getitem__)[_COMMON_WORDS]))
-        said = " ".join(map(relation_words, self._relations)).lower()
-        words = [word for word in chinese | english if word not in said]
+        relations = " ".join(map(relation_words, self._relations)).lower()
+        words = [word for word in chinese | english if word not in relations]
         named = {"graph": self._graph, "words": words}
         unnamed = {word for [word] in self._con.execute(_UNNAMED, named).fetchall()}
         return {"en": sorted(unnamed & english), "zh": sorted(unnamed & chinese)}

@@ -202,8 +202,8 @@ class _Resolver:
             return title == "man"
         words = set(name.replace(",", "").split())
         known = ((set(other.replace(",", "").split()), man) for other, man in self.men.items())
-        told = {man for others, man in known if name and (words <= others or others <= words)}
-        return told.pop() if len(told) == 1 else None
+        genders = {man for others, man in known if name and (words <= others or others <= words)}
+        return genders.pop() if len(genders) == 1 else None
 
     def _person_before(self, token: int) -> str:
         """Return the nearest subject before a token that is a person; none is in "Jo met him"."""
@@ -247,8 +247,8 @@ class _Resolver:
             if name.last - name.first > 1:
                 self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
             subject = tree.head[token] if tree.dep[token] == "appos" else token
-            said = MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported"
-            if said and tree.dep[subject] in SUBJECTS:
+            reports = MODALITY_OF_WORD.get(tree.lemma[tree.head[subject]]) == "reported"
+            if reports and tree.dep[subject] in SUBJECTS:
                 self.sayers.add(name.name)
             is_main = tree.dep[tree.head[subject]] in ("ROOT", "conj")
             if first is None and tree.dep[subject] in SUBJECTS and is_main:
