@@ -16,6 +16,7 @@ from tasks.paths.policy.store import (
     MANIFEST,
     WEIGHTS,
     UnsafePolicyError,
+    is_of_this_format,
     load_policy,
     save_policy,
 )
@@ -43,6 +44,15 @@ def test_a_policy_comes_back_as_it_was(folder):
     assert policy.learned_from == 7
     assert json.loads((folder / CURVE).read_bytes()) == [{"loss": 0.5}]
     assert (manifest.graph, manifest.encoder) == ("a graph", "minilm")
+
+
+def test_a_policy_of_an_earlier_format_is_told_from_a_damaged_one(folder):
+    assert is_of_this_format(folder)
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 2}))
+    assert not is_of_this_format(folder)
+    (folder / MANIFEST).write_text("{")
+    assert is_of_this_format(folder)  # loading it says what is wrong
 
 
 def tensors(change: Callable[[dict[str, np.ndarray]], object]) -> Change:

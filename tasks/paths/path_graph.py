@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
 
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
@@ -24,8 +21,7 @@ from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.paths.grounding import Grounder
 from tasks.paths.path import Strategy
-from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.store import load_policy
+from tasks.paths.policy.store import is_of_this_format, load_policy
 from tasks.paths.policy.train import TrainedPolicy
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -77,8 +73,11 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
     vectors = graph_vectors(graph, home.path / "paths" / "vectors", encoder)
     alike = [row for row in rows if row["encoder"] == vectors.encoder_name]
     newest = sorted(alike, key=lambda row: row["trained_at"], reverse=True)
-    for row in filter(_has_this_format, own or newest):
-        policy, manifest = load_policy(home.path / row["path"], row["sha256"])
+    for row in own or newest:
+        folder = home.path / row["path"]
+        if not is_of_this_format(folder):
+            continue
+        policy, manifest = load_policy(folder, row["sha256"])
         if manifest.encoder == vectors.space:
             return PathGraph(graph, vectors, policy)
     return PathGraph(graph, vectors)
@@ -91,14 +90,6 @@ def edition_graph(edition: Edition, name: str) -> Graph:
         known = ", ".join(graphs) or "none"
         raise UsageError(f"There is no graph {name!r}. The graphs: {known}.")
     return graphs[name]
-
-
-def _has_this_format(row: dict[str, Any]) -> bool:
-    try:
-        PolicyPlan.model_validate_json(row["plan"])
-    except ValidationError:
-        return False
-    return True
 
 
 def policies_folder(home: Home, graph: str) -> Path:

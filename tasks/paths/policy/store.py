@@ -23,6 +23,7 @@ from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.train import TrainedPolicy
 from warehouse import durable
 
+FORMAT = 3  # until 2 policies learned without the hops that a node lacks
 MANIFEST, WEIGHTS, CURVE = "manifest.json", "policy.safetensors", "curve.json"
 LARGEST = {MANIFEST: MB, WEIGHTS: 1_024 * MB, CURVE: 64 * MB}  # bytes
 
@@ -36,7 +37,7 @@ class PolicyManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: int = Field(2, ge=2, le=2)
+    format: int = Field(FORMAT, ge=FORMAT, le=FORMAT)
     files: dict[str, ManifestFile]
     plan: PolicyPlan
     dimensions: int = Field(ge=1, le=16_384, description="The length of the vectors it reads.")
@@ -86,6 +87,15 @@ def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -
     digest = durable.sha256_file(aside / MANIFEST)
     durable.replace(aside, folder)
     return digest
+
+
+def is_of_this_format(folder: Path) -> bool:
+    """Return whether a folder has a policy that `load_policy` reads, or refuses for its faults."""
+    try:
+        number = json.loads((folder / MANIFEST).read_bytes())["format"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return True
+    return bool(number == FORMAT)
 
 
 def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolicy, PolicyManifest]:
