@@ -168,9 +168,9 @@ class _TrainingRun(Work):
             report=silent if elsewhere else self.report,
         )
         home = self.home.path.absolute()
-        asked = ((home, texts.expert, tuple(texts.ids)) for texts in sets)
+        trainings = ((home, texts.expert, tuple(texts.ids)) for texts in sets)
         trained = []  # anew, should the stage be tried again
-        for expert in (self.each or each)(work, asked):
+        for expert in (self.each or each)(work, trainings):
             trained.append(expert)
             if elsewhere:  # progress of other processes is not seen here
                 self.report("train", len(trained), len(sets))

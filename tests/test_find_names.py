@@ -79,7 +79,7 @@ NAMED = {
         ("The Tarn Sheriff's Order was read.", {"Tarn Sheriff", "Order"}),
     ],
     "an and belongs to a name between the common words of a body": [
-        ("The Food and Drug Administration sued.", {"Food and Drug Administration"}),
+        ("The Timber and Grain Board sued.", {"Timber and Grain Board"}),
         ("The Centers for Disease Control and Prevention wrote to the Treasurer and Tarn Bank.",
          {"Centers for Disease Control and Prevention", "Treasurer", "Tarn Bank"}),
         ("The Congress and Finance Committee met.", {"Congress", "Finance Committee"}),

@@ -150,6 +150,7 @@ def journal_questions(
 
     With them come all names of things that the questions of some splits are about.
     """
+    # Constants of this function; values are parameters.
     texts = "from j_verbalized_texts where subject is not null "
     texts += "and verbalization_id in (select unnest($ids)) and split in (select unnest($splits))"
     with home.journal.pinned(), duckdb.connect(":memory:") as con:

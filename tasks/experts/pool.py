@@ -81,8 +81,8 @@ class LoadedExpert:
         if span is None:
             return Certainty(0.0, is_enough=False)
         prompt = question_prompt(question.text, question.language)
-        asked = AskedOf(prompt, question.text[slice(*span)], answer, agreement)
-        features = features_of(self.model, [asked], self.competence.others)
+        attempt = AskedOf(prompt, question.text[slice(*span)], answer, agreement)
+        features = features_of(self.model, [attempt], self.competence.others)
         probability = float(self.competence.probability(features)[0])
         return Certainty(probability, probability >= self.competence.bound)
 

@@ -281,8 +281,8 @@ class Reading:
         if listed := self._of_list(question, read, best):
             return listed
         if not asks_for_several(question.text):
-            asked = words_of(question.text)
-            named = [v for v, how in beside if not how or asked & words_of(content_words(how))]
+            words = words_of(question.text)
+            named = [v for v, how in beside if not how or words & words_of(content_words(how))]
             return _only(question, given, named, read)
         given = apart(and_others(given, [value for value, _ in beside], question))
         if len(set(given)) == 1:

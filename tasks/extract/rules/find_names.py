@@ -214,7 +214,7 @@ def _is_body(tree: Tree, token: int) -> bool:
 
 
 def _joins_body(tree: Tree, token: int) -> bool:
-    """Return whether an "and" joins common words before a body: "Food and Drug Administration"."""
+    """Return whether an "and" joins common words before a body: "Timber and Grain Board"."""
     if tree.lower[token] != "and" or any(last == token for _, last, _ in tree.names):
         return False
     beside = (token - 1, token + 1)
