@@ -155,6 +155,7 @@ class Answer(_Reply):
     others: list[str] = Field(
         [], description="What else texts may say instead, with less support, the likeliest first."
     )
+    earlier: list[Evidence] = Field([], description="Where older documents say otherwise.")
     namesakes: list[OfNamesake] = Field(
         [], description="Which of `others` are told of something else with the same name."
     )

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
 from tasks.models.encoders.e5 import e5_is_installed
-from tasks.reader.answers import fits
-from tasks.reader.asserted import Asserted
+from tasks.models.span_reader.reader import Span, minilm_reader
+from tasks.reader.answers import FoundAnswer, fits, older_last, with_probabilities
+from tasks.reader.asserted import Asserted, asks_of_now
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.lists import items_after
 from tasks.reader.passage_reader import PassageReader
@@ -334,6 +335,40 @@ def test_what_counts_nothing_is_no_answer_to_how_many(text: str, counts: bool) -
 def test_who_did_it_is_not_whom_it_was_done_to(question: str, answer: str, holds: bool) -> None:
     sentence = "Bo was robbed in Orr by the miller, who was jailed."
     assert Asserted(analyse(question)).holds(sentence, sentence.index(answer)) == holds
+
+
+@pytest.mark.parametrize(
+    ("question", "is_of_now"),
+    [
+        ("Who leads the choir?", True), ("Where is the choir based?", True),
+        ("How many days before a concert must singers arrive?", True),
+        ("Who led the choir?", False), ("Who was the leader when the hall burnt?", False),
+        ("Did the choir sing?", False), ("Who is the former leader?", False),
+        ("What is the fee in 2021?", False), ("What is the fee as of March 2020?", False),
+        ("合唱团的团长是谁？", True), ("前往大厅的票价是多少？", True),
+        ("谁创办了合唱团？", False), ("大厅是谁设计的？", False), ("前任团长是谁？", False),
+        ("2021年的会费是多少？", False), ("去年的会费是多少？", False),
+    ],
+)  # fmt: skip
+def test_a_question_is_of_now_unless_it_tells_another_time(question: str, is_of_now: bool) -> None:
+    assert asks_of_now(analyse(question)) == is_of_now
+
+
+def test_an_older_document_is_no_rival_and_comes_last() -> None:
+    def answer(text: str, worth: float, date: str) -> FoundAnswer:
+        return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth, date=date)
+
+    def found(*answers: FoundAnswer) -> list[FoundAnswer]:
+        rows = with_probabilities(list(answers), minilm_reader(), ["en"], "words")
+        return older_last(rows, rows, 0.6)
+
+    new, old = answer("Omar", 5.0, "2024-05"), answer("Ruth", 8.0, "2021-03-02")
+    first, last = found(old, new)
+    assert (first.text, last.text, last.outdated) == ("Omar", "Ruth", True)
+    assert first.probability == found(new)[0].probability
+    assert [one.text for one in found(old, answer("Omar", -1.0, "2024"))] == ["Ruth", "Omar"]
+    for date in ("", "2021", "2021-03"):  # it is unknown which one is newer
+        assert [one.text for one in found(old, answer("Omar", 5.0, date))] == ["Ruth", "Omar"]
 
 
 def test_the_same_is_said_in_whole_words() -> None:

@@ -121,6 +121,17 @@ def test_who_is_described_by_documents_that_meet_a_condition(dated):
     assert {place.uri for place in answer.evidence} == {"plain.md"}
 
 
+def test_what_holds_now_is_said_by_the_newer_of_two_documents(dated, almanac):
+    question = "How much does Grace Hall earn?"
+    with open_almanac(dated.path) as kb:
+        now, then = kb.ask(question), kb.ask("How much did Grace Hall earn?")
+
+    assert (now.answer, now.others) == ("990 pounds", ["900 pounds"])
+    assert [(old.uri, old.date) for old in now.earlier] == [("old.md", "2023-05-04")]
+    assert len({then.answer, *then.others}) == 2 and then.earlier == []
+    assert "Earlier: “Grace Hall earns 900 pounds.”" in almanac.shown(dated.path, "ask", question)
+
+
 def test_a_condition_leaves_no_other_route(dated):
     with open_almanac(dated.path) as kb, pytest.raises(UsageError, match="from texts alone"):
         kb.ask("Where was Grace Hall born?", where="date = 2025", route="programs")

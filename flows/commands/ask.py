@@ -337,6 +337,8 @@ def answer_in_words(answer: Answer, *, explain: bool = False) -> Iterator[Shown]
         yield f"  {' ' * len(mark)}— {place_of(evidence)}"
     if len(shown) < len(answer.evidence):
         yield f"  … and {counted(len(answer.evidence) - len(shown), 'more place')} (--explain)."
+    for old in answer.earlier:
+        yield f"  Earlier: “{terminal.quoted(old.text, QUOTED_CHARS)}” — {place_of(old)}"
     if answer.unsupported:
         yield "  [?] No quotation bears this out."
     if answer.answer and answer.route == "none":
@@ -449,8 +451,7 @@ def place_of(evidence: Evidence) -> str:
         return terminal.one_line(f"the expert {evidence.expert.expert}")
     place = terminal.one_line(evidence.cited_as)
     page = f"page {evidence.page}" if evidence.page else None
-    date = (evidence.date or "")[:_DAY]
-    written = map(terminal.one_line, (evidence.author or "", date))
+    written = map(terminal.one_line, (evidence.author or "", (evidence.date or "")[:_DAY]))
     return ", ".join(filter(None, (place, page, *written)))
 
 

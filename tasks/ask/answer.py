@@ -91,6 +91,7 @@ def answer_of(
         answer=(written or last.answers[0]) if last.answers else None,
         answers=list(last.answers),
         others=list(last.others) if last.answers else [],
+        earlier=resources.described.completed(last.earlier),
         answerable=last.answerable,
         found=last.found,
         remark=None if last.answers else written,

@@ -167,7 +167,7 @@ class RouteResult:
     right, if the route can tell. `program` led to the answers or, without any, was the first that
     was tried. `unknown` are names in the question by which no entity is known,
     if the route looked them up. `text` is what a model wrote, with the numbers of its evidence,
-    `found`, `unsupported`, `others` and `way` are as in `Answer`.
+    `found`, `unsupported`, `others`, `earlier` and `way` are as in `Answer`.
     """
 
     route: Route
@@ -180,6 +180,7 @@ class RouteResult:
     found: Found | None = None
     unsupported: Sequence[str] = ()
     others: Sequence[str] = ()
+    earlier: Sequence[Evidence] = ()
     way: Way | None = None
 
     @property

@@ -50,7 +50,7 @@ class TextRoute(AnswerRoute):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
         found = answer.answers, answer.evidence, answer.probability
-        return RouteResult("text", *found, others=answer.others)
+        return RouteResult("text", *found, others=answer.others, earlier=answer.earlier)
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.
@@ -109,14 +109,12 @@ class TextRoute(AnswerRoute):
 
     def _withheld(self, document: DocumentFacts | None) -> bool:
         """Return whether an item must not reach the endpoint; one of unknown origin must not."""
-        if not self._engine.withholds_sensitive:
-            return False
-        return document is None or document.sensitive
+        is_closed = document is None or document.sensitive
+        return is_closed and self._engine.withholds_sensitive
 
     @cached_property
     def _reader(self) -> PassageReader | None:
-        has_passages = self._edition.rows(Passage) > 0
-        if not has_passages:
+        if not self._edition.rows(Passage):
             return None
         return PassageReader(self._edition, self._engine, self._resources.documents)
 

@@ -24,6 +24,7 @@ from tasks.text.values.english_dates import find_dates
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
+OUTDATES = 0.6  # least probability by which an answer outdates those of older documents
 LONE_GAP = 4.0  # at most, of an answer without rivals
 EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _OPENING_BRACKETS = "(（[【《「“ "
@@ -44,7 +45,8 @@ class FoundAnswer:
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
     the best different answer. `list_place` is the document and the character at which its list
-    begins, if a list is asked for and it is from an item of one.
+    begins, if a list is asked for and it is from an item of one. `date` is that of its document, if
+    newer ones count for more, and it is `outdated` if a newer one likely answers otherwise.
     """
 
     text: str
@@ -53,6 +55,8 @@ class FoundAnswer:
     gap: float = 0.0
     probability: float = 0.0
     list_place: tuple[str, int] | None = None
+    date: str = ""
+    outdated: bool = False
 
 
 def find_answers(
@@ -218,17 +222,34 @@ def with_probabilities(
 
     `languages` says of each text how it was read (`TrainedReader.languages`). A probability
     follows from the worth of the answer and of the best different one, also among the `rivals`,
-    which were found elsewhere. Items of one list are no rivals.
+    which were found elsewhere. Items of one list are no rivals, nor is an older document a newer's.
     """
 
     def probable(answer: FoundAnswer) -> FoundAnswer:
         apart = (one for one in (*answers, *rivals) if not _are_in_one_list(one, answer))
-        others = [other.worth for other in apart if not alike(other, answer)]
-        gap = answer.worth - max(others) if others else lone_gap(answer.worth)
+        alone = lone_gap(answer.worth)
+        most = answer.worth - alone  # that counts of an older document
+        different = (one for one in apart if not alike(one, answer))
+        worths = [min(o.worth, most) if _is_older(o, answer) else o.worth for o in different]
+        gap = answer.worth - max(worths, default=most)
         probability = reader.probability(answer.worth, gap, languages[answer.span.text], unit)
         return replace(answer, gap=gap, probability=probability)
 
     return sorted(map(probable, answers), key=lambda answer: -answer.probability)
+
+
+def older_last(rows: list[FoundAnswer], seen: list[FoundAnswer], least: float) -> list[FoundAnswer]:
+    """Return answers, last those that the newest likely one of those `seen` outdates."""
+    likely = [one for one in seen if one.date and one.probability >= max(least, OUTDATES)]
+    for new in sorted(likely, key=lambda one: (one.date, one.probability))[-1:]:
+        rows = [replace(o, outdated=_is_older(o, new) and not alike(o, new)) for o in rows]
+    return sorted(rows, key=lambda one: one.outdated)
+
+
+def _is_older(one: FoundAnswer, other: FoundAnswer) -> bool:
+    """Compare dates at the coarser precision of the two; what has none is not older."""
+    known = min(len(one.date), len(other.date))
+    return one.date[:known] < other.date[:known]
 
 
 def worth_of_lists(sentences: list[FoundAnswer]) -> list[FoundAnswer]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.english_words import is_past_form, is_word
 from tasks.text.function_words import FUNCTION_WORDS, any_of
-from tasks.text.languages import HAN, is_chinese
+from tasks.text.languages import HAN, is_chinese, word_set
 from tasks.text.question import Question
 from tasks.text.relations.forms import FORMER, RANKS
 from tasks.text.standing import Doubt, doubts, segments
@@ -39,6 +39,10 @@ _WAS = re.compile(r"\b(?:was|were|been|served|until|previous\w*|once)\b|[曾原�
 _MARKED = re.compile(  # with the words up to a function word, of which one is the noun
     rf"\b({any_of(RANKS | FORMER)})\b(?=((?:[ -](?!(?:{any_of(FUNCTION_WORDS)}|的)\b)\w+){{1,3}}))",
     re.I,
+)
+_THEN = FORMER | word_set(  # marks of another time than now
+    "first original originally previous previously earlier "
+    "曾 曾经 原 原来 以前 之前 此前 从前 当时 当年 去年 上次 首任 首位 第一 最初 起初 了 过"
 )
 _COMPARED = re.compile(r"\bthan\b|比")
 
@@ -140,6 +144,17 @@ class Asserted:
 
         best = max(segments(sentence), key=shared)
         return best[0] if shared(best) else -1
+
+
+def asks_of_now(question: Question) -> bool:
+    """Return whether a question asks what is, not what was, and names no time."""
+    text = simplified(question.text.rstrip("?？ ")).lower()
+    words = {*segmenter().cut(text)} if question.is_chinese else {*_WORD.findall(text)}
+    is_past = words & _THEN or _PAST.search(text) or text.endswith("的")
+    if is_past or any(value.is_date for *_, value in question.values):
+        return False
+    past = [word.start() for word in _WORD.finditer(text) if is_past_form(word[0])]
+    return not past or any(word.start() < past[0] for word in _PRESENT.finditer(text))
 
 
 def _words_and_marked(text: str) -> tuple[list[str], list[tuple[str, list[str]]]]:

@@ -1,6 +1,6 @@
 """The spans of texts that may answer a question: those that are about it and assert it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -31,17 +31,21 @@ def candidates(
     source: Source,
     reader: TrainedReader,
     most: Sequence[int] = TEXTS_READ,
+    dated: Callable[[str | None], str] = lambda _: "",
 ) -> Iterator[list[CandidateAnswer]]:
     """Yield the spans that may answer a question, from ever more texts that are near to it.
 
     Near are those that cover most of its words and are most similar by vectors. A text in the other
-    language need not share its words and names.
+    language need not share its words and names. Of those about as near, newer ones come first where
+    documents are `dated`, by their ids.
     """
     coverage, names = Coverage(question, source), AskedNames(question, source)
     asserted = Asserted(question)
     nearness = [coverage.share(text.words) + text.cosine for text in texts]
     foreign = [is_chinese(text.words) != question.is_chinese for text in texts]
-    order = sorted(range(len(texts)), key=lambda number: -nearness[number])
+    dates = [dated(text.whole.document_id) if text.whole else "" for text in texts]
+    newest = sorted(range(len(texts)), key=lambda n: (dates[n], nearness[n]), reverse=True)
+    order = sorted(newest, key=lambda number: -round(nearness[number], 1))
     rows: list[CandidateAnswer] = []
     for begin, end in pairwise((0, *most)):
         chosen = [

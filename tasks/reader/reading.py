@@ -19,11 +19,13 @@ from tasks.reader.answers import (
     alike,
     find_answers,
     find_sentences,
+    older_last,
     with_probabilities,
     without_article,
     worth_of_lists,
 )
 from tasks.reader.asked_names import QuestionYears
+from tasks.reader.asserted import asks_of_now
 from tasks.reader.candidates import TEXTS_READ, CandidateAnswer, candidates
 from tasks.reader.comparison import Comparison, are_same, find_comparison, same_of_each, winner
 from tasks.reader.coverage import Coverage
@@ -69,6 +71,13 @@ class Read:
         assert part is not None  # others were not accepted
         return part
 
+    @property
+    def earlier(self) -> list[Evidence]:
+        """The sentences of older documents that likely answered otherwise."""
+        found = (one for one in (*self.answers, *self.sentences) if one.outdated)
+        said = (self.part(one).scored(one.probability) for one in found)
+        return list({place.text: place for place in said if place.score >= LIKELY}.values())
+
     def stated(self, answer: FoundAnswer) -> str:
         """Return the sentence or fact that contains an answer, after its title and headings."""
         text, part = self.texts[answer.span.text], self.part(answer)
@@ -98,8 +107,7 @@ class Reading:
     def answer(self, question: Question, hops: int = HOPS) -> ReaderAnswer:
         """Return the answer that the source gives; descriptions are followed `hops` times."""
         comparison = find_comparison(question)
-        concluded = self._conclude(question, comparison)
-        if concluded:
+        if concluded := self._conclude(question, comparison):
             return concluded
         described = self._described(question, hops)
         for nested, known in described:
@@ -186,6 +194,7 @@ class Reading:
         words = [text.words for text in texts]
         languages = [reader.languages(question.text, text) for text in words]
         listed = asks_for_several(question.text) or asks_for_steps(question.text)
+        dated = cache(source.date_of if asks_of_now(question) else lambda _: "")
         described = cache(source.description_of)
         has_its_year = cache(QuestionYears(question).may_be_those_of)
 
@@ -198,10 +207,11 @@ class Reading:
             kind = described(answer.strip()) if noun else ""
             return OTHER_KIND if kind and noun not in words_of(kind) else 0.0
 
-        def with_list(answer: FoundAnswer) -> FoundAnswer:
+        def placed(answer: FoundAnswer) -> FoundAnswer:
             part = texts[answer.span.text].part_at(answer.span.start)
             assert part is not None  # others were not accepted
-            return replace(answer, list_place=list_place(part.evidence, source))
+            place = list_place(part.evidence, source) if listed else None
+            return replace(answer, list_place=place, date=dated(part.evidence.document_id))
 
         def found(rows: list[CandidateAnswer]) -> tuple[list[FoundAnswer], list[FoundAnswer]]:
             spans = [(r.span, worth(r, r.span.margin, "words") - other_kind(r)) for r in rows]
@@ -210,22 +220,19 @@ class Reading:
                 (row.part.evidence.text, row.span, worth(row, row.span.sentence_margin, "sentence"))
                 for row in rows
             )
-            sentences = find_sentences(question, stated)
-            if not listed:
-                return answers, sentences
-            return [*map(with_list, answers)], worth_of_lists([*map(with_list, sentences)])
+            sentences = [*map(placed, find_sentences(question, stated))]
+            return [*map(placed, answers)], worth_of_lists(sentences) if listed else sentences
 
         earlier = before or Read([], [], [])
-        for rows in candidates(question, texts, source, reader, most):
-            answers, sentences = found([row for row in rows if not row.is_of_another])
+        for rows in candidates(question, texts, source, reader, most, dated):
+            answers, said = found([row for row in rows if not row.is_of_another])
             rivals = found([row for row in rows if row.is_of_another])
             known = earlier.answers + earlier.rivals[0], earlier.sentences + earlier.rivals[1]
-            yield Read(
-                texts,
-                with_probabilities(answers, reader, languages, "words", known[0] + rivals[0]),
-                with_probabilities(sentences, reader, languages, "sentence", known[1] + rivals[1]),
-                rivals,
-            )
+            answers = with_probabilities(answers, reader, languages, "words", known[0] + rivals[0])
+            said = with_probabilities(said, reader, languages, "sentence", known[1] + rivals[1])
+            every = [*answers, *said, *earlier.answers, *earlier.sentences]
+            ordered = (older_last(one, every, self._least) for one in (answers, said))
+            yield Read(texts, *ordered, rivals)
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
         """Return the likeliest sentence that contains the answer, where no words are sure.
@@ -277,7 +284,7 @@ class Reading:
             if answer.probability >= self._least and not any(alike(answer, one) for one in sure):
                 sure.append(answer)
         given = [self._whole(question, answer, read) for answer in sure]
-        beside = self._source.values_beside(read.part(best), given[0])
+        beside = [] if read.earlier else self._source.values_beside(read.part(best), given[0])
         if listed := self._of_list(question, read, best):
             return listed
         if not asks_for_several(question.text):
@@ -355,11 +362,11 @@ class Reading:
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
-    return bool(answers) and answers[0].probability >= least
+    return bool(answers) and answers[0].probability >= least and not answers[0].outdated
 
 
 def _sentence_probability(read: Read) -> float:
-    return read.sentences[0].probability if read.sentences else 0.0
+    return read.sentences[0].probability if _is_sure(read.sentences, 0.0) else 0.0
 
 
 def _names(sentence: str, name: str) -> bool:
@@ -402,7 +409,8 @@ def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.evidence] if text.led and leads_to(part, text, question) else []
     given = [on_one_line(words) for words in given]
-    return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
+    probability, stated = best.probability, read.stated(best)
+    return ReaderAnswer(given, evidence, None, probability, stated, earlier=read.earlier)
 
 
 def _only(question: Question, given: list[str], values: list[str], read: Read) -> ReaderAnswer:

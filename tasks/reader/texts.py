@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from duckdb import DuckDBPyConnection
+
 from schemas.answers import Evidence
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.retrieval.linked_names import LinkedName
@@ -12,6 +14,7 @@ from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
+_DATES = "select metadata->>'modified', metadata->>'date' from documents where document_id = $id"
 PIECE = 400  # characters of a text that are read at a time, after its introduction
 
 
@@ -66,6 +69,7 @@ class Source(ABC):
     """Where texts come from, passages or facts, and the names and words in an edition's index."""
 
     _searcher: Searcher
+    _con: DuckDBPyConnection
 
     @abstractmethod
     def near(self, question: Question) -> list[Text]:
@@ -82,6 +86,11 @@ class Source(ABC):
     @abstractmethod
     def around(self, place: Evidence) -> tuple[str, int]:
         """Return the text of a document around a place, and where in it the place begins."""
+
+    def date_of(self, document_id: str | None) -> str:
+        """Return the day, month or year of which a document is, empty if it does not say so."""
+        dates = self._con.execute(_DATES, {"id": document_id}).fetchone()
+        return next(filter(None, dates or ()), "")[: len("2026-11-22")]
 
     def names_in(self, text: str) -> Sequence[LinkedName]:
         """Return the known names in a text."""
@@ -112,8 +121,8 @@ class ReaderAnswer:
 
     Without answers, `evidence` holds the nearest texts. `probability` is that of the first answer
     being right, None if unknown, `stated` the sentence that states it, after title and headings.
-    `others` are less probable rivals of an only answer. `program` is the last one that retrieved
-    texts of the knowledge reader.
+    `others` are less probable rivals of an only answer, `earlier` what older documents say instead.
+    `program` is the last one that retrieved texts of the knowledge reader.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -122,6 +131,7 @@ class ReaderAnswer:
     probability: float | None = None
     stated: str = ""
     others: list[str] = field(default_factory=list)
+    earlier: list[Evidence] = field(default_factory=list)
 
 
 def evidence_from(
