@@ -16,9 +16,11 @@ from warehouse.where import documents_where
 
 TEXTS = {
     "old.md": "---\ndate: 2023-05-04\nauthor: Ann O'Neil\ntags: [pay, draft]\npages: 9\n---\n"
-    "# Pay\n\nGrace Hall earns 900 pounds. Grace Hall was born in Leeds.\n",
+    "# Pay\n\nGrace Hall earns 900 pounds. Grace Hall was born in Leeds. "
+    "The driver of Grace Hall is Tom Moss.\n",
     "new.md": "---\ndate: 2025-02-03\nauthor: Bob Ray\ntags: [pay]\npages: 12\n---\n"
-    "# Salaries\n\nGrace Hall earns 990 pounds. Grace Hall was born in York.\n",
+    "# Salaries\n\nGrace Hall earns 990 pounds. Grace Hall was born in York. "
+    "The driver of Grace Hall is Ida Frost.\n",
     "plain.md": "# Plain\n\nGrace Hall owns a boat. Grace Hall lives in Derby.\n",
 }
 WORDS = [
@@ -125,8 +127,10 @@ def test_what_holds_now_is_said_by_the_newer_of_two_documents(dated, almanac):
     question = "How much does Grace Hall earn?"
     with open_almanac(dated.path) as kb:
         now, then = kb.ask(question), kb.ask("How much did Grace Hall earn?")
+        driver = kb.ask("Who is the driver of Grace Hall?")
 
     assert (now.answer, now.others) == ("990 pounds", ["900 pounds"])
+    assert driver.answers == ["Ida Frost"]  # not with the other value of the relation
     assert [(old.uri, old.date) for old in now.earlier] == [("old.md", "2023-05-04")]
     assert len({then.answer, *then.others}) == 2 and then.earlier == []
     assert "Earlier: “Grace Hall earns 900 pounds.”" in almanac.shown(dated.path, "ask", question)

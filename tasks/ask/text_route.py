@@ -138,17 +138,14 @@ class TextRoute(AnswerRoute):
     def _stated_values(self) -> StatedValues | None:
         resources = self._resources
         graph, searcher = resources.graphs.get(CORPUS), resources.searcher
-        if graph is None or searcher is None:
-            return None
-        return StatedValues(graph, searcher, resources)
+        return StatedValues(graph, searcher, resources) if graph and searcher else None
 
 
 def _named(themes: Sequence[Item]) -> RouteResult:
     """Return the names of themes, each cited by a place."""
     names = [theme.title for theme in themes]
     text = "; ".join(f"{name} [{number}]" for number, name in enumerate(names, 1))
-    evidence = [theme.stated_by[0] for theme in themes]
-    return RouteResult("text", names, evidence, found="yes", text=text)
+    return RouteResult("text", names, [t.stated_by[0] for t in themes], found="yes", text=text)
 
 
 def _beside(hit: Hit, searcher: Searcher, *, is_best: bool) -> list[Hit]:

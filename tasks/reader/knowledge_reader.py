@@ -93,7 +93,7 @@ class _Facts(Source):
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         return [self._texts(self.look_up([name]), analyse(asked)) for name, asked in names]
 
-    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
+    def values_beside(self, part: TextPart, answer: str, since: str) -> list[tuple[str, str]]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False
         return [(value, "") for value in self._values[part.relation]] if alike else []
 

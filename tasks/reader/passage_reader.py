@@ -32,14 +32,14 @@ with stating as (
     where m.fact_kind = 'triple' and t.graph = 'corpus' and m.document_id = $document
       and m.span_start >= $start and m.span_start < $end
 )
-select distinct t.tail, t.relation from stating s
+select distinct t.tail, t.relation, t.document_id from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
 where contains($answer, lower(s.tail)) and s.tail <> ''
   -- Further values of these are rivals.
   and s.relation not in (select relation from relations where single_valued and graph = 'corpus')
   and ($all or t.document_id in $documents)
 union
-select distinct t.head, t.relation from stating s
+select distinct t.head, t.relation, t.document_id from stating s
 join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail
 where contains($answer, lower(s.head)) and s.head <> '' and ($all or t.document_id in $documents)
 order by all
@@ -98,12 +98,15 @@ class PassageReader(Source):
             texts.append(list({hit.row: self._passage(hit) for hit in hits}.values()))
         return texts
 
-    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
+    def values_beside(self, part: TextPart, answer: str, since: str) -> list[tuple[str, str]]:
         """Return all values of the relations by which a sentence states an answer, with each."""
         place = part.evidence
         span = {"document": place.document_id, "start": place.span_start, "end": place.span_end}
         values = {**span, "answer": answer.lower(), **self._within}
-        return self._con.execute(_VALUES, values).fetchall()
+        rows = self._con.execute(_VALUES, values).fetchall()
+        known = {one for *_, one in rows}
+        late = {one for one in known if not since or (self.date_of(one) or since) >= since}
+        return list(dict.fromkeys((value, how) for value, how, one in rows if one in late))
 
     def around(self, place: Evidence) -> tuple[str, int]:
         """Return the text of a document around a place, and where in it the place begins.

@@ -284,7 +284,7 @@ class Reading:
             if answer.probability >= self._least and not any(alike(answer, one) for one in sure):
                 sure.append(answer)
         given = [self._whole(question, answer, read) for answer in sure]
-        beside = [] if read.earlier else self._source.values_beside(read.part(best), given[0])
+        beside = self._source.values_beside(read.part(best), given[0], best.date)
         if listed := self._of_list(question, read, best):
             return listed
         if not asks_for_several(question.text):

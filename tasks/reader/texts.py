@@ -80,8 +80,8 @@ class Source(ABC):
         """Return the texts about each name; `names` are pairs of a name and what is asked of it."""
 
     @abstractmethod
-    def values_beside(self, part: TextPart, answer: str) -> list[tuple[str, str]]:
-        """Return the values of the relations that state an answer; "" is one that is asked for."""
+    def values_beside(self, part: TextPart, answer: str, since: str) -> list[tuple[str, str]]:
+        """Return values of the relations that state an answer, from `since` on; "" is asked for."""
 
     @abstractmethod
     def around(self, place: Evidence) -> tuple[str, int]:
