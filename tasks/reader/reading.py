@@ -8,7 +8,7 @@ Reading ends with the first sure answer.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 
 from schemas.answers import Evidence
 from tasks.ingest.blocks import value_of_line
@@ -231,8 +231,8 @@ class Reading:
             answers = with_probabilities(answers, reader, languages, "words", known[0] + rivals[0])
             said = with_probabilities(said, reader, languages, "sentence", known[1] + rivals[1])
             every = [*answers, *said, *earlier.answers, *earlier.sentences]
-            ordered = (older_last(one, every, self._least) for one in (answers, said))
-            yield Read(texts, *ordered, rivals)
+            latest = partial(older_last, seen=every, least=self._least)
+            yield Read(texts, latest(answers), latest(said), rivals)
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
         """Return the likeliest sentence that contains the answer, where no words are sure.
