@@ -245,6 +245,28 @@ def test_a_sentence_bears_every_person_of_a_question_or_refers_to_one(
     assert AskedNames(analyse(question), Words()).all_act_in(text, said) is bears_all  # type: ignore[arg-type]
 
 
+TABLE = "| Option | Text |\n| --- | --- |\n| keep_ms | Kept. 30 is usual. |\n| Ost Gate | Open. |\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "lead_in", "is_of_it"),
+    [
+        ("What is usual for keep_ms?", "| keep_ms | Kept. ", True),
+        ("What is usual for lose_ms?", "| keep_ms | Kept. ", False),  # in no row
+        ("What is usual for the Ost Gate?", "| keep_ms | Kept. ", False),  # in another row
+        ("What is usual for the Option?", "| keep_ms | Kept. ", True),  # in the head
+        ("lose_ms通常是多少？", "| keep_ms | Kept. ", False),
+        ("What is usual for keep_ms?", "", True),  # in prose the passage has it
+        ("What is usual for lose_ms?", "", False),
+    ],
+)
+def test_a_sentence_in_a_row_says_nothing_of_another_row(question, lead_in, is_of_it):
+    said, sentence = replace(part("30 is usual."), lead_in=lead_in), "30 is usual."
+    whole = Evidence(text=TABLE, kind="passage", score=1.0, span_start=0)
+    text = Text(sentence, (said,), whole)
+    assert AskedNames(analyse(question), Said()).all_act_in(text, said) is is_of_it  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("question", "text", "is_of_it"),
     [

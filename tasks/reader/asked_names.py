@@ -47,6 +47,7 @@ _TITLES = word_set(
     "mr mrs ms dr prof professor sir ladi lord king queen saint st presid pope princ princess "
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
 )
+_IDENTIFIER = re.compile(r"(?a:(?<!\w)(?:--\w[\w-]*|[\w.]*[^\W_]_[\w.]*\w))|(?<=`)[^`\s]+(?=`)")
 _FUNCTION_TAGS = frozenset("cdpruy")  # conjunctions, adverbs, prepositions, pronouns, particles
 _ACTORS = frozenset({"person", "organisation", "unknown"})
 SHORTEST_CHINESE = 2  # characters of a name
@@ -85,24 +86,51 @@ class AskedNames:
         return self._asked.are_in(words) or self._led[led].are_in(words)
 
     def all_act_in(self, text: Text, part: TextPart) -> bool:
-        """Tell whether a part bears all persons and organisations that the question names.
+        """Tell whether a part bears all persons, organisations and identifiers of the question.
 
         Title, headings and what is said before may have them, if the part refers to it; a fact, and
-        what a second round reads, may lack some that texts have.
+        what a second round reads, may lack some that texts have. An identifier (`max_jobs`) stands
+        in the part's row of a table, elsewhere in its passage; a name of another row is none of it.
         """
         if text.whole is None:
             return True
         around, own = f"{text.subject} {text.introduced(part)}", text.words[part.start : part.end]
+        whole, named = text.whole.text, around
+        if (part.lead_in or own).startswith("|"):
+            around += f" {next(filter(_is_row, whole.splitlines()), '')}"  # with the table's head
+            if any(one.are_in(whole) and not one.are_in(around) for one in self._alone):
+                return False
+        else:
+            named = f"{around} {whole}"
+        if not (text.led or self._identifiers <= _identifiers(named)):
+            return False
         if is_chinese(own) or _REFERS.search(own):  # Chinese leaves out pronouns
             before = (part.evidence.span_start or 0) - (text.whole.span_start or 0)
-            around += f" {text.whole.text[:before]}"
+            around += f" {whole[:before]}"
         return all(one.are_in(around) for one in self._actors if not text.led or one.unsaid)
 
     @cached_property
+    def _identifiers(self) -> Set[str]:
+        return set() if self._chooses else _identifiers(self._asked.said_in)
+
+    @cached_property
+    def _alone(self) -> "list[Names]":
+        """Each name in the question, unless it chooses between names."""
+        said_in, source = self._asked.said_in, self._source
+        return [Names([one], said_in, source) for one in self._asked.names if not self._chooses]
+
+    @cached_property
     def _actors(self) -> "list[Names]":
-        """Each person and organisation in the question, unless it chooses between names."""
-        alone = (Names([name], self._asked.said_in, self._source) for name in self._asked.names)
-        return [name for name in alone if name.is_actor and not self._chooses]
+        return [name for name in self._alone if name.is_actor]
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("|")
+
+
+def _identifiers(text: str) -> Set[str]:
+    """Return the names of options and the like in a text: with `_`, `--`, or marked as code."""
+    return {found.lstrip("-") for found in _IDENTIFIER.findall(text.replace("\\", "").lower())}
 
 
 class QuestionYears:

@@ -152,7 +152,7 @@ class PassageReader(Source):
 
 
 def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Yield for each sentence the line that introduces the list to which it belongs, else ""."""
+    """Yield for each sentence the line that introduces its list, or what its row says before it."""
     above: list[tuple[int, str]] = []  # lines that introduce lists within lists, with their depths
     introduces, line_before, depth, lead_in = False, -1, 0, ""
     for start, end in spans:
@@ -165,7 +165,7 @@ def _lead_ins(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
             )
             above = [one for one in above if one[0] < depth]
             lead_in = above[-1][1] if above else ""
-        yield lead_in
+        yield text[line:start] if text[line] == "|" else lead_in
         introduces = text[start:end].rstrip(_MARKS).endswith((":", "："))
         above += [(depth, text[start:end])] if introduces else []
         line_before = line

@@ -23,7 +23,8 @@ class TextPart:
     """A sentence or a fact within a text: its characters, and where it is stated.
 
     Of a triple, `relation` is the known end with the relation that starts there, and `value` is the
-    other end. `lead_in` is the line that introduces the list to which a part belongs.
+    other end. `lead_in` is the line that introduces the list to which a part belongs, or what the
+    row of a table says before it.
     """
 
     start: int
