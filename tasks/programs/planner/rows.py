@@ -1,0 +1,292 @@
+"""What a question asks of rows: which have the highest value, how many there are, their sum.
+
+A question is read as a sequence of letters: Q, W or H for what, which or who, # for how many, N for
+a noun for rows, A for a column, E for an extreme, S for a sum or mean, T for a word of a title, x
+for anything else. Conditions, which are cells and compared values, have none. Few sequences are
+understood.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tasks.extract.rules.attributes import SAYS_WHEN
+from tasks.programs.planner.endings import CLASSIFIER, CUES, Cue
+from tasks.programs.planner.sayings import SAID, content_tokens, finite, sayings_of
+from tasks.programs.relation_matching import similarity, spelt_out
+from tasks.programs.value_functions import average, compare, to_base, total, value_of
+from tasks.text.english_words import is_plural
+from tasks.text.languages import HAN, is_chinese, language_of
+from tasks.text.names import normalise_name
+from tasks.text.question import Question, Span, name_spans, names_apart
+from tasks.text.stems import stem
+from tasks.text.values import find_values, parse_value
+
+MOST_CONDITIONS = 2
+MOST_ADDED = 2_000  # cells
+_DATES = "dates"
+_EXTREMES: dict[Cue, int] = {"earliest": -1, "least": -1, "latest": 1, "greatest": 1}
+_ASKS_NAMES = re.compile("[QW]N(EA?|AE)|[QW]ENA?|H(EA?|AE)|(AEN?|EA?N)[HW]|(AE|EA)WN|NAEW")
+_ASKS_VALUES = re.compile("QEAN?|N?(EA|AE)#")
+_ASKS_SUM = re.compile("[QW#]?N?S#?AN?[W#]?|#AN?S")
+_ASKS_NUMBER = re.compile("Q?S?#NS?|NS?#")
+_ASKS_LIST = re.compile("[QW]N|NW")
+_LETTERS = (
+    ("H", r"\bwho\b|谁"),
+    ("#", rf"\bhow (?:many|much)\b|\bnumber of\b|(?:多少|几){CLASSIFIER}?"),
+    ("Q", r"\bwhat (?:is|are|was|were)\b"),
+    ("W", rf"\b(?:which|what)\b|哪[一几]?(?:{CLASSIFIER}|些)?|什么|列出(?:所有)?"),
+    ("W", r"\A(?:please )?(?:list|name|show(?: me)?|find|give me)\b"),
+    ("S", "总"),
+)
+_MEASURES = (  # by adjectives, where a question names no column
+    ("long|short|[长短]", "length 长度 全长"),
+    ("high|low|tall|[高低矮]", "height 高度 海拔"),
+    ("larg|big|small|[大小]", "area population 面积 人口"),
+    ("heav|light|[重轻]", "weight mass 重量"),
+    ("deep|shallow|[深浅]", "depth 深度"),
+    ("expensive|cheap|贵", "price cost 价格 售价 单价"),
+)
+_BEGUN = (
+    "open|found|buil|establish|born|birth|complet|launch|releas|publish|year|[建创立]|出生|[发出]版"
+)
+_ORDERS = tuple(  # how a cell may stand to a value, by the words before or after that
+    (re.compile(rf"(?:{before})\s?[$€£¥]?\s?\n|\n[^\s，,的]{{0,4}}?(?:{after})", re.I), orders)
+    for before, after, orders in (
+        (r"at least|no (?:less|fewer) than|since|不[低少小短早]于|至少", "及?以[上来]", (1, 0)),
+        (r"at most|no more than|up to|不[高多大长晚]于|不超过|至多", "及?以[下内]", (-1, 0)),
+        (r"\b(?:over|above|exceed\w*|after)|超过", "[以之]后", (1,)),
+        (r"\b(?:under|below|before)|不足|不到", "[以之]前", (-1,)),
+        (r"\b(?P<en>\w+) than|(?P<zh>[多高大长晚重早低少小短轻])于", "(?!)", ()),
+        (r"\b(?:in|of|with|is|exactly)|[为是有]|\A|,", "(?!)", (0,)),
+    )
+)
+_GENERIC = re.compile(
+    r"^(?:total |annual |number of |所[在属]|主要|总)"
+    r"|(?: (?:count|name|date|year|list|data)|数量?|日期|年份|时间|名称?|单位|[名清]单|统计表?|数据|表)$",
+    re.I,
+)
+_LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount")
+_BARRED = re.compile(
+    r"\b(?:no|not|never|nor|or|each|every|other|only|more|most|than|both|same|if)\b"
+    r"|\d|[二两三四五六七八九十百不没非无未除或各每另第前后倒余离距吗]|是否|[去今明昨]年"
+)
+_DIGITS = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿.,]+")
+
+
+@dataclass(frozen=True)
+class Column:
+    """The cells below a head, with the unit that it names and `raw`; some are empty."""
+
+    head: str
+    cells: Sequence[str]
+    raw: Sequence[str]
+
+    @cached_property
+    def kind(self) -> str | None:
+        """The kind of unit in which the cells compare; None if they do not compare."""
+        values = [parse_value(cell, language_of(cell)) for cell in set(self.cells) if cell]
+        if all(value.is_date for value in values) and (
+            SAYS_WHEN.search(self.head) or any(value.value_type == "date" for value in values)
+        ):
+            return _DATES
+        types = {"text" if value.value_type in ("text", "date") else "" for value in values}
+        kinds = types - {""} or {to_base(1, value.unit)[1] for value in values}
+        return kinds.pop() if len(kinds) == 1 and not types - {""} else None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with a column for each head; `key` is that of their names, `titles` say what they are."""
+
+    titles: Sequence[str]
+    columns: Sequence[Column]
+    key: int | None
+
+    @cached_property
+    def having(self) -> dict[str, dict[int, set[int]]]:
+        """The rows that have a text, alone or in a list, by normalised text and column."""
+        having: dict[str, dict[int, set[int]]] = {}
+        for number, column in enumerate(self.columns):
+            for row, cell in enumerate(column.raw):
+                for text in (
+                    {cell, *re.split("[,;/、，；]", cell)} if any(map(str.isalpha, cell)) else ()
+                ):
+                    rows = having.setdefault(normalise_name(text), {})
+                    rows.setdefault(number, set()).add(row)
+        return having
+
+    @cached_property
+    def nouns(self) -> set[str]:
+        """What a row is called in general: by the head of the key, or a plural as title."""
+        heads = [self.columns[self.key].head] if self.key is not None else []
+        plural = [one for one in self.titles if HAN.search(one) or is_plural(one.split(" ")[-1])]
+        return {stem(_GENERIC.sub("", one).split(" ")[-1]) for one in (*heads, *plural)} - {""}
+
+
+def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield what a question asks of rows, and the rows that tell it, unless it asks for more."""
+    reading = _Reading(question, rows)
+    letters, kept, columns = reading.letters, reading.kept, reading.columns_meant()
+    key = rows.columns[rows.key] if rows.key is not None else None
+    if not kept or len(reading.conditions) > MOST_CONDITIONS or rows.key in reading.conditions:
+        return
+    if _ASKS_NUMBER.fullmatch(letters) and (key is None or len(_once(key, kept)) == len(kept)):
+        yield [str(len(kept))], kept
+    elif _ASKS_LIST.fullmatch(letters) and reading.conditions and key:
+        yield _once(key, kept), kept
+    if len(columns) != 1 or columns[0].kind is None:
+        return
+    [column] = columns
+    kept = [row for row in kept if column.cells[row]]
+    if _ASKS_SUM.fullmatch(letters) and column.kind != _DATES and 0 < len(kept) <= MOST_ADDED:
+        shown, raw = column.cells[kept[0]], column.raw[kept[0]]
+        added = [(column.cells if shown == raw else column.raw)[row] for row in kept]
+        number = average(added) if "average" in reading.cues else total(added)
+        yield [shown.replace(raw, number or "", 1)], kept
+    names = key if _ASKS_NAMES.fullmatch(letters) else None
+    asked = column if _ASKS_VALUES.fullmatch(letters) else names
+    if asked and kept:
+        [cue] = _EXTREMES.keys() & reading.cues.keys()
+        is_age = cue in ("earliest", "latest") and column.kind != _DATES
+        sign = -_EXTREMES[cue] if is_age else _EXTREMES[cue]
+        best = max(kept, key=lambda row: sign * (value_of(column.cells[row]) or 0.0))
+        kept = [row for row in kept if compare(column.cells[row], column.cells[best]) == 0]
+        yield _once(asked, kept), kept
+
+
+def _once(column: Column, rows: Sequence[int]) -> list[str]:
+    return list(dict.fromkeys(column.cells[row] for row in rows))
+
+
+class _Reading:
+    """The letters of a question; commas stand in `left` for all that was read."""
+
+    def __init__(self, question: Question, rows: Rows) -> None:
+        self.rows, self.left = rows, finite(question.text)
+        self.conditions: dict[int, set[int]] = {}  # the rows that meet them, by column
+        self.cues: dict[Cue, str] = {}
+        self.titles = {stem(word) for title in rows.titles for word in title.split()}
+        self._read: dict[int, str | int] = {}  # the letter of each part, or its column
+        self._read_cells()
+        self._read_columns()
+        for start, end, _ in find_values(self.left, question.language):
+            self._read_value(start, end)
+        for cue, words in CUES.items():
+            for match in words.finditer(self.left) if cue != "count" else ():
+                self.cues[cue] = match[0]
+                self._take(*match.span(), "E" if cue in _EXTREMES else "S")
+        for letter, pattern in _LETTERS:
+            for match in re.finditer(pattern, self.left, re.I):
+                self._take(*match.span(), letter)
+        self._read_nouns()
+
+    @property
+    def letters(self) -> str:
+        """The letters of all parts but conditions, and of titles where they name the rows."""
+        parts = [part for _, part in sorted(self._read.items()) if part not in self.conditions]
+        letters = "".join(part if isinstance(part, str) else "A" for part in parts)
+        return re.sub("T+(?=N)|(?<=[NA])T+$", "", letters)
+
+    @property
+    def kept(self) -> list[int]:
+        """The rows that meet all conditions."""
+        every = set(range(len(self.rows.columns[0].cells)))
+        return sorted(every.intersection(*self.conditions.values()))
+
+    def columns_meant(self, adjective: str = "") -> list[Column]:
+        """Return the columns that are said or, without any, those that an adjective means."""
+        numbers = {n for n in self._read.values() if isinstance(n, int)} - self.conditions.keys()
+        adjective = adjective or next((w for c, w in self.cues.items() if c in _EXTREMES), "")
+        names = " ".join(names for how, names in _MEASURES if re.search(how, adjective)).split()
+        of_time = any(CUES[cue].search(adjective) for cue in ("earliest", "latest"))
+        return [self.rows.columns[number] for number in numbers] or [
+            column
+            for column in self.rows.columns
+            if any(similarity(name, column.head.lower()) >= SAID for name in names)
+            or (of_time and re.search(_BEGUN, column.head, re.I) and column.kind == _DATES)
+        ]
+
+    def _take(self, start: int, end: int, part: str | int = "") -> None:
+        self._read[start] = part
+        self.left = self.left[:start] + "," * (end - start) + self.left[end:]
+
+    def _read_cells(self) -> None:
+        """Read what cells say, each in one column alone; the first word may be a command."""
+
+        def rows_at(span: Span) -> tuple[Span, dict[int, set[int]]] | None:
+            name = normalise_name(self.left[slice(*span)])
+            rows = self.rows.having.get(name, {})
+            is_title = all(stem(word) in self.titles for word in name.split())
+            return (span, rows) if len(rows) == 1 and not is_title else None
+
+        for span, rows in names_apart(name_spans(self.left), rows_at):
+            [column] = rows
+            self.conditions.setdefault(column, set()).update(rows[column])
+            self._take(*span)
+
+    def _read_columns(self) -> None:
+        """Read the names of columns but the key's; two that are called the same are unclear."""
+        ways = [
+            (way.surely, len(way.places), number, min(way.places), max(way.places) + 1)
+            for number, column in enumerate(self.rows.columns)
+            for name in {column.head, _GENERIC.sub("", column.head)}
+            if number != self.rows.key and len(name) > 1
+            for way in sayings_of(self.left, spelt_out(name), inverse=False)
+            if way.surely >= SAID and way.places
+        ]
+        surest: dict[int, float] = {}
+        for surely, _, number, start, end in sorted(ways, reverse=True):
+            if "," not in self.left[start:end]:
+                surest[start] = surely
+                self._take(start, end, number)
+            elif surest.get(start) == surely and self._read[start] != number:
+                self._read[start] = "x"
+
+    def _read_value(self, start: int, end: int) -> None:
+        """Read a value with which the cells of a column are compared, if it is clear which one."""
+        core = _DIGITS.search(self.left, start, end)
+        if core is None:
+            return
+        words = self.left[core.start() : end]
+        around = f"{self.left[: core.start()]}\n{self.left[core.end() :]}"
+        found = ((pattern.search(around), orders) for pattern, orders in _ORDERS)
+        how, orders = next(((how, orders) for how, orders in found if how), (None, ()))
+        if how is None:
+            return
+        adjective = ""
+        if not orders:
+            usual = f"最{how['zh']}" if how["zh"] else how["en"].removesuffix("er") + "est"
+            adjective = {"more": "most", "less": "least"}.get(how["en"], usual)
+            orders = tuple(sign for cue, sign in _EXTREMES.items() if CUES[cue].search(adjective))
+        unit = parse_value(words, language_of(words)).unit
+        columns = [
+            column
+            for column in self.columns_meant(adjective)
+            if column.kind or (column.kind == "" and not unit)
+            if all(compare(cell, words) is not None for cell in set(column.cells) if cell)
+        ]
+        if len(columns) == 1:
+            [column] = columns
+            rows = {
+                n for n, cell in enumerate(column.cells) if cell and compare(cell, words) in orders
+            }
+            self.conditions[self.rows.columns.index(column)] = rows
+            self._take(min(how.start(), start), max(end, how.end() + len(core[0]) - 1))
+
+    def _read_nouns(self) -> None:
+        """Read the words for rows, and those of titles; what is left says something else."""
+        for noun in sorted(self.rows.nouns, key=len, reverse=True):
+            for match in re.finditer(noun, self.left) if HAN.search(noun) else ():
+                self._take(*match.span(), "N")
+        for start, word in content_tokens(self.left):
+            root = stem(word)
+            if not _LIGHT.fullmatch(word):
+                titled = any(
+                    root in one if is_chinese(word) else root == one for one in self.titles
+                )
+                letter = "N" if root in self.rows.nouns else "T" if titled else "x"
+                self._take(start, start + len(word), letter)
+        for match in _BARRED.finditer(self.left):
+            self._take(*match.span(), "x")
