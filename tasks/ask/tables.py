@@ -24,7 +24,7 @@ _ROW = r"([^|\n]*\|.*)\n?"
 _HEADS = r"(?m)^(?:#+ (.*)\n\s*)?([^|\n]*\|.*)\n[ |:]*-[ |:-]*\n"
 _ALL_HEADS = """
 select document_id, title || ' ' || array_to_string(regexp_extract_all(text, $heads), ' ')
-from documents where regexp_matches(text, $heads)
+from documents where contains(text, '|') and regexp_matches(text, $heads)
 """
 _TEXT = "select title, uri, text from documents where document_id = $document"
 _Located = tuple[str, Place]  # a row's words, and where they stand

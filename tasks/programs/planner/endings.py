@@ -34,8 +34,8 @@ CUES: dict[Cue, re.Pattern[str]] = {
         re.I,
     ),
     "greatest": re.compile(
-        r"\b(?:largest|biggest|longest|tallest|highest|greatest|deepest|heaviest|most(?: expensive)?)\b"
-        r"|最[大长高多重深贵]",
+        r"\b(?:largest|biggest|longest|tallest|highest|greatest|deepest|most(?: expensive)?"
+        r"|heaviest)\b|最[大长高多重深贵]",
         re.I,
     ),
 }

@@ -24,7 +24,7 @@ from tasks.text.stems import stem
 from tasks.text.values import find_values, parse_value
 
 MOST_CONDITIONS = 2
-MOST_ADDED = 2_000  # cells
+MOST_ADDED = 1_000  # cells
 _DATES = "dates"
 _EXTREMES: dict[Cue, int] = {"earliest": -1, "least": -1, "latest": 1, "greatest": 1}
 _ASKS_NAMES = re.compile("[QW]N(EA?|AE)|[QW]ENA?|H(EA?|AE)|(AEN?|EA?N)[HW]|(AE|EA)WN|NAEW")
@@ -64,7 +64,7 @@ _ORDERS = tuple(  # how a cell may stand to a value, by the words before or afte
 )
 _GENERIC = re.compile(
     r"^(?:total |annual |number of |所[在属]|主要|总)"
-    r"|(?: (?:count|name|date|year|list|data)|数量?|日期|年份|时间|名称?|单位|[名清]单|统计表?|数据|表)$",
+    r"|(?: (?:count|name|date|year)|数量?|日期|年份|时间|名称?|单位|[名清]单|统计表?|数据|表)$",
     re.I,
 )
 _LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount")
@@ -87,18 +87,16 @@ class Column:
     def kind(self) -> str | None:
         """The kind of unit in which the cells compare; None if they do not compare."""
         values = [parse_value(cell, language_of(cell)) for cell in set(self.cells) if cell]
-        if all(value.is_date for value in values) and (
-            SAYS_WHEN.search(self.head) or any(value.value_type == "date" for value in values)
-        ):
+        types = {value.value_type for value in values}
+        if types <= {"date", "year"} and ("date" in types or SAYS_WHEN.search(self.head)):
             return _DATES
-        types = {"text" if value.value_type in ("text", "date") else "" for value in values}
-        kinds = types - {""} or {to_base(1, value.unit)[1] for value in values}
-        return kinds.pop() if len(kinds) == 1 and not types - {""} else None
+        kinds = {to_base(1, value.unit)[1] for value in values}
+        return kinds.pop() if len(kinds) == 1 and not types & {"date", "text"} else None
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows with a column for each head; `key` is that of their names, `titles` say what they are."""
+    """Rows with a column for each head, their names in that of the `key`, below some titles."""
 
     titles: Sequence[str]
     columns: Sequence[Column]
@@ -110,11 +108,9 @@ class Rows:
         having: dict[str, dict[int, set[int]]] = {}
         for number, column in enumerate(self.columns):
             for row, cell in enumerate(column.raw):
-                for text in (
-                    {cell, *re.split("[,;/、，；]", cell)} if any(map(str.isalpha, cell)) else ()
-                ):
-                    rows = having.setdefault(normalise_name(text), {})
-                    rows.setdefault(number, set()).add(row)
+                texts = {cell, *re.split("[,;/、，；]", cell)}
+                for name in map(normalise_name, texts if any(map(str.isalpha, cell)) else ()):
+                    having.setdefault(name, {}).setdefault(number, set()).add(row)
         return having
 
     @cached_property
@@ -128,13 +124,17 @@ class Rows:
 def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[int]]]:
     """Yield what a question asks of rows, and the rows that tell it, unless it asks for more."""
     reading = _Reading(question, rows)
-    letters, kept, columns = reading.letters, reading.kept, reading.columns_meant()
+    met, columns = reading.conditions, reading.columns_meant()
+    parts = [part for _, part in sorted(reading.parts.items()) if part not in met]
+    letters = "".join(part if isinstance(part, str) else "A" for part in parts)
+    letters = re.sub("T+(?=N)|(?<=[NA])T+$", "", letters)  # a title that names the rows
+    kept = sorted(set(range(len(rows.columns[0].cells))).intersection(*met.values()))
     key = rows.columns[rows.key] if rows.key is not None else None
-    if not kept or len(reading.conditions) > MOST_CONDITIONS or rows.key in reading.conditions:
+    if not kept or len(met) > MOST_CONDITIONS or rows.key in met:
         return
     if _ASKS_NUMBER.fullmatch(letters) and (key is None or len(_once(key, kept)) == len(kept)):
         yield [str(len(kept))], kept
-    elif _ASKS_LIST.fullmatch(letters) and reading.conditions and key:
+    elif _ASKS_LIST.fullmatch(letters) and met and key:
         yield _once(key, kept), kept
     if len(columns) != 1 or columns[0].kind is None:
         return
@@ -145,9 +145,8 @@ def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[i
         added = [(column.cells if shown == raw else column.raw)[row] for row in kept]
         number = average(added) if "average" in reading.cues else total(added)
         yield [shown.replace(raw, number or "", 1)], kept
-    names = key if _ASKS_NAMES.fullmatch(letters) else None
-    asked = column if _ASKS_VALUES.fullmatch(letters) else names
-    if asked and kept:
+    asked = column if _ASKS_VALUES.fullmatch(letters) else key
+    if asked and kept and (asked is column or _ASKS_NAMES.fullmatch(letters)):
         [cue] = _EXTREMES.keys() & reading.cues.keys()
         is_age = cue in ("earliest", "latest") and column.kind != _DATES
         sign = -_EXTREMES[cue] if is_age else _EXTREMES[cue]
@@ -168,7 +167,7 @@ class _Reading:
         self.conditions: dict[int, set[int]] = {}  # the rows that meet them, by column
         self.cues: dict[Cue, str] = {}
         self.titles = {stem(word) for title in rows.titles for word in title.split()}
-        self._read: dict[int, str | int] = {}  # the letter of each part, or its column
+        self.parts: dict[int, str | int] = {}  # the letter of each, or its column
         self._read_cells()
         self._read_columns()
         for start, end, _ in find_values(self.left, question.language):
@@ -182,22 +181,9 @@ class _Reading:
                 self._take(*match.span(), letter)
         self._read_nouns()
 
-    @property
-    def letters(self) -> str:
-        """The letters of all parts but conditions, and of titles where they name the rows."""
-        parts = [part for _, part in sorted(self._read.items()) if part not in self.conditions]
-        letters = "".join(part if isinstance(part, str) else "A" for part in parts)
-        return re.sub("T+(?=N)|(?<=[NA])T+$", "", letters)
-
-    @property
-    def kept(self) -> list[int]:
-        """The rows that meet all conditions."""
-        every = set(range(len(self.rows.columns[0].cells)))
-        return sorted(every.intersection(*self.conditions.values()))
-
     def columns_meant(self, adjective: str = "") -> list[Column]:
         """Return the columns that are said or, without any, those that an adjective means."""
-        numbers = {n for n in self._read.values() if isinstance(n, int)} - self.conditions.keys()
+        numbers = {n for n in self.parts.values() if isinstance(n, int)} - self.conditions.keys()
         adjective = adjective or next((w for c, w in self.cues.items() if c in _EXTREMES), "")
         names = " ".join(names for how, names in _MEASURES if re.search(how, adjective)).split()
         of_time = any(CUES[cue].search(adjective) for cue in ("earliest", "latest"))
@@ -209,7 +195,7 @@ class _Reading:
         ]
 
     def _take(self, start: int, end: int, part: str | int = "") -> None:
-        self._read[start] = part
+        self.parts[start] = part
         self.left = self.left[:start] + "," * (end - start) + self.left[end:]
 
     def _read_cells(self) -> None:
@@ -234,15 +220,15 @@ class _Reading:
             for name in {column.head, _GENERIC.sub("", column.head)}
             if number != self.rows.key and len(name) > 1
             for way in sayings_of(self.left, spelt_out(name), inverse=False)
-            if way.surely >= SAID and way.places
+            if way.surely > SAID and way.places  # not words here and there
         ]
         surest: dict[int, float] = {}
         for surely, _, number, start, end in sorted(ways, reverse=True):
             if "," not in self.left[start:end]:
                 surest[start] = surely
                 self._take(start, end, number)
-            elif surest.get(start) == surely and self._read[start] != number:
-                self._read[start] = "x"
+            elif surest.get(start) == surely and self.parts[start] != number:
+                self.parts[start] = "x"
 
     def _read_value(self, start: int, end: int) -> None:
         """Read a value with which the cells of a column are compared, if it is clear which one."""
@@ -269,10 +255,9 @@ class _Reading:
         ]
         if len(columns) == 1:
             [column] = columns
-            rows = {
-                n for n, cell in enumerate(column.cells) if cell and compare(cell, words) in orders
-            }
-            self.conditions[self.rows.columns.index(column)] = rows
+            rows = enumerate(column.cells)
+            kept = {row for row, cell in rows if cell and compare(cell, words) in orders}
+            self.conditions[self.rows.columns.index(column)] = kept
             self._take(min(how.start(), start), max(end, how.end() + len(core[0]) - 1))
 
     def _read_nouns(self) -> None:
@@ -282,11 +267,8 @@ class _Reading:
                 self._take(*match.span(), "N")
         for start, word in content_tokens(self.left):
             root = stem(word)
-            if not _LIGHT.fullmatch(word):
-                titled = any(
-                    root in one if is_chinese(word) else root == one for one in self.titles
-                )
-                letter = "N" if root in self.rows.nouns else "T" if titled else "x"
-                self._take(start, start + len(word), letter)
+            is_title = root in ("".join(self.titles) if is_chinese(word) else self.titles)
+            letter = "N" if root in self.rows.nouns else "T" if is_title else "x"
+            self._take(start, start + len(word), "" if _LIGHT.fullmatch(word) else letter)
         for match in _BARRED.finditer(self.left):
             self._take(*match.span(), "x")
