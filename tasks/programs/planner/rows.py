@@ -17,7 +17,7 @@ from tasks.programs.planner.sayings import SAID, content_tokens, finite, sayings
 from tasks.programs.relation_matching import similarity, spelt_out
 from tasks.programs.value_functions import average, compare, to_base, total, value_of
 from tasks.text.english_words import is_plural
-from tasks.text.languages import HAN, is_chinese, language_of
+from tasks.text.languages import HAN, HAN_CLASS, is_chinese, language_of
 from tasks.text.names import normalise_name
 from tasks.text.question import Question, Span, name_spans, names_apart
 from tasks.text.stems import stem
@@ -29,7 +29,7 @@ _DATES = "dates"
 _EXTREMES: dict[Cue, int] = {"earliest": -1, "least": -1, "latest": 1, "greatest": 1}
 _ASKS_NAMES = re.compile("[QW]N(EA?|AE)|[QW]ENA?|H(EA?|AE)|(AEN?|EA?N)[HW]|(AE|EA)WN|NAEW")
 _ASKS_VALUES = re.compile("QEAN?|N?(EA|AE)#")
-_ASKS_SUM = re.compile("[QW#]?N?S#?AN?[W#]?|#AN?S")
+_ASKS_SUM = re.compile("[QW#]?N?S#?AN?[W#]?|#AN?S|N?AS#")
 _ASKS_NUMBER = re.compile("Q?S?#NS?|NS?#")
 _ASKS_LIST = re.compile("[QW]N|NW")
 _LETTERS = (
@@ -37,9 +37,9 @@ _LETTERS = (
     ("#", rf"\bhow (?:many|much)\b|\bnumber of\b|(?:多少|几){CLASSIFIER}?"),
     ("Q", r"\bwhat (?:is|are|was|were)\b"),
     ("W", rf"\b(?:which|what)\b|哪[一几]?(?:{CLASSIFIER}|些)?|什么|列出(?:所有)?"),
-    ("W", r"\A(?:please )?(?:list|name|show(?: me)?|find|give me)\b"),
     ("S", "总"),
 )
+_COMMAND = re.compile(r"(?:please )?(?:list|name|show(?: me)?|find|give me)\b", re.I)
 _MEASURES = (  # by adjectives, where a question names no column
     ("long|short|[长短]", "length 长度 全长"),
     ("high|low|tall|[高低矮]", "height 高度 海拔"),
@@ -67,10 +67,11 @@ _GENERIC = re.compile(
     r"|(?: (?:count|name|date|year)|数量?|日期|年份|时间|名称?|单位|[名清]单|统计表?|数据|表)$",
     re.I,
 )
+_PERSON = re.compile(r"name|person|player|employee|student|author|姓名|[人员者生]\Z", re.I)
 _LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount")
 _BARRED = re.compile(
     r"\b(?:no|not|never|nor|or|each|every|other|only|more|most|than|both|same|if)\b"
-    r"|\d|[二两三四五六七八九十百不没非无未除或各每另第前后倒余离距吗]|是否|[去今明昨]年"
+    rf"|\d|(?![的是在有了呢和与及且而并中里内共都为请问我这些该其所、])[{HAN_CLASS}]"
 )
 _DIGITS = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿.,]+")
 
@@ -124,7 +125,10 @@ class Rows:
 def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[int]]]:
     """Yield what a question asks of rows, and the rows that tell it, unless it asks for more."""
     reading = _Reading(question, rows)
-    met, columns = reading.conditions, reading.columns_meant()
+    met = reading.conditions
+    said = [rows.columns[number] for number in reading.said if number not in met]
+    adjective = next((word for cue, word in reading.cues.items() if cue in _EXTREMES), "")
+    columns = said or reading.measured(adjective)
     parts = [part for _, part in sorted(reading.parts.items()) if part not in met]
     letters = "".join(part if isinstance(part, str) else "A" for part in parts)
     letters = re.sub("T+(?=N)|(?<=[NA])T+$", "", letters)  # a title that names the rows
@@ -145,6 +149,8 @@ def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[i
         added = [(column.cells if shown == raw else column.raw)[row] for row in kept]
         number = average(added) if "average" in reading.cues else total(added)
         yield [shown.replace(raw, number or "", 1)], kept
+    if "H" in letters and not (key and _PERSON.search(key.head)):
+        return
     asked = column if _ASKS_VALUES.fullmatch(letters) else key
     if asked and kept and (asked is column or _ASKS_NAMES.fullmatch(letters)):
         [cue] = _EXTREMES.keys() & reading.cues.keys()
@@ -168,6 +174,9 @@ class _Reading:
         self.cues: dict[Cue, str] = {}
         self.titles = {stem(word) for title in rows.titles for word in title.split()}
         self.parts: dict[int, str | int] = {}  # the letter of each, or its column
+        self.said: dict[int, Span] = {}  # the places of columns
+        if command := _COMMAND.match(self.left):
+            self._take(*command.span(), "W")
         self._read_cells()
         self._read_columns()
         for start, end, _ in find_values(self.left, question.language):
@@ -181,13 +190,11 @@ class _Reading:
                 self._take(*match.span(), letter)
         self._read_nouns()
 
-    def columns_meant(self, adjective: str = "") -> list[Column]:
-        """Return the columns that are said or, without any, those that an adjective means."""
-        numbers = {n for n in self.parts.values() if isinstance(n, int)} - self.conditions.keys()
-        adjective = adjective or next((w for c, w in self.cues.items() if c in _EXTREMES), "")
+    def measured(self, adjective: str) -> list[Column]:
+        """Return the columns that an adjective means."""
         names = " ".join(names for how, names in _MEASURES if re.search(how, adjective)).split()
         of_time = any(CUES[cue].search(adjective) for cue in ("earliest", "latest"))
-        return [self.rows.columns[number] for number in numbers] or [
+        return [
             column
             for column in self.rows.columns
             if any(similarity(name, column.head.lower()) >= SAID for name in names)
@@ -199,7 +206,7 @@ class _Reading:
         self.left = self.left[:start] + "," * (end - start) + self.left[end:]
 
     def _read_cells(self) -> None:
-        """Read what cells say, each in one column alone; the first word may be a command."""
+        """Read what cells say, each in one column alone, but no words of titles."""
 
         def rows_at(span: Span) -> tuple[Span, dict[int, set[int]]] | None:
             name = normalise_name(self.left[slice(*span)])
@@ -226,6 +233,7 @@ class _Reading:
         for surely, _, number, start, end in sorted(ways, reverse=True):
             if "," not in self.left[start:end]:
                 surest[start] = surely
+                self.said[number] = start, end
                 self._take(start, end, number)
             elif surest.get(start) == surely and self.parts[start] != number:
                 self.parts[start] = "x"
@@ -246,19 +254,24 @@ class _Reading:
             usual = f"最{how['zh']}" if how["zh"] else how["en"].removesuffix("er") + "est"
             adjective = {"more": "most", "less": "least"}.get(how["en"], usual)
             orders = tuple(sign for cue, sign in _EXTREMES.items() if CUES[cue].search(adjective))
+        first, last = min(how.start(), start), max(end, how.end() + len(core[0]) - 1)
+        beside = [
+            self.rows.columns[number]
+            for number, (begin, stop) in self.said.items()
+            if not re.search(r",|\w{4}", self.left[stop:first] + self.left[last:begin])
+        ]
         unit = parse_value(words, language_of(words)).unit
         columns = [
             column
-            for column in self.columns_meant(adjective)
+            for column in beside or self.measured(adjective)
             if column.kind or (column.kind == "" and not unit)
             if all(compare(cell, words) is not None for cell in set(column.cells) if cell)
         ]
         if len(columns) == 1:
-            [column] = columns
-            rows = enumerate(column.cells)
+            number, rows = self.rows.columns.index(columns[0]), enumerate(columns[0].cells)
             kept = {row for row, cell in rows if cell and compare(cell, words) in orders}
-            self.conditions[self.rows.columns.index(column)] = kept
-            self._take(min(how.start(), start), max(end, how.end() + len(core[0]) - 1))
+            self.conditions[number] = kept & self.conditions.get(number, kept)
+            self._take(first, last)
 
     def _read_nouns(self) -> None:
         """Read the words for rows, and those of titles; what is left says something else."""
