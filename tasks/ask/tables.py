@@ -4,20 +4,19 @@ import re
 from collections.abc import Collection
 from functools import cached_property, lru_cache
 
-from tasks.extract.rules.attributes import measured
-from tasks.extract.rules.layout import NO_VALUE, TOTAL, Record
+from tasks.extract.rules.layout import NO_VALUE, TOTAL
 from tasks.ingest.prose import words_of
 from tasks.ingest.table_rows import Cell, are_compared, cells_of, is_one_cell, key_column
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.planner.rows import Column, Rows, computed
 from tasks.reader.texts import ReaderAnswer, evidence_from
-from tasks.text.languages import HAN
 from tasks.text.question import Question
 from tasks.text.stems import words_of as stems_of
 from warehouse.editions import Edition
 
 SURE = 0.95  # how likely an answer is right, as measured
 MOST_DOCUMENTS = 50  # whose tables are asked, those with the most words of a question
+MOST_ROWS = 5_000  # of a table, whose cells take a millisecond each to compare
 MOST_CITED = 10  # rows
 # In time that grows with the text: the first bar of a line is the only one that is looked for.
 _ROW = r"([^|\n]*\|.*)\n?"
@@ -52,10 +51,10 @@ class Tables:
             return ReaderAnswer()
         [(answers, (title, lines, kept))] = found.items()
         summary = f"{len(kept)} of the {len(lines)} rows of {title}"
-        cited = [lines[row] for row in kept]
+        cited = [(*lines[row], "passage") for row in kept[:MOST_CITED]]
         if len(answers) != len(kept):
-            cited.insert(0, (summary, lines[kept[0]][1]))
-        evidence = [evidence_from(words, "passage", at, SURE) for words, at in cited[:MOST_CITED]]
+            cited.insert(0, (summary, lines[kept[0]][1], "program"))
+        evidence = [evidence_from(words, kind, at, SURE) for words, at, kind in cited]
         return ReaderAnswer(list(answers), evidence, summary, SURE)
 
     @cached_property
@@ -82,7 +81,7 @@ class Tables:
                 if len(cells) <= len(heads) and not is_one_cell(cells) and not is_total:
                     rows.append(cells)
                     lines.append((line[1], Place(document, uri, *line.span(1))))
-            if rows and not are_compared(heads, rows):
+            if 0 < len(rows) <= MOST_ROWS and not are_compared(heads, rows):
                 columns = [_column(head, n, rows) for n, head in enumerate(heads)]
                 table = Rows(titles, columns, key_column(rows))
                 tables.append((" > ".join(titles), table, lines))
@@ -91,8 +90,4 @@ class Tables:
 
 def _column(head: str, number: int, rows: list[list[Cell]]) -> Column:
     raw = [words_of(row[number][0]).text.strip() if number < len(row) else "" for row in rows]
-    raw = ["" if NO_VALUE.fullmatch(cell) else cell for cell in raw]
-    language = "zh" if HAN.search(head) else "en"
-    shown = list(measured([Record("", head, cell, 0, 0) for cell in raw], language))
-    label = min((record.label for record in shown), key=len)
-    return Column(label, [record.value for record in shown], raw)
+    return Column(head, ["" if NO_VALUE.fullmatch(cell) else cell for cell in raw])

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tasks.extract.rules.attributes import SAYS_WHEN
-from tasks.programs.planner.endings import CLASSIFIER, CUES, Cue
+from tasks.extract.rules.attributes import SAYS_WHEN, measured
+from tasks.extract.rules.layout import Record
+from tasks.programs.planner.endings import CLASSIFIER, CUES, SAMPLED, Cue
 from tasks.programs.planner.sayings import SAID, content_tokens, finite, sayings_of
 from tasks.programs.relation_matching import similarity, spelt_out
 from tasks.programs.value_functions import average, compare, to_base, total, value_of
@@ -68,7 +69,8 @@ _GENERIC = re.compile(
     re.I,
 )
 _PERSON = re.compile(r"name|person|player|employee|student|author|姓名|[人员者生]\Z", re.I)
-_LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount")
+_NO_AMOUNT = re.compile(r"\b(?:rank|id|code|phone|zip)|[排名编序邮][名次号编]|电话", re.I)
+_LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount|所有|全部")
 _BARRED = re.compile(
     r"\b(?:no|not|never|nor|or|each|every|other|only|more|most|than|both|same|if)\b"
     rf"|\d|(?![的是在有了呢和与及且而并中里内共都为请问我这些该其所、])[{HAN_CLASS}]"
@@ -78,11 +80,25 @@ _DIGITS = re.compile(r"[\d零〇一二两三四五六七八九十百千万亿.,]
 
 @dataclass(frozen=True)
 class Column:
-    """The cells below a head, with the unit that it names and `raw`; some are empty."""
+    """The cells below a head as they stand there; those that say nothing are empty."""
 
-    head: str
-    cells: Sequence[str]
+    title: str
     raw: Sequence[str]
+
+    @cached_property
+    def head(self) -> str:
+        """The title without the unit of the cells."""
+        first = [cell for cell in self.raw if cell][:SAMPLED]
+        return min((record.label for record in self._measured(first)), key=len, default=self.title)
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The cells, numbers with the unit that the title names."""
+        return [record.value for record in self._measured(self.raw)]
+
+    def _measured(self, cells: Sequence[str]) -> Iterator[Record]:
+        records = [Record("", self.title, cell, 0, 0) for cell in cells]
+        return measured(records, "zh" if HAN.search(self.title) else "en")
 
     @cached_property
     def kind(self) -> str | None:
@@ -92,7 +108,8 @@ class Column:
         if types <= {"date", "year"} and ("date" in types or SAYS_WHEN.search(self.head)):
             return _DATES
         kinds = {to_base(1, value.unit)[1] for value in values}
-        return kinds.pop() if len(kinds) == 1 and not types & {"date", "text"} else None
+        is_amount = not types & {"date", "text"} and not _NO_AMOUNT.search(self.head)
+        return kinds.pop() if len(kinds) == 1 and is_amount else None
 
 
 @dataclass(frozen=True)
