@@ -52,7 +52,8 @@ _MEASURES = (  # by adjectives, where a question names no column
 _BEGUN = (
     "open|found|buil|establish|born|birth|complet|launch|releas|publish|year|[建创立]|出生|[发出]版"
 )
-_ORDERS = tuple(  # how a cell may stand to a value, by the words before or after that
+# How a cell may stand to a value, by the words before or after that.
+_ORDERS: Sequence[tuple[re.Pattern[str], tuple[int, ...]]] = [
     (re.compile(rf"(?:{before})\s?[$€£¥]?\s?\n|\n[^\s，,的]{{0,4}}?(?:{after})", re.I), orders)
     for before, after, orders in (
         (r"at least|no (?:less|fewer) than|since|不[低少小短早]于|至少", "及?以[上来]", (1, 0)),
@@ -62,14 +63,14 @@ _ORDERS = tuple(  # how a cell may stand to a value, by the words before or afte
         (r"\b(?P<en>\w+) than|(?P<zh>[多高大长晚重早低少小短轻])于", "(?!)", ()),
         (r"\b(?:in|of|with|is|exactly)|[为是有]|\A|,", "(?!)", (0,)),
     )
-)
+]
 _GENERIC = re.compile(
     r"^(?:total |annual |number of |所[在属]|主要|总)"
     r"|(?: (?:count|name|date|year)|数量?|日期|年份|时间|名称?|单位|[名清]单|统计表?|数据|表)$",
     re.I,
 )
 _PERSON = re.compile(r"name|person|player|employee|student|author|姓名|[人员者生]\Z", re.I)
-_NO_AMOUNT = re.compile(r"\b(?:rank|id|code|phone|zip)|[排名编序邮][名次号编]|电话", re.I)
+_NO_AMOUNT = re.compile(r"\b(?:rank\w*|id|code|phone|zip)\b|[排名编序邮][名次号编]|电话", re.I)
 _LIGHT = re.compile("located|situated|based|belongs?|there|number|total|values?|amount|所有|全部")
 _BARRED = re.compile(
     r"\b(?:no|not|never|nor|or|each|every|other|only|more|most|than|both|same|if)\b"
@@ -258,7 +259,7 @@ class _Reading:
     def _read_value(self, start: int, end: int) -> None:
         """Read a value with which the cells of a column are compared, if it is clear which one."""
         core = _DIGITS.search(self.left, start, end)
-        if core is None:
+        if core is None or self.left[start:end] in self.titles:
             return
         words = self.left[core.start() : end]
         around = f"{self.left[: core.start()]}\n{self.left[core.end() :]}"
