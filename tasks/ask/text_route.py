@@ -127,7 +127,7 @@ class TextRoute(AnswerRoute):
         A value of another relation than the one that a question asks for does not answer it.
         """
         computed = self._tables.answer(question)
-        if computed.answers:
+        if computed.answers and (computed.probability or 0.0) >= self._min_score:
             return computed
         values = self._stated_values
         records = values.records(question) if values else []
