@@ -18,6 +18,7 @@ from tasks.ask.context import Item, alternating
 from tasks.ask.documents import DocumentFacts
 from tasks.ask.route import AnswerRoute, QuestionState, Resources, RouteResult
 from tasks.ask.stated_values import StatedValues, is_among
+from tasks.ask.tables import Tables
 from tasks.reader.asked_names import lone_pronoun
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.texts import ReaderAnswer
@@ -50,7 +51,8 @@ class TextRoute(AnswerRoute):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
         found = answer.answers, answer.evidence, answer.probability
-        return RouteResult("text", *found, others=answer.others, earlier=answer.earlier)
+        rest = {"others": answer.others, "earlier": answer.earlier}
+        return RouteResult("text", *found, program=answer.program, **rest)
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.
@@ -119,10 +121,13 @@ class TextRoute(AnswerRoute):
         return PassageReader(self._edition, self._engine, self._resources.documents)
 
     def _read(self, question: Question, reader: PassageReader) -> ReaderAnswer:
-        """Return the value that a record states, else what is read in passages.
+        """Return what tables give, else the value that a record states, else what is read.
 
         A value of another relation than the one that a question asks for does not answer it.
         """
+        computed = self._tables.answer(question)
+        if computed.answers and (computed.probability or 0.0) >= self._min_score:
+            return computed
         values = self._stated_values
         records = values.records(question) if values else []
         if values and records:
@@ -133,6 +138,10 @@ class TextRoute(AnswerRoute):
         if answer.answers and is_among(records, answer.evidence[0]):
             return ReaderAnswer([], answer.evidence)
         return answer
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return Tables(self._edition, self._resources.documents)
 
     @cached_property
     def _stated_values(self) -> StatedValues | None:

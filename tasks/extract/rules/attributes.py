@@ -59,7 +59,7 @@ _NUMBER_OF_HEADING = re.compile(  # "3.2 ", "2) ", "壹、", "（三）", "第�
 )
 
 # Heads of columns of years; others are of amounts where a cell is another number.
-_SAYS_WHEN = re.compile(
+SAYS_WHEN = re.compile(
     r"\b(?:(?<!per )years?|dates?|born|birth|died|death|since|until|season|founded|established"
     r"|built|opened|released?|published|launched|discovered)\b"
     r"|\A(?:from|to|start(?:ed)?|beg[iau]n|end(?:ed)?)\Z"
@@ -140,7 +140,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     """
     heading = heading_above(row)
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
-    for record in _measured(layout.records, language):
+    for record in measured(layout.records, language):
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
@@ -188,7 +188,7 @@ def _kinds_of_rows(layout: Layout) -> dict[str, str]:
     return {subject: kinds.pop() for subject, kinds in told.items() if len(kinds) == 1}
 
 
-def _measured(records: Sequence[Record], language: str) -> Iterator[Record]:
+def measured(records: Sequence[Record], language: str) -> Iterator[Record]:
     """Yield records, of which a number has the unit or scale that its label names.
 
     The label does so no more, unless another one beside it is the same but for that.
@@ -214,7 +214,7 @@ def _with_unit(record: Record, language: str) -> Record:
     is_minimum = unit == "min" and not _LASTS.search(name)
     if is_minimum or unit.lower() in _NO_UNIT or not (one.unit or (one.number or 1) > 1):
         return record
-    types = ("number",) if _SAYS_WHEN.search(name) else ("number", "year")
+    types = ("number",) if SAYS_WHEN.search(name) else ("number", "year")
     measured = f"{before}{record.value}{after}"
     plain = parse_value(record.value, language).value_type in types
     counts = plain and parse_value(measured, language).number is not None
@@ -228,7 +228,7 @@ def _amounts(layout: Layout, language: str) -> set[str]:
     """
     columns: dict[str, list[str]] = {}
     for record in layout.records:
-        if record.subject and not _SAYS_WHEN.search(record.label):
+        if record.subject and not SAYS_WHEN.search(record.label):
             columns.setdefault(record.label.lower(), []).append(record.value)
     return {
         label

@@ -89,7 +89,7 @@ _SAYS_PARAMETER = re.compile(
     r"(?:index|items?|[项項]目)\|(?:parameter|specification)s?", re.IGNORECASE
 )
 # A row or column that sums up a table.
-_TOTAL = re.compile(
+TOTAL = re.compile(
     r"(?:(?:(?:grand|sub|overall|net)[ -]?)?totals?|sum|average|mean|median|overall"
     r"|[合总總小共累][计計](?:金[额額]|[数數])?|[总總][数數和额額]|平均[值数數]?|汇总|彙總)"
     r"\s*(?:[:：]|[(（].*[)）])?",
@@ -100,7 +100,7 @@ _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
 _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
-_NO_VALUE = re.compile(
+NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n(?:/|\.\s?)?a\.?|none|null|tb[acd]|no|yes|x|无|暂无|.*:"
     r"|(?:data |information )?(?:not (?:yet )?(?:available|applicable|known|given|specified|stated"
     r"|provided|reported|recorded|disclosed)|unavailable|unknown)|no (?:data|information|record)"
@@ -380,7 +380,7 @@ def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]
     A row whose subject is a question, or no name, gives none, nor does one of totals.
     """
     subject = words_of(cells[key][0]).text.strip() if len(cells) > key else ""
-    if subject.endswith(_ASKED) or _TOTAL.fullmatch(subject) or not may_be_subject(subject):
+    if subject.endswith(_ASKED) or TOTAL.fullmatch(subject) or not may_be_subject(subject):
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
         if column != key and header:
@@ -401,4 +401,4 @@ def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
 
 
 def _is_value(value: str) -> bool:
-    return len(value) <= _LONGEST_VALUE and not _NO_VALUE.fullmatch(value)
+    return len(value) <= _LONGEST_VALUE and not NO_VALUE.fullmatch(value)

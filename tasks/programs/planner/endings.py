@@ -23,17 +23,19 @@ MOSTLY = 0.8  # share of them that must be such values
 COMPARED = 200  # entities whose values are compared
 CLASSIFIER = "[个位部本首所条座颗名种家只匹项门类款支篇幅张间处场片株棵户口艘架辆件套]"
 
-_CUES: dict[Cue, re.Pattern[str]] = {
+CUES: dict[Cue, re.Pattern[str]] = {
     "count": re.compile(rf"\bhow many\b|\bnumber of\b|(?:几|多少){CLASSIFIER}", re.I),
-    "sum": re.compile(r"\b(?:total|sum|altogether|combined)\b|总和|总共|一共", re.I),
+    "sum": re.compile(r"\b(?:totals?|sum|altogether|combined)\b|总和|总共|一共", re.I),
     "average": re.compile(r"\b(?:average|mean)\b|平均", re.I),
     "earliest": re.compile(r"\b(?:first|earliest|oldest)\b|最早|最先|最古老", re.I),
     "latest": re.compile(r"\b(?:last|latest|newest|youngest|most recent)\b|最晚|最新|最近", re.I),
     "least": re.compile(
-        r"\b(?:smallest|shortest|lowest|least|fewest|lightest)\b|最[小短低少轻矮]", re.I
+        r"\b(?:smallest|shortest|lowest|least|fewest|lightest|cheapest|shallowest)\b|最[小短低少轻矮浅]",
+        re.I,
     ),
     "greatest": re.compile(
-        r"\b(?:largest|biggest|longest|tallest|highest|greatest|most|heaviest)\b|最[大长高多重]",
+        r"\b(?:largest|biggest|longest|tallest|highest|greatest|deepest|most(?: expensive)?"
+        r"|heaviest)\b|最[大长高多重深贵]",
         re.I,
     ),
 }
@@ -93,7 +95,7 @@ def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending |
     """Return the ending that a masked question asks for, None if it asks for the nodes."""
     masked = simplified(masked)
     names = [graph.relations[relation] for relation, _ in path]
-    cues = {cue for cue, words in _CUES.items() if _has_cue(words, masked, " ".join(names))}
+    cues = {cue for cue, words in CUES.items() if _has_cue(words, masked, " ".join(names))}
     are_values = _are_values(graph, nodes)
     if "count" in cues and not are_values:
         return Ending("count")
@@ -117,7 +119,7 @@ def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending |
 def ending_places(text: str, ending: Ending) -> frozenset[int]:
     """Return where a question says its ending, in characters."""
     cues = _CUES_OF[ending.kind]
-    found = (match for cue in cues for match in _CUES[cue].finditer(text))
+    found = (match for cue in cues for match in CUES[cue].finditer(text))
     return frozenset(place for match in found for place in range(*match.span()))
 
 

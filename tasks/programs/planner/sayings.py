@@ -133,7 +133,8 @@ def sayings_of(masked: str, name: str, inverse: bool) -> tuple[Saying, ...]:
         one
         for one in found
         if not any(
-            one.places < other.places or (one.places == other.places and one.surely < other.surely)
+            (one.places < other.places and not one.surely > 1 >= other.surely)
+            or (one.places == other.places and one.surely < other.surely)
             for other in found
         )
         if one.surely > 1 or not is_own
