@@ -25,6 +25,7 @@ from tasks.text.question import Question
 
 MOST_FACTS = 400  # of one entity
 MOST_READ = 60  # facts
+MARKS = len("****")  # around a cell that is bold or code
 HOPELESS = -3.0  # margin below which no record answers
 SURE = 0.5  # least probability that a name means an entity which does not bear it
 
@@ -98,7 +99,7 @@ def is_among(records: list[Named], place: Evidence) -> bool:
 def _is_record(fact: Fact, place: Place) -> bool:
     """Return whether a fact is a cell or a labelled value: its place holds no more than that."""
     tail = fact.entity.name if fact.inverse else fact.text
-    return fact.kind == "triple" and place.span_end - place.span_start <= len(tail)
+    return fact.kind == "triple" and place.span_end - place.span_start <= len(tail) + MARKS
 
 
 def _triple(name: str, fact: Fact) -> tuple[str, str, str]:
