@@ -125,6 +125,11 @@ def without_dictionary(code: str) -> bool:
     return done.stdout.split()[-1] == "False"
 
 
+def test_a_contracted_question_word_is_spelt_out() -> None:
+    assert analyse("What's the depth of Loch Oar?").text == "What is the depth of Loch Oar?"
+    assert analyse("who’s Ann's son?").text == "who is Ann's son?"
+
+
 def test_english_question_is_analysed_without_the_dictionary() -> None:
     assert without_dictionary(
         "from tasks.text.question import analyse\n"

@@ -23,6 +23,7 @@ TEXTS = {
     "drill.md": "# Corvane D7\n\n- Maker: Heddle Forge\n- Voltage: 24 V\n- Country: Astria\n",
     "saw.txt": "Product: Ripley S2\n\nMaker: Dunmore Tools\n\nPrice: 310 euros\n",
     "heaths.md": "| Heath | Area (ha) |\n| --- | --- |\n| Wick Down | 180 |\n| Long Fell | 95 |\n",
+    "oven.md": "| Key | Default |\n| --- | --- |\n| `keep_hot` | `90 s` |\n| fan | **off** |\n",
     "boats.md": "| | Osprey 22 | Gull 18 |\n| --- | --- | --- |\n"
     "| Builder | Northwater Yard | Pike Boats |\n| Price | 21,000 euros | 12,500 euros |\n",
     "walk.md": "# Lantern walk\n\n## Meeting point: Tarn Gate\n\nPlease be on time.\n\n"
@@ -57,6 +58,8 @@ def asker(edition: Edition) -> Asker:
         ("How much does the Ripley S2 cost?", ["310 euros"]),
         ("Who is the builder of the Gull 18?", ["Pike Boats"]),
         ("What is the area of Wick Down?", ["180 ha"]),
+        ("What is the default of keep_hot?", ["90 s"]),
+        ("What's the default value for keep_hot?", ["90 s"]),
         ("Where is the meeting point of the lantern walk?", ["Tarn Gate"]),
         ("青岚峰的首登者是谁？", ["郭小川"]),
         ("玉屏峰的海拔是多少？", ["4870米"]),

@@ -35,6 +35,7 @@ _WORD = re.compile(r"\S+")
 _EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』[]"
 _BRACKET = re.compile("[()（）]")
 _POSSESSIVE = re.compile(r"['’]s$")
+_CONTRACTED = re.compile(r"\b(wh(?:at|o|ere|en|y|ich)|how)['’]s\b", re.I)
 _CHINESE_UNIT = re.compile(r"(?s:[A-Za-zÀ-ɏ]+|\d+|.)")
 _WORD_INSIDE = re.compile(r"\w+(?:['’]\w+)*")
 
@@ -116,9 +117,10 @@ def checked_question(question: str) -> str:
 def analyse(text: str) -> Question:
     """Return the analysis of a question's first `LONGEST_QUESTION` characters, in plain letters.
 
-    Lone surrogates, as from undecodable bytes, become question marks.
+    Lone surrogates, as from undecodable bytes, become question marks; `What's` becomes `What is`.
     """
-    plain = in_plain_letters(text[:LONGEST_QUESTION])[:LONGEST_QUESTION]
+    whole = _CONTRACTED.sub(r"\1 is", in_plain_letters(text[:LONGEST_QUESTION]))
+    plain = whole[:LONGEST_QUESTION]
     return Question(plain.encode("utf-8", "replace").decode())
 
 

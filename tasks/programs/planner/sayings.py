@@ -7,7 +7,7 @@ from itertools import chain, dropwhile, pairwise
 
 from tasks.programs.planner.features import named_share, relation_words
 from tasks.programs.planner.topics import SLOT
-from tasks.programs.relation_matching import directions, similarity, spelt_out
+from tasks.programs.relation_matching import SYNONYM, directions, similarity, spelt_out
 from tasks.text.chinese_words import STOP_WORDS, segmenter, tag_of
 from tasks.text.english_words import is_base_verb, noun_lemma, verb_forms
 from tasks.text.function_words import AUXILIARIES, FUNCTION_WORDS, QUESTION_WORDS
@@ -124,6 +124,8 @@ def sayings_of(masked: str, name: str, inverse: bool) -> tuple[Saying, ...]:
         alike = max(similarity(phrase, spelling) for spelling in names)
         if TELLING.intersection(phrase.split()).difference(name.split()):
             continue  # not the first, but the last
+        if alike == SYNONYM and any(f" {one} " in f" {phrase} " for one in names):
+            alike = 1.0  # its own words within a longer name of it: the default value
         if alike >= SAID and not any(_exclude(phrase, one, inverse=inverse) for one in names):
             words = phrase if is_chinese(phrase) else phrase.split()
             way = _leads(masked, phrase, start, names)
