@@ -131,7 +131,10 @@ class Tree:
         return self.start[tokens[0]], self.end[tokens[-1]]
 
     def join(self, tokens: list[int]) -> str:
-        """Return the tokens' words, spaced as in the text, with one space for each gap."""
+        """Return the tokens' words, spaced as in the text, with one space for each gap.
+
+        A bracket that they open is closed if the next token does: sleep(3).
+        """
         parts: list[str] = []
         last = None
         for token in tokens:
@@ -139,7 +142,9 @@ class Tree:
                 parts.append(" ")
             parts.append(self.words[token])
             last = token
-        return "".join(parts)
+        text = "".join(parts)
+        closes = last is not None and self.words[last + 1 : last + 2] == [")"]
+        return text + ")" if closes and text.count("(") > text.count(")") else text
 
     def phrase(self, tokens: list[int]) -> str:
         """Return the tokens' words on one line."""
