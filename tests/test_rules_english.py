@@ -53,7 +53,7 @@ The retention period defaults to 15 days. | retention period | defaults to | 15 
 The starter plan costs $9 per month. | starter plan | costs | $9 per month
 The deadline for claims is 1 March 2025. | deadline for claims | is | 1 March 2025
 Prometheus listens on port 9090. | Prometheus | listens on | port 9090
-The sandpit toolset contains dig(1). | sandpit toolset | contains | dig(1)
+Sleep options can be found in sleep(3). | Sleep options | can be found in | sleep(3)
 # names that begin with a digit, or go on behind "in"
 Nagios is an open project and maintained by volunteers. | Nagios | maintained by | volunteers
 3M makes tape. | 3M | makes | tape
