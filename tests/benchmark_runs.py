@@ -1,17 +1,20 @@
-"""Runs the commands of `benchmarks`, which tests do not import, in processes of their own.
+"""Runs the commands of `benchmarks`, which tests do not import, mostly in processes of their own.
 
 They are forks of a process that has loaded the libraries, which a command would take seconds for.
 """
 
+import io
 import json
 import multiprocessing
 import os
 import runpy
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from warehouse.home import Home
 
@@ -57,9 +60,18 @@ def figures_of(name: str, results: Path, *options: str) -> dict[str, Any]:
 
 
 def study(name: str, home: Home, questions: Path, *options: str) -> tuple[int, str, str]:
-    """Run a study on questions in the format `jsonl`; return exit code, output and messages."""
-    place = ["--format", "jsonl", "--home", str(home.path)]
-    return run_benchmark(name, str(questions), *place, *options)
+    """Run a study on questions in the format `jsonl`; return exit code, output and messages.
+
+    It runs in this process, where other tests load the models' libraries, too.
+    """
+    words = [name, str(questions), "--format", "jsonl", "--home", str(home.path), *options]
+    out, err = io.StringIO(), io.StringIO()
+    with patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
+        try:
+            runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            return int(end.code or 0), out.getvalue(), err.getvalue()
+    raise AssertionError("a command ends with its status")
 
 
 def study_result(name: str, home: Home, questions: Path, *options: str) -> dict[str, Any]:

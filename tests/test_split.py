@@ -3,6 +3,7 @@
 import time
 import timeit
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -312,13 +313,10 @@ def test_what_leads_to_rows_and_items_is_stored_once_in_a_passage_and_never_with
     tables = [f"| {' | '.join(f'port{n}' for n in range(m))} |\n|{'---|' * m}\n" for m in (3, 9000)]
     rows = [f"| Berth {n} {'| low ' * m}|\n" * 40 for n, m in enumerate((2, 8999))]
     listed = "low tide and " * 9_000 + "so:\n\n" + "- wait\n" * 900
-    for text in (tables[0] + rows[0], tables[1] + rows[1], listed):
-        for row in cut(text):
-            stored = sum(len(block["lead"] or "") for block in row["blocks"])
-            assert stored <= 10_000 + len(row["text"])
-    led = [
-        {block.lead for row in cut(table + row) for block in stored_blocks(row)} - {""}
-        for table, row in zip(tables, rows, strict=True)
-    ]
+    made = [cut(text) for text in (tables[0] + rows[0], tables[1] + rows[1], listed)]
+    for row in chain(*made):
+        stored = sum(len(block["lead"] or "") for block in row["blocks"])
+        assert stored <= 10_000 + len(row["text"])
+    led = [{block.lead for row in some for block in stored_blocks(row)} - {""} for some in made[:2]]
     assert led[0] == {"| port0 | port1 | port2 |"}
     assert [lead[:34] for lead in led[1]] == ["| port0 | port1 | port2 | port3 | "]

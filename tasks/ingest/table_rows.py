@@ -119,7 +119,8 @@ def are_compared(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> bool
         return False
     if has_labels(headers) or _SAYS_ASPECT.fullmatch(headers[0]):
         return True
-    sorts = [{_sort(words) for words, _, _ in row[1:] if words} for row in rows]
+    cells = ({words for words, _, _ in row[1:] if words} for row in rows)
+    sorts = [set(map(_sort, row)) for row in cells]
     alike = Counter(sort for row in sorts if len(row) == 1 for sort in row)
     differ = len({*alike} - {"text"}) > 1 and max(alike.values()) <= _MOST_OF_A_SORT * len(rows)
     return differ and alike.total() >= _LEAST_ALIKE * len(rows)
