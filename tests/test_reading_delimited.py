@@ -166,6 +166,22 @@ def test_a_column_without_words_is_left_out_and_its_rows_stay(tmp_path: Path) ->
     assert [one.uri for one in left_out] == ["a.parquet#plan", "a.parquet#crew"]
 
 
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("a.csv", "Ship,Built,,Port,Crew\nGorm,1931,,Pell,12\nAsk,1940,,Lunby,9\n"),
+        ("a.jsonl", '{"Ship": "Gorm", "Built": 1931, "Fate": null, "Port": "Pell", "Crew": 12}\n'
+                    '{"Ship": "Ask", "Built": 1940, "Fate": null, "Port": "Lunby", "Crew": 9}'),
+    ],
+)  # fmt: skip
+def test_an_unfilled_column_does_not_part_records(tmp_path: Path, name: str, table: str) -> None:
+    (tmp_path / name).write_text(table)
+    assert texts(tmp_path)[name] == (
+        "| Ship | Built | Port | Crew |\n| --- | --- | --- | --- |\n"
+        "| Gorm | 1931 | Pell | 12 |\n| Ask | 1940 | Lunby | 9 |"
+    )
+
+
 def test_an_object_is_its_values_above_its_lists(tmp_path: Path) -> None:
     plant = {"name": "Orvel", "built_by": "Tarn Works", "crew": [{"name": "Jon", "born": 1902}]}
     (tmp_path / "a.json").write_text(json.dumps(plant | {"ships": [{"name": "Gorm", "built": 7}]}))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.names import safe_record, title_of_name
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
-from tasks.ingest.formats.sheet_tables import Grid, Row, SheetCell, is_error, sheet_blocks
+from tasks.ingest.formats.sheet_tables import Grid, Row, SheetCell, is_error, sheet_blocks, without
 
 SETTING = "text_column under [read] in settings.toml"
 _LONG = 200  # characters of the cells of a column on average: they are texts with another name
@@ -40,16 +40,20 @@ class RecordTable:
     def text(self, names: Sequence[str]) -> Iterator[ParsedText]:
         """Yield the table under the names of its columns as a text, unless it has no rows.
 
+        An unfilled column is left out, as a sheet's, which lies between two tables, would not be.
         Raises `RefusalError` if one of the columns holds texts.
         """
         if not self._length:
             return
+        unfilled: set[int] = set()
         for column in range(len(names)):
             cells = [len(row[column].words) for row in self._grid.values() if column in row]
-            if sum(cells) > _LONG * len(cells):
+            if not cells:
+                unfilled.add(column)
+            elif sum(cells) > _LONG * len(cells):
                 require_column(names, self._limits.text_column)
         self._grid[self._header] = _row((n, name.replace("_", " ")) for n, name in enumerate(names))
-        text = "\n\n".join(filter(None, sheet_blocks(self._grid)))
+        text = "\n\n".join(filter(None, sheet_blocks(without(self._grid, set(), unfilled))))
         yield ParsedText(title=title_of_name(self._limits.name), text=text)
 
 
