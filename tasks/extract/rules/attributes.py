@@ -22,7 +22,9 @@ from tasks.text.languages import HAN, HAN_CLASS, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
-from tasks.text.values.english_numbers import SIGNS
+from tasks.text.values.english_numbers import SCALE
+from tasks.text.values.units import SIGN
+from tasks.text.values.value import measured_at
 
 # "MBE" or "Ph.D." after a person's name.
 _LETTERS = "|".join(r"\.?".join(letters) for letters in sorted(POSTNOMINALS))
@@ -66,15 +68,20 @@ _SAYS_WHEN = re.compile(
     r"|(?:年|年份|年代|年度|日期|时间|[成创建设]立|[创始兴]建|建成|出生|[去逝]世|发[行布现]|上映|出版)\Z",
     re.IGNORECASE,
 )
-_FOUR_DIGITS = re.compile("[0-9]{4}")
+_FOUR_DIGITS = re.compile("[1-9][0-9]{3}")
+_CODE = re.compile("0[0-9]+")  # what stands below others like it is no amount either
 # "Area (km²)", "Length in metres", "Width, mm" and "Mass kg", but not "Price per kg".
 _UNIT_OF_LABEL = re.compile(
     r"(?!.*\sper\s[^(（,]*\Z)(.*[\w.])(?:\s?[(\[（](?:in\s)?([^()\[\]（）]+)[)\]）]"
-    rf"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)\S{{1,3}}))"
+    rf"|(?:[,，]|\s/|\sin)\s([^,，()（）]+)"
+    rf"|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)[^\s()\[\]（）]{{1,3}}))"
 )
+_FIGURES = re.compile(r"(?=.*\d)(?:[\W\d]|(?<=\d)[eE](?=[-+]?\d))+")  # "30–40", "< 5", "1.5e3"
 # "Rent (month)" is that of a month, "Games won" are no money, and a minimum has no minutes.
 _NO_UNIT = word_set("day week month year hour minute second won")
-_SIGN = re.compile(f"({'|'.join(map(re.escape, SIGNS))})(?=\\s|[km]?\\Z|[mbt]n)")
+# "€", "€ million", "k€", "thousands of US$" and "USD m" measure amounts.
+_SCALE = rf"(?i:(?:{SCALE})s?|[mbt]n|[kmb])"
+_MONEY = re.compile(rf"(?:({_SCALE})(?:\sof)?\s?)?({SIGN})(?:\s?({_SCALE}))?")
 _LASTS = re.compile(r"time|duration|length|时|長|长", re.IGNORECASE)
 _CLOCK_TIME = re.compile(r"[0-2]?\d(?:[:：.]\d\d)?\s?(?:[ap]\.?m\.?)?|[0-2]?\d[:：]\d\d.*", re.I)
 _LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
@@ -97,8 +104,12 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return an attribute whose value is parsed from its tail."""
-        return cls(head, relation, tail, *span, parse_value(tail, language))
+        """Return an attribute with the value of its tail, at the time that its relation names."""
+        value = parse_value(tail, language)
+        times = [when for *_, when in find_values(relation, language) if when.is_date]
+        if len(times) == 1 and not (value.is_date or value.valid_from):
+            value = measured_at(value, times[0])
+        return cls(head, relation, tail, *span, value)
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -139,14 +150,18 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     relation is what the heading calls such values ("recording fee"), if it does.
     """
     heading = heading_above(row)
+    codes = {r.label.lower() for r in layout.records if _CODE.fullmatch(r.value)}
     amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
     for record in _measured(layout.records, language):
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
         if record.subject:
-            stated = Attribute.stated(record.subject, label, record.value, span, language)
-            if label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
+            cell = record.value.strip("()") if label.startswith("(") else record.value
+            stated = Attribute.stated(record.subject, label, cell, span, language)
+            if label in codes and cell.isdecimal():
+                stated = replace(stated, value=Value("text"))
+            elif label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
                 stated = replace(stated, value=Value("number", float(stated.tail)))
             yield replace(stated, kind=kinds.get(record.subject, stated.kind))
         elif row["subject"] and record.is_owned:
@@ -207,17 +222,20 @@ def _with_unit(record: Record, language: str) -> Record:
     if label is None:
         return record
     name, unit = filter(None, label.groups())
-    sign = _SIGN.match(unit)
-    before = sign[1] if sign else ""
-    after = unit[sign.end() :] if sign else unit if HAN.match(unit) else f" {unit}"
+    before, after = "", unit if HAN.match(unit) else f" {unit}"
+    if money := _MONEY.fullmatch(unit):
+        scale = (money[1] or money[3] or "").removesuffix("s")
+        before = f"{money[2]} " if money[2].isalpha() else money[2]
+        after = f" {scale}" if len(scale) > 2 else scale
     one = parse_value(f"{before}1{after}", language)
     is_minimum = unit == "min" and not _LASTS.search(name)
     if is_minimum or unit.lower() in _NO_UNIT or not (one.unit or (one.number or 1) > 1):
         return record
     types = ("number",) if _SAYS_WHEN.search(name) else ("number", "year")
     measured = f"{before}{record.value}{after}"
-    plain = parse_value(record.value, language).value_type in types
-    counts = plain and parse_value(measured, language).number is not None
+    sort = parse_value(record.value, language).value_type
+    counts = sort in types and parse_value(measured, language).number is not None
+    counts |= sort == "text" and _FIGURES.fullmatch(record.value) is not None
     return replace(record, label=name, value=measured if counts else record.value)
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from tasks.text.english_words import is_plural
 from tasks.text.languages import word_set
-from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN, english_units
+from tasks.text.values.units import CURRENCY_SIGNS, SIGN, YEN_OR_YUAN, english_units
 from tasks.text.values.value import Value, ValueSpan, amount, listed
 
 ONES = {
@@ -40,7 +40,7 @@ DIGITS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
 # A minus sign counts only where nothing stands before it: 5-4 is not 5 and -4.
 FIGURES = re.compile(
     rf"(?<![\w.,/:#&@–-])(?P<sign>(?<![^\s(])[-−–])?(?P<digits>{DIGITS})"
-    rf"(?P<scale>(?:\s(?:{SCALE})\b)*)",
+    rf"(?P<scale>(?:\s(?:{SCALE})\b)+|\s?(?-i:[mbt]n)\b|)",
     re.IGNORECASE,
 )
 WORDS = re.compile(
@@ -49,9 +49,8 @@ WORDS = re.compile(
     rf"(?:{SMALL}|{SCALE})\b)*))\b(?P<and_half> and a half(?: (?:{SCALE}))?)?",
     re.IGNORECASE,
 )
-SIGNS = sorted((*CURRENCY_SIGNS, "¥"), key=len, reverse=True)
 MONEY = re.compile(
-    rf"(?<!\w)(?P<sign>{'|'.join(map(re.escape, SIGNS))})\s?(?P<digits>{DIGITS})"
+    rf"(?P<minus>(?<![^\s(])[-−–])?(?<!\w)(?P<sign>{SIGN})\s?(?P<loss>[-−])?(?P<digits>{DIGITS})"
     rf"(?:\s?(?P<scale>{SCALE})\b|\s?(?P<short>mn|bn|tn|[kmb])\b)?",
     re.IGNORECASE,
 )
@@ -131,8 +130,10 @@ def _money(text: str) -> Iterator[ValueSpan]:
             number *= SCALES[match["scale"].lower()]
         elif match["short"]:
             number *= SHORT_SCALES[match["short"].lower()]
+        if match["minus"] or match["loss"]:
+            number = -number
         sign = match["sign"].upper()
-        unit = YEN_OR_YUAN["en"] if sign == "¥" else CURRENCY_SIGNS[sign]
+        unit = YEN_OR_YUAN["en"] if sign in "¥￥" else CURRENCY_SIGNS[sign]
         yield match.start(), match.end(), Value("quantity", number, unit)
 
 
@@ -144,7 +145,7 @@ def _figures(text: str) -> Iterator[ValueSpan]:
             yield match.start(), match.end(), None
             continue
         for scale in scales:
-            number *= SCALES[scale.lower()]
+            number *= (SCALES | SHORT_SCALES)[scale.lower()]
         unit, end = unit_after(text, match.end())
         if unit is None and not scales and _looks_like_year(text, match, digits):
             continue

@@ -1,6 +1,7 @@
 """Known units of measurement and currencies, each with its short form and its spellings."""
 
 import csv
+import re
 from functools import cache
 from pathlib import Path
 
@@ -17,11 +18,12 @@ CURRENCY_SIGNS = {
     "$": "USD",
     "£": "GBP",
     "€": "EUR",
-    "EUR": "EUR",
+    **{code: code for code in ("EUR", "USD", "GBP", "JPY", "CNY")},
     "₹": "INR",
     "₽": "RUB",
     "₩": "KRW",
 }
+SIGN = "|".join(map(re.escape, sorted((*CURRENCY_SIGNS, "¥", "￥"), key=len, reverse=True)))
 # Yen and yuan share a sign, so the text's language decides.
 YEN_OR_YUAN = {"en": "JPY", "zh": "CNY"}
 
