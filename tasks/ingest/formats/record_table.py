@@ -1,15 +1,21 @@
 """Records without a column of texts as one text: the table that they are, laid out as a sheet."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 
+from tasks.ingest.formats.dialects import read_dialects
+from tasks.ingest.formats.hidden_markup import drop_hidden_markup, looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.names import safe_record, title_of_name
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
 from tasks.ingest.formats.sheet_tables import Grid, Row, SheetCell, is_error, sheet_blocks, without
+from tasks.ingest.prose import words_of
 
 SETTING = "text_column under [read] in settings.toml"
 _LONG = 200  # characters of the cells of a column on average: they are texts with another name
 _AROUND_CELL = 3  # characters
+_MARKS = re.compile(r"[\\`*_~<>\[\](){}#=^%!|]")
 
 
 class RecordTable:
@@ -68,7 +74,20 @@ def require_column(names: Sequence[str], column: str) -> None:
 def _row(cells: Iterable[tuple[int, str]]) -> Row:
     """Return the cells that say something; those without a letter are no texts."""
     return {
-        column: SheetCell(words, any(map(str.isalpha, words)))
+        column: SheetCell(_as_written(words), any(map(str.isalpha, words)))
         for column, cell in cells
         if (words := cell.strip()) and not is_error(words)
     }
+
+
+def _as_written(words: str) -> str:
+    """Return words as Markdown that reads like them: only what is no HTML may look like marks."""
+    if not _MARKS.search(words) or looks_like_html(words) or drop_hidden_markup(words) != words:
+        return words
+    escaped, plain = _MARKS.sub(r"\\\g<0>", words), unescape(words)
+    is_read = "|" in words or _read(words) != plain
+    return escaped if is_read and _read(escaped) == plain else words
+
+
+def _read(cell: str) -> str:
+    return words_of(read_dialects(f" {cell}")).text[1:]
