@@ -82,7 +82,7 @@ NO_VALUES = {
         "Apollo 11", "the Boeing 747-400", "Windows 2000", "iPhone 15", "ISBN 978-3-16-148410-0",
         "Three Mile Island", "one of the founders", "12:30", "4 July", "31 February 1934",
         "04/07/1934", "Python 3.11", "192.168.1.10", "a 3D film", "F-16", "007", "+592",
-        "31.13.1999", "a city in England", "",
+        "31.13.1999", "a city in England", "12(3)", "(206) 555-0100", "9007199254740993", "",
     ],
     "zh": [
         "于9.30开馆",

@@ -54,10 +54,7 @@ _UNITS_OF_MEASURE = {
     "fast": _SPEEDS,
     "hot": _TEMPERATURES,
     "cold": _TEMPERATURES,
-    "many": frozenset(),
-    "much": frozenset(),
-    "big": frozenset(),
-    "large": frozenset(),
+    **dict.fromkeys(("many", "much", "big", "large"), frozenset()),
 }
 _UNITS_OF_NOUN = {
     **dict.fromkeys(("height", "width", "depth", "diameter", "distance", "altitude"), _LENGTHS),

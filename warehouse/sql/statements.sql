@@ -31,7 +31,6 @@ create macro is_laid_out(engine, given) as
     engine = 'rules' and given = (select stated_confidence from build_settings);
 
 create table triple_statements as
-with stated as (
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality, confidence),
        m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        coalesce(m.polarity, 'positive') as polarity, coalesce(m.modality, 'asserted') as modality,
@@ -43,20 +42,14 @@ where corrected(m.confidence, intercept, slope) >= if(
     m.relation in (select relation from ontology_relations),
     (select ontology_min_confidence from build_settings),
     (select min_confidence from build_settings)
-)
-),
+);
+
 -- A passage may show only those cells of a column of numbers that could be years.
-amounts as (
-    select document_id, relation, true as is_amount from stated
-    where is_laid_out(engine, engine_confidence)
-    group by all
-    having count(*) filter (value_type = 'number') > count(*) filter (value_type = 'year')
-)
-select s.* replace (if(is_amount, 'number', value_type) as value_type,
-                    if(is_amount, tail::double, number) as number, if(is_amount, null, "date") as "date")
-from stated s left join amounts a on a.document_id = s.document_id and a.relation = s.relation
-    and s.value_type = 'year' and regexp_full_match(s.tail, '[0-9]{4}')
-    and is_laid_out(engine, engine_confidence);
+update triple_statements s set value_type = 'number', number = tail::double, "date" = null
+from (select document_id, relation from triple_statements where is_laid_out(engine, engine_confidence)
+      group by all having sum(case value_type when 'number' then 1 when 'year' then -1 end) > 0) a
+where a.document_id = s.document_id and a.relation = s.relation and s.value_type = 'year'
+    and regexp_full_match(tail, '[0-9]{4}') and is_laid_out(engine, engine_confidence);
 
 -- What is useful is right, so a clause is at least as likely right as useful: of judged statements whose
 -- usefulness was above their confidence, .93 were right. Verdicts that lower the one lower the other.

@@ -5,7 +5,7 @@ parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,11 +134,10 @@ def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Itera
     value.
     """
     for attribute in _stated_attributes(row, layout, language):
-        names_something = any(map(str.isalpha, attribute.relation))
+        is_time = _CLOCK_TIME.fullmatch(attribute.head)
+        is_value = is_time or parse_value(attribute.head, language).value_type != "text"
         asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
-        names_something &= parse_value(attribute.head, language).value_type == "text"
-        names_something &= not _CLOCK_TIME.fullmatch(attribute.head)
-        if names_something and not asks:
+        if any(map(str.isalpha, attribute.relation)) and not is_value and not asks:
             yield attribute
 
 
@@ -150,9 +149,10 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     relation is what the heading calls such values ("recording fee"), if it does.
     """
     heading = heading_above(row)
-    codes = {r.label.lower() for r in layout.records if _CODE.fullmatch(r.value)}
-    amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
-    for record in _measured(layout.records, language):
+    records, kinds = list(_measured(layout.records, language)), _kinds_of_rows(layout)
+    amounts = _amounts(records, language)
+    codes = {record.label.lower() for record in records if _CODE.fullmatch(record.value)}
+    for record in records:
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
@@ -166,8 +166,8 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             yield replace(stated, kind=kinds.get(record.subject, stated.kind))
         elif row["subject"] and record.is_owned:
             # The heading in lower case, except for words that are all capitals.
-            words = heading.split()
-            above = " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in words)
+            words = (w if w.isupper() and len(w) > 1 else w.lower() for w in heading.split())
+            above = " ".join(words)
             relation = f"{above} {label}" if above and above not in label else label
             yield Attribute.stated(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
@@ -208,13 +208,11 @@ def _measured(records: Sequence[Record], language: str) -> Iterator[Record]:
 
     The label does so no more, unless another one beside it is the same but for that.
     """
-    measured = [_with_unit(record, language) for record in records]
-    labels = defaultdict(set)
-    for record, named in zip(records, measured, strict=True):
-        labels[named.label.lower()].add(record.label.lower())
-    for record, named in zip(records, measured, strict=True):
-        alone = len(labels[named.label.lower()]) == 1
-        yield named if alone else replace(named, label=record.label)
+    pairs = [(record, _with_unit(record, language)) for record in records]
+    labels = {(named.label.lower(), record.label.lower()) for record, named in pairs}
+    times = Counter(label for label, _ in labels)
+    for record, named in pairs:
+        yield named if times[named.label.lower()] == 1 else replace(named, label=record.label)
 
 
 def _with_unit(record: Record, language: str) -> Record:
@@ -239,31 +237,20 @@ def _with_unit(record: Record, language: str) -> Record:
     return replace(record, label=name, value=measured if counts else record.value)
 
 
-def _amounts(layout: Layout, language: str) -> set[str]:
+def _amounts(records: Sequence[Record], language: str) -> set[str]:
     """Return the heads, in lower case, of columns whose numbers of four digits are no years.
 
-    They name a unit, or a cell is another number, and they do not say that the cells are years.
+    A cell is a number that is no likely year, and the heads do not say that the cells are years.
     """
-    columns: dict[str, list[str]] = {}
-    for record in layout.records:
-        if record.subject and not _SAYS_WHEN.search(record.label):
-            columns.setdefault(record.label.lower(), []).append(record.value)
+    doubtful = {r.label.lower() for r in records if _FOUR_DIGITS.fullmatch(r.value)}
     return {
         label
-        for label, cells in columns.items()
-        if any(map(_FOUR_DIGITS.fullmatch, cells))
-        and (
-            parse_value(f"1 {label.rpartition(' ')[2].strip('()[]（）')}", language).unit
-            or any(_is_amount(cell, language) for cell in cells)
-        )
+        for record in records
+        if record.subject and (label := record.label.lower()) in doubtful
+        if not _SAYS_WHEN.search(label)
+        if parse_value(record.value, language).number is not None
+        or (_FOUR_DIGITS.fullmatch(record.value) and int(record.value) not in _LIKELY_YEARS)
     }
-
-
-def _is_amount(cell: str, language: str) -> bool:
-    """Tell whether a cell is a number that is no likely year."""
-    value = parse_value(cell, language)
-    is_year = not _FOUR_DIGITS.fullmatch(cell) or int(cell) in _LIKELY_YEARS
-    return value.number is not None or not is_year
 
 
 def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[Attribute]:

@@ -1,6 +1,7 @@
 """Layout: the prose of a passage, and the records in its tables and labelled values."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -295,17 +296,12 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
 
     A value below a list item is of that item; a label with several values is of several things.
     """
-    values: dict[str, set[str]] = {}
-    for pair in pairs:
-        values.setdefault(pair.label, set()).add(pair.value)
+    values = Counter(label for label, _ in {(pair.label, pair.value) for pair in pairs})
+    indented = {p.start for p in pairs if text[text.rfind("\n", 0, p.start) + 1].isspace()}
     return [
-        replace(pair, is_owned=len(values[pair.label]) == 1 and not _is_indented(text, pair.start))
+        replace(pair, is_owned=values[pair.label] == 1 and pair.start not in indented)
         for pair in pairs
     ]
-
-
-def _is_indented(text: str, place: int) -> bool:
-    return text[text.rfind("\n", 0, place) + 1].isspace()
 
 
 def _label(markup: str) -> str:
@@ -342,9 +338,8 @@ def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Re
                     yield from _of_cell(name, label, cell)
             continue
         headers = _telling(headers, rows)
-        codes = [
-            _are_codes({row[n][0] for row in rows if n < len(row)}) for n in range(len(headers))
-        ]
+        columns = ({row[n][0] for row in rows if n < len(row)} for n in range(len(headers)))
+        codes = [_are_codes(cells - {""}) for cells in columns]
         if (key := KEYS[kind]) is not None:
             for row in rows:
                 yield from _of_row(headers, row, key, codes)
@@ -380,9 +375,9 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
 
 def _are_codes(cells: set[str]) -> bool:
     """Tell whether cells are codes, each of as many capitals: X is one, and NA is Namibia."""
-    codes = cells - {""}
-    same = len(codes) >= _FEWEST_CODES and len({*map(len, codes)}) == 1
-    return same and all(code.isalpha() and code.isupper() for code in codes)
+    letters, lengths = "".join(cells), {*map(len, cells)}
+    are_capitals = letters.isalpha() and letters.isupper()
+    return are_capitals and len(cells) >= _FEWEST_CODES and len(lengths) == 1
 
 
 def _of_row(headers: list[str], cells: list[Cell], key: int, codes: list[bool]) -> Iterator[Record]:

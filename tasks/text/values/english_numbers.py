@@ -9,21 +9,13 @@ from tasks.text.languages import word_set
 from tasks.text.values.units import CURRENCY_SIGNS, SIGN, YEN_OR_YUAN, english_units
 from tasks.text.values.value import Value, ValueSpan, amount, listed
 
-ONES = {
-    word: number
-    for number, word in enumerate(
-        listed(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen seventeen eighteen nineteen"
-        )
-    )
-}
-TENS = {
-    word: 10 * number
-    for number, word in enumerate(
-        listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
-    )
-}
+_ONES = listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
+ONES = {word: number for number, word in enumerate(_ONES)}
+TENS = {word: 10 * number for number, word in enumerate(_TENS, start=2)}
 SCALES = {
     "dozen": 12,
     "hundred": 100,

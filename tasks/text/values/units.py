@@ -9,20 +9,10 @@ from tasks.text.values.value import listed
 
 # Signs that stand before an amount of money; the longest first.
 CURRENCY_SIGNS = {
-    "US$": "USD",
-    "HK$": "HKD",
-    "NT$": "TWD",
-    "A$": "AUD",
-    "C$": "CAD",
-    "R$": "BRL",
-    "$": "USD",
-    "£": "GBP",
-    "€": "EUR",
+    "US$": "USD", "HK$": "HKD", "NT$": "TWD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "$": "USD",
+    "£": "GBP", "€": "EUR", "₹": "INR", "₽": "RUB", "₩": "KRW",
     **{code: code for code in ("EUR", "USD", "GBP", "JPY", "CNY")},
-    "₹": "INR",
-    "₽": "RUB",
-    "₩": "KRW",
-}
+}  # fmt: skip
 SIGN = "|".join(map(re.escape, sorted((*CURRENCY_SIGNS, "¥", "￥"), key=len, reverse=True)))
 # Yen and yuan share a sign, so the text's language decides.
 YEN_OR_YUAN = {"en": "JPY", "zh": "CNY"}
