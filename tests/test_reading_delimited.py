@@ -185,7 +185,7 @@ def test_an_unfilled_column_does_not_part_records(tmp_path: Path, name: str, tab
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_cells_of_records_are_no_markup(tmp_path: Path, name: str) -> None:
-    cells = ["__main__", "*.log", "Map<str>", "the ~~old~~ dam", "^(x|y)$", "a <i>b</i>", "#00ff0a"]
+    cells = ["__main__", "*.log", "Map<str>", "the ~~old~~ dam", "^(x|y)$", "a <i>b</i>", "<div>"]
     rows = [{"Plant": f"Plant {n}", "Mark": cell} for n, cell in enumerate(cells)]
     lines = "Plant,Mark\n" + "".join(f"{row['Plant']},{row['Mark']}\n" for row in rows)
     table = lines if name == "a.csv" else "\n".join(map(json.dumps, rows))

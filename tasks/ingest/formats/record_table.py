@@ -82,7 +82,8 @@ def _row(cells: Iterable[tuple[int, str]]) -> Row:
 
 def _as_written(words: str) -> str:
     """Return words as Markdown that reads like them: only what is no HTML may look like marks."""
-    if not _MARKS.search(words) or looks_like_html(words) or drop_hidden_markup(words) != words:
+    is_page = looks_like_html(words) and _read(words)
+    if not _MARKS.search(words) or is_page or drop_hidden_markup(words) != words:
         return words
     escaped, plain = _MARKS.sub(r"\\\g<0>", words), unescape(words)
     is_read = "|" in words or _read(words) != plain

@@ -28,7 +28,10 @@ SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}
 
 SCALE = "|".join(SCALES)
 SMALL = "|".join((*ONES, *TENS))
-DIGITS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
+DIGITS = (
+    r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"
+    r"|[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]{1,2}(?![\w.]))?)?"  # 1.5e3
+)
 # A minus sign counts only where nothing stands before it: 5-4 is not 5 and -4.
 FIGURES = re.compile(
     rf"(?<![\w.,/:#&@–-])(?P<sign>(?<![^\s(])[-−–])?(?P<digits>{DIGITS})"
