@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from tasks.extract.extracted import STATED, Mention, evidence_columns, value_columns
@@ -85,6 +86,7 @@ _MONEY = re.compile(rf"(?:({_SCALE})(?:\sof)?\s?)?({SIGN})(?:\s?({_SCALE}))?")
 _LASTS = re.compile(r"time|duration|length|时|長|长", re.IGNORECASE)
 _CLOCK_TIME = re.compile(r"[0-2]?\d(?:[:：.]\d\d)?\s?(?:[ap]\.?m\.?)?|[0-2]?\d[:：]\d\d.*", re.I)
 _LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
+_values_of_label = lru_cache(maxsize=1 << 8)(find_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Attribute:
     ) -> "Attribute":
         """Return an attribute with the value of its tail, at the time that its relation names."""
         value = parse_value(tail, language)
-        times = [when for *_, when in find_values(relation, language) if when.is_date]
+        times = [when for *_, when in _values_of_label(relation, language) if when.is_date]
         if len(times) == 1 and not (value.is_date or value.valid_from):
             value = measured_at(value, times[0])
         return cls(head, relation, tail, *span, value)
