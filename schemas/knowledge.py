@@ -101,7 +101,7 @@ class Triple(Row, table="triples", key=("triple_id",)):
     value_type: str = Field(description="entity, text, number, quantity, date or year.")
     number: float | None = Field(None, description="The tail's number, in `unit`.")
     unit: str | None = Field(None, description="The number's unit, in its common short form.")
-    date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
+    date: str | None = Field(None, description="The tail's date, ISO 8601, as stated, to the day.")
     date_exact: calendar_date | None = Field(
         None, description="The same as a date, where a day is stated."
     )

@@ -215,7 +215,7 @@ class TripleMention(_FoundInPassage, table="triple_mentions"):
     value_type: str = Field(description="entity, text, number, quantity, date or year.")
     number: float | None = Field(None, description="The tail's number, in `unit`.")
     unit: str | None = Field(None, description="The number's unit, in its common short form.")
-    date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
+    date: str | None = Field(None, description="The tail's date, ISO 8601, as stated, to the day.")
     valid_from: str | None = Field(None, description="Since when it holds, if stated.")
     valid_to: str | None = Field(None, description="Until when it holds, if stated.")
     polarity: str | None = Field(None, description="positive or negative; null is positive.")

@@ -362,6 +362,14 @@ def test_a_table_without_headers_and_empty_cells_are_no_records():
     assert records == []
 
 
+def test_what_elsewhere_says_nothing_is_a_value_in_a_column_of_codes():
+    head = "| Port | Code | Class | Open |\n| - | - | - | - |\n"
+    rows = "| Oban | NA | X | no |\n| Brest | BR | A | yes |\n| Ulm | UL | B | NA |\n"
+    _, records = laid_out(head + rows)
+    assert [value for subject, _, value in records if subject == "Oban"] == ["NA", "X", "no"]
+    assert [value for subject, _, value in records if subject == "Ulm"] == ["UL", "B"]
+
+
 @pytest.mark.parametrize(
     "words",
     ["N.A.", "Not yet known", "not applicable", "No data", "null", "不详", "不适用", "暂无数据"],

@@ -19,6 +19,7 @@ from schemas.observations import (
 )
 from schemas.operations import Rejection
 from schemas.settings import EngineSettings, Settings
+from tasks.extract.extracted import STATED
 from tasks.ingest.formats import likeness
 from tasks.publish.build import Recipe, build
 from tasks.publish.publish import build_edition
@@ -361,6 +362,17 @@ def test_a_date_that_is_exact_to_the_day_is_also_a_date_of_the_calendar(home):
     found = {row["relation"]: row["date_exact"] for row in triples(built(home))}
     day = date(1931, 5, 3)
     assert list(found.values()) == [day, day, None, None, None, None]
+
+
+def test_numbers_of_a_column_are_no_years_because_those_of_one_passage_could_be(home):
+    laid_out = {"confidence": STATED}
+    rows = [("Orvel", "turnover", f"{n}", {"value_type": "number", "number": n}) for n in (90, 2)]
+    rows.append(("Selka", "turnover", "1931", {"value_type": "year", "date": "1931"}))
+    rows.append(("Selka", "opened", "1931", {"value_type": "year", "date": "1931"}))
+    state(home, "one", *((*row, more | laid_out) for *row, more in rows))
+    found = {(t["relation"], t["tail"]): (t["number"], t["date"]) for t in triples(built(home))}
+    assert found["turnover", "1931"] == (1931, None)
+    assert found["opened", "1931"] == (None, "1931")
 
 
 def test_a_models_triple_of_a_thing_and_itself_is_a_rejection_recorded_once(home, monkeypatch):

@@ -126,6 +126,18 @@ def test_years_and_days_are_typed_and_keep_their_words(small_home, tmp_path):
     assert 'schema:asWritten "27 November 1852"' in text
 
 
+@pytest.mark.parametrize("between", "T ")
+def test_a_moment_keeps_its_time(tmp_path, between):
+    entities, facts = {"Ada": ("person", []), "Bob": ("person", [])}, [("a", "Ada", "met", "Bob")]
+    edition = make_edition(tmp_path / "1-a", {"a": "Ada Bob"}, entities, facts)
+    moment = f"1931-05-03{between}06:15:00+00:00"
+    with duckdb.connect(str(edition.database)) as con:
+        con.execute("update triples set tail_id = null, date = '1931-05-03', tail = ?", [moment])
+    export(edition, "ttl", tmp_path / "out.ttl", spill=tmp_path / "spill")
+    text = (tmp_path / "out.ttl").read_text(encoding="utf-8")
+    assert '"1931-05-03T06:15:00+00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>' in text
+
+
 def test_graphml_has_every_name_that_xml_can_hold(exported):
     graph = networkx.read_graphml(exported("graphml"))
     written = {name.replace("\x01", "\ufffd").replace("\ufffe", "\ufffd") for name in BAD_NAMES}

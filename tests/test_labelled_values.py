@@ -110,6 +110,14 @@ def test_columns_tell_what_the_rows_are(columns, kind):
         ("Mass kg", "1,200", "en", ("mass", "1,200 kg", 1200, "kg")),
         ("Cost (US$ million)", "3.4", "en", ("cost", "US$3.4 million", 3.4e6, "USD")),
         ("Fare ($)", "20", "en", ("fare", "$20", 20, "USD")),
+        ("Cost (million €)", "3.4", "en", ("cost", "€3.4 million", 3.4e6, "EUR")),
+        ("Cost (m €)", "3", "en", ("cost", "€3m", 3e6, "EUR")),
+        ("Cost (in thousands of £)", "(3)", "en", ("cost", "£(3) thousand", -3000, "GBP")),
+        ("Cost (USD million)", "-3", "en", ("cost", "USD -3 million", -3e6, "USD")),
+        ("Draught (m)", "3-4", "en", ("draught", "3-4 m", None, None)),
+        ("Draught (m)", "<5", "en", ("draught", "<5 m", None, None)),
+        ("Draught (m)", "shallow", "en", ("draught", "shallow", None, None)),
+        ("(Wins)", "(3)", "en", ("(wins)", "3", 3, None)),
         ("船员（万人）", "1.5", "zh", ("船员", "1.5万人", 15_000, "people")),
         ("Length (m)", "40 ft", "en", ("length", "40 ft", 40, "ft")),
         ("Turn (°/s)", "150", "en", ("turn", "150 °/s", 150, "°/s")),
@@ -125,6 +133,25 @@ def test_a_number_has_the_unit_that_the_head_of_its_column_names(head, cell, lan
     ship = "Kelda" if language == "en" else "凯达号"
     [row] = read(f"| Ship | {head} |\n|---|---|\n| {ship} | {cell} |", "", "", language).triples
     assert (row["relation"], row["tail"], row["number"], row["unit"]) == fact
+
+
+@pytest.mark.parametrize(
+    ("head", "time"),
+    [("2026 budget", ("2026", "2026")), ("Crew (2019–2023)", ("2019", "2023")),
+     ("Built", (None, None))],
+)  # fmt: skip
+def test_a_value_holds_at_the_time_that_the_head_of_its_column_names(head, time):
+    [row] = read(f"| Ship | {head} |\n|---|---|\n| Kelda | 12 |").triples
+    assert (row["valid_from"], row["valid_to"]) == time
+
+
+def test_codes_are_no_amounts_nor_are_others_of_their_column():
+    cells = {"Kelda": "0571", "Osprey": "0007", "Gull": "1234", "Tern": "90071992547409931"}
+    rows = "\n".join(f"| {ship} | {cell} |" for ship, cell in cells.items())
+    found = read(f"| Ship | Number |\n|---|---|\n{rows}")
+    assert {(row["tail"], row["value_type"]) for row in found.triples} == {
+        (cell, "text") for cell in cells.values()
+    }
 
 
 def test_heads_that_differ_in_their_units_alone_stay_apart():

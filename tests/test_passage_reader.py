@@ -324,6 +324,13 @@ def test_what_counts_nothing_is_no_answer_to_how_many(text: str, counts: bool) -
 
 
 @pytest.mark.parametrize(
+    ("text", "fit"), [("数万元", True), ("万元", False), ("（百万元）", False)]
+)
+def test_the_scale_of_a_head_is_no_number(text: str, fit: bool) -> None:
+    assert fits(text, expected_answer("水文局的经费是多少？"), lambda _: ()) == fit
+
+
+@pytest.mark.parametrize(
     ("question", "answer", "holds"),
     [
         ("Who was robbed in Orr?", "the miller", False), ("Who was robbed in Orr?", "Bo", True),

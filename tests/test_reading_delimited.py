@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemas.settings import ReadSettings
+from tasks.extract.rules.layout import lay_out
 from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tests.documents import read_all, texts
 
@@ -164,6 +165,35 @@ def test_a_column_without_words_is_left_out_and_its_rows_stay(tmp_path: Path) ->
         "| plant | city |\n| --- | --- |\n| Orvel | Lunby |\n| Selka | Pell |"
     )
     assert [one.uri for one in left_out] == ["a.parquet#plan", "a.parquet#crew"]
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("a.csv", "Ship,Built,,Port,Crew\nGorm,1931,,Pell,12\nAsk,1940,,Lunby,9\n"),
+        ("a.jsonl", '{"Ship": "Gorm", "Built": 1931, "Fate": null, "Port": "Pell", "Crew": 12}\n'
+                    '{"Ship": "Ask", "Built": 1940, "Fate": null, "Port": "Lunby", "Crew": 9}'),
+    ],
+)  # fmt: skip
+def test_an_unfilled_column_does_not_part_records(tmp_path: Path, name: str, table: str) -> None:
+    (tmp_path / name).write_text(table)
+    assert texts(tmp_path)[name] == (
+        "| Ship | Built | Port | Crew |\n| --- | --- | --- | --- |\n"
+        "| Gorm | 1931 | Pell | 12 |\n| Ask | 1940 | Lunby | 9 |"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_cells_of_records_are_no_markup(tmp_path: Path, name: str) -> None:
+    cells = ["__main__", "*.log", "Map<str>", "the ~~old~~ dam", "^(x|y)$", "a <i>b</i>", "<div>"]
+    rows = [{"Plant": f"Plant {n}", "Mark": cell} for n, cell in enumerate(cells)]
+    lines = "Plant,Mark\n" + "".join(f"{row['Plant']},{row['Mark']}\n" for row in rows)
+    table = lines if name == "a.csv" else "\n".join(map(json.dumps, rows))
+    (tmp_path / name).write_text(table)
+    records = lay_out({"text": texts(tmp_path)[name]}).records
+    assert [record.value for record in records] == cells
+    (tmp_path / name).write_text(table.replace("Map<str>", "<p>Lunby</p>"))
+    assert "<p>Lunby</p>" in texts(tmp_path)[name]
 
 
 def test_an_object_is_its_values_above_its_lists(tmp_path: Path) -> None:

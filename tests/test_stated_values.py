@@ -28,6 +28,8 @@ TEXTS = {
     "| Builder | Northwater Yard | Pike Boats |\n| Price | 21,000 euros | 12,500 euros |\n",
     "walk.md": "# Lantern walk\n\n## Meeting point: Tarn Gate\n\nPlease be on time.\n\n"
     "## Children: half price\n\nThey need a lantern of their own.\n",
+    "局.md": "| 部门 | 2025年经费（万元） | 2026年经费（万元） |\n| --- | --- | --- |\n"
+    "| 水文局 | 310 | 420 |\n| 林务局 | 150 | 160 |\n",
     "山.md": "| 山峰 | 海拔 | 首登者 |\n| --- | --- | --- |\n"
     "| 青岚峰 | 5120米 | 郭小川 |\n| 玉屏峰 | 4870米 | 何远 |\n",
 }
@@ -60,6 +62,7 @@ def asker(edition: Edition) -> Asker:
         ("What is the area of Wick Down?", ["180 ha"]),
         ("What is the default of keep_hot?", ["90 s"]),
         ("What's the default value for keep_hot?", ["90 s"]),
+        ("水文局2026年的经费是多少？", ["420万元"]),
         ("Where is the meeting point of the lantern walk?", ["Tarn Gate"]),
         ("青岚峰的首登者是谁？", ["郭小川"]),
         ("玉屏峰的海拔是多少？", ["4870米"]),

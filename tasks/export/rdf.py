@@ -24,7 +24,7 @@ IN_FULL = "create temp macro property(prefix, name) as concat('<', case prefix {
 WITH_PREFIX = "create temp macro property(prefix, name) as concat(prefix, ':', name)"
 SAYS = """create temp macro says(subject, prefix, name, object) as case when object is not null
     then concat(subject, ' ', property(prefix, name), ' ', object, ' .', chr(10)) end"""
-MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"  # xsd:dateTime
+MOMENT = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"  # xsd:dateTime
 QUERIES = (
     """select concat(
         says(address('document', document_id), 'dcterms', 'title', in_language(title, language)),
@@ -47,7 +47,7 @@ QUERIES = (
             address('triple', triple_id) as reifier,
             case when tail_id is not null then null
                 when date is not null and regexp_full_match(tail, getvariable('moment'))
-                    then typed(tail, 'dateTime')
+                    then typed(replace(tail, ' ', 'T'), 'dateTime')
                 when regexp_full_match(date, '[0-9]{4}-[0-9]{2}-[0-9]{2}') then typed(date, 'date')
                 when regexp_full_match(date, '[0-9]{4}-[0-9]{2}') then typed(date, 'gYearMonth')
                 when regexp_full_match(date, '-?[0-9]{4}') then typed(date, 'gYear')

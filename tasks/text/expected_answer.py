@@ -54,10 +54,7 @@ _UNITS_OF_MEASURE = {
     "fast": _SPEEDS,
     "hot": _TEMPERATURES,
     "cold": _TEMPERATURES,
-    "many": frozenset(),
-    "much": frozenset(),
-    "big": frozenset(),
-    "large": frozenset(),
+    **dict.fromkeys(("many", "much", "big", "large"), frozenset()),
 }
 _UNITS_OF_NOUN = {
     **dict.fromkeys(("height", "width", "depth", "diameter", "distance", "altitude"), _LENGTHS),
@@ -78,12 +75,12 @@ _ASKS_YES = re.compile(
 )
 # `Tidewater: place of birth?`, as relations are asked for
 _RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
-# What any number or date contains at least one of, however it is written.
+# What any number or date contains at least one of, however it is written; 万元 is a unit.
 _NUMBER_WORD = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"|hundreds?|thousands?|(?:m|b|tr)illions?|half|once|twice|thrice|no|none|dozens?|single"
-    r"|quarter|third)\b|[零〇一二两三四五六七八九十百千万亿半無无]",
+    r"|quarter|third)\b|[零〇一二两三四五六七八九十半無无]|(?<=[^\W百千万亿])[百千万亿]",
     re.I,
 )
 _TIME_WORD = re.compile(

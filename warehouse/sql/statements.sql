@@ -44,6 +44,13 @@ where corrected(m.confidence, intercept, slope) >= if(
     (select min_confidence from build_settings)
 );
 
+-- A passage may show only those cells of a column of numbers that could be years.
+update triple_statements s set value_type = 'number', number = tail::double, "date" = null
+from (select document_id, relation from triple_statements where is_laid_out(engine, engine_confidence)
+      group by all having sum(case value_type when 'number' then 1 when 'year' then -1 end) > 0) a
+where a.document_id = s.document_id and a.relation = s.relation and s.value_type = 'year'
+    and regexp_full_match(tail, '[0-9]{4}') and is_laid_out(engine, engine_confidence);
+
 -- What is useful is right, so a clause is at least as likely right as useful: of judged statements whose
 -- usefulness was above their confidence, .93 were right. Verdicts that lower the one lower the other.
 create table clause_statements as

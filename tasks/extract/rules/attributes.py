@@ -5,9 +5,10 @@ parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from tasks.extract.extracted import STATED, Mention, evidence_columns, value_columns
@@ -22,7 +23,9 @@ from tasks.text.languages import HAN, HAN_CLASS, word_set
 from tasks.text.names import POSTNOMINALS
 from tasks.text.relations.vocabulary import kinds_of_heads
 from tasks.text.values import Value, find_values, parse_value
-from tasks.text.values.english_numbers import SIGNS
+from tasks.text.values.english_numbers import SCALE
+from tasks.text.values.units import SIGN
+from tasks.text.values.value import measured_at
 
 # "MBE" or "Ph.D." after a person's name.
 _LETTERS = "|".join(r"\.?".join(letters) for letters in sorted(POSTNOMINALS))
@@ -66,18 +69,24 @@ SAYS_WHEN = re.compile(
     r"|(?:年|年份|年代|年度|日期|时间|[成创建设]立|[创始兴]建|建成|出生|[去逝]世|发[行布现]|上映|出版)\Z",
     re.IGNORECASE,
 )
-_FOUR_DIGITS = re.compile("[0-9]{4}")
+_FOUR_DIGITS = re.compile("[1-9][0-9]{3}")
+_CODE = re.compile("0[0-9]+")  # what stands below others like it is no amount either
 # "Area (km²)", "Length in metres", "Width, mm" and "Mass kg", but not "Price per kg".
 _UNIT_OF_LABEL = re.compile(
     r"(?!.*\sper\s[^(（,]*\Z)(.*[\w.])(?:\s?[(\[（](?:in\s)?([^()\[\]（）]+)[)\]）]"
-    rf"|(?:[,，]|\s/|\sin)\s([^,，]+)|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)\S{{1,3}}))"
+    rf"|(?:[,，]|\s/|\sin)\s([^,，()（）]+)"
+    rf"|(?<=[^\W\d])\s((?![A-Z{HAN_CLASS}]\Z)[^\s()\[\]（）]{{1,3}}))"
 )
+_FIGURES = re.compile(r"(?=.*\d)(?:[\W\d]|(?<=\d)[eE](?=[-+]?\d))+")  # "30–40", "< 5", "1.5e3"
 # "Rent (month)" is that of a month, "Games won" are no money, and a minimum has no minutes.
 _NO_UNIT = word_set("day week month year hour minute second won")
-_SIGN = re.compile(f"({'|'.join(map(re.escape, SIGNS))})(?=\\s|[km]?\\Z|[mbt]n)")
+# "€", "€ million", "k€", "thousands of US$" and "USD m" measure amounts.
+_SCALE = rf"(?i:(?:{SCALE})s?|[mbt]n|[kmb])"
+_MONEY = re.compile(rf"(?:({_SCALE})(?:\sof)?\s?)?({SIGN})(?:\s?({_SCALE}))?")
 _LASTS = re.compile(r"time|duration|length|时|長|长", re.IGNORECASE)
 _CLOCK_TIME = re.compile(r"[0-2]?\d(?:[:：.]\d\d)?\s?(?:[ap]\.?m\.?)?|[0-2]?\d[:：]\d\d.*", re.I)
 _LIKELY_YEARS = range(1500, 2101)  # where a head does not say so
+_values_of_label = lru_cache(maxsize=1 << 8)(find_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +106,12 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return an attribute whose value is parsed from its tail."""
-        return cls(head, relation, tail, *span, parse_value(tail, language))
+        """Return an attribute with the value of its tail, at the time that its relation names."""
+        value = parse_value(tail, language)
+        times = [when for *_, when in _values_of_label(relation, language) if when.is_date]
+        if len(times) == 1 and not (value.is_date or value.valid_from):
+            value = measured_at(value, times[0])
+        return cls(head, relation, tail, *span, value)
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -123,11 +136,10 @@ def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Itera
     value.
     """
     for attribute in _stated_attributes(row, layout, language):
-        names_something = any(map(str.isalpha, attribute.relation))
+        is_time = _CLOCK_TIME.fullmatch(attribute.head)
+        is_value = is_time or parse_value(attribute.head, language).value_type != "text"
         asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
-        names_something &= parse_value(attribute.head, language).value_type == "text"
-        names_something &= not _CLOCK_TIME.fullmatch(attribute.head)
-        if names_something and not asks:
+        if any(map(str.isalpha, attribute.relation)) and not is_value and not asks:
             yield attribute
 
 
@@ -139,20 +151,25 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
     relation is what the heading calls such values ("recording fee"), if it does.
     """
     heading = heading_above(row)
-    amounts, kinds = _amounts(layout, language), _kinds_of_rows(layout)
-    for record in measured(layout.records, language):
+    records, kinds = list(measured(layout.records, language)), _kinds_of_rows(layout)
+    amounts = _amounts(records, language)
+    codes = {record.label.lower() for record in records if _CODE.fullmatch(record.value)}
+    for record in records:
         if NO_RELATION.fullmatch(record.label):
             continue
         label, span = record.label.lower(), (record.start, record.end)
         if record.subject:
-            stated = Attribute.stated(record.subject, label, record.value, span, language)
-            if label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
+            cell = record.value.strip("()") if label.startswith("(") else record.value
+            stated = Attribute.stated(record.subject, label, cell, span, language)
+            if label in codes and cell.isdecimal():
+                stated = replace(stated, value=Value("text"))
+            elif label in amounts and _FOUR_DIGITS.fullmatch(stated.tail):
                 stated = replace(stated, value=Value("number", float(stated.tail)))
             yield replace(stated, kind=kinds.get(record.subject, stated.kind))
         elif row["subject"] and record.is_owned:
             # The heading in lower case, except for words that are all capitals.
-            words = heading.split()
-            above = " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in words)
+            words = (w if w.isupper() and len(w) > 1 else w.lower() for w in heading.split())
+            above = " ".join(words)
             relation = f"{above} {label}" if above and above not in label else label
             yield Attribute.stated(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
@@ -193,13 +210,11 @@ def measured(records: Sequence[Record], language: str) -> Iterator[Record]:
 
     The label does so no more, unless another one beside it is the same but for that.
     """
-    measured = [_with_unit(record, language) for record in records]
-    labels = defaultdict(set)
-    for record, named in zip(records, measured, strict=True):
-        labels[named.label.lower()].add(record.label.lower())
-    for record, named in zip(records, measured, strict=True):
-        alone = len(labels[named.label.lower()]) == 1
-        yield named if alone else replace(named, label=record.label)
+    pairs = [(record, _with_unit(record, language)) for record in records]
+    labels = {(named.label.lower(), record.label.lower()) for record, named in pairs}
+    times = Counter(label for label, _ in labels)
+    for record, named in pairs:
+        yield named if times[named.label.lower()] == 1 else replace(named, label=record.label)
 
 
 def _with_unit(record: Record, language: str) -> Record:
@@ -207,45 +222,37 @@ def _with_unit(record: Record, language: str) -> Record:
     if label is None:
         return record
     name, unit = filter(None, label.groups())
-    sign = _SIGN.match(unit)
-    before = sign[1] if sign else ""
-    after = unit[sign.end() :] if sign else unit if HAN.match(unit) else f" {unit}"
+    before, after = "", unit if HAN.match(unit) else f" {unit}"
+    if money := _MONEY.fullmatch(unit):
+        scale = (money[1] or money[3] or "").removesuffix("s")
+        before = f"{money[2]} " if money[2].isalpha() else money[2]
+        after = f" {scale}" if len(scale) > 2 else scale
     one = parse_value(f"{before}1{after}", language)
     is_minimum = unit == "min" and not _LASTS.search(name)
     if is_minimum or unit.lower() in _NO_UNIT or not (one.unit or (one.number or 1) > 1):
         return record
     types = ("number",) if SAYS_WHEN.search(name) else ("number", "year")
     measured = f"{before}{record.value}{after}"
-    plain = parse_value(record.value, language).value_type in types
-    counts = plain and parse_value(measured, language).number is not None
+    sort = parse_value(record.value, language).value_type
+    counts = sort in types and parse_value(measured, language).number is not None
+    counts |= sort == "text" and _FIGURES.fullmatch(record.value) is not None
     return replace(record, label=name, value=measured if counts else record.value)
 
 
-def _amounts(layout: Layout, language: str) -> set[str]:
+def _amounts(records: Sequence[Record], language: str) -> set[str]:
     """Return the heads, in lower case, of columns whose numbers of four digits are no years.
 
-    They name a unit, or a cell is another number, and they do not say that the cells are years.
+    A cell is a number that is no likely year, and the heads do not say that the cells are years.
     """
-    columns: dict[str, list[str]] = {}
-    for record in layout.records:
-        if record.subject and not SAYS_WHEN.search(record.label):
-            columns.setdefault(record.label.lower(), []).append(record.value)
+    doubtful = {r.label.lower() for r in records if _FOUR_DIGITS.fullmatch(r.value)}
     return {
         label
-        for label, cells in columns.items()
-        if any(map(_FOUR_DIGITS.fullmatch, cells))
-        and (
-            parse_value(f"1 {label.rpartition(' ')[2].strip('()[]（）')}", language).unit
-            or any(_is_amount(cell, language) for cell in cells)
-        )
+        for record in records
+        if record.subject and (label := record.label.lower()) in doubtful
+        if not SAYS_WHEN.search(label)
+        if parse_value(record.value, language).number is not None
+        or (_FOUR_DIGITS.fullmatch(record.value) and int(record.value) not in _LIKELY_YEARS)
     }
-
-
-def _is_amount(cell: str, language: str) -> bool:
-    """Tell whether a cell is a number that is no likely year."""
-    value = parse_value(cell, language)
-    is_year = not _FOUR_DIGITS.fullmatch(cell) or int(cell) in _LIKELY_YEARS
-    return value.number is not None or not is_year
 
 
 def _listed_names(row: dict[str, Any], heading: str, language: str) -> Iterator[Attribute]:

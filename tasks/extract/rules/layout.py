@@ -1,6 +1,7 @@
 """Layout: the prose of a passage, and the records in its tables and labelled values."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -101,7 +102,7 @@ _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
 _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 NO_VALUE = re.compile(
-    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n(?:/|\.\s?)?a\.?|none|null|tb[acd]|no|yes|x|无|暂无|.*:"
+    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n(?:/|\.\s?)?a\.?|none|null|tb[acd]|x|无|暂无|.*:"
     r"|(?:data |information )?(?:not (?:yet )?(?:available|applicable|known|given|specified|stated"
     r"|provided|reported|recorded|disclosed)|unavailable|unknown)|no (?:data|information|record)"
     r"|to be \w+|待(?:补充|完善|更新|填写|确认|[定续])|未(?:知|定|详|调查|公布|填写|提供|披露)"
@@ -125,6 +126,7 @@ _NAMING = re.compile(
     r"(?:.+ )?(?:name|title)|product|model|item|project|.*(?:名称?|名字|型号|标题)|产品|车型|项目",
     re.IGNORECASE,
 )
+_FEWEST_CODES = 3  # different ones of a column
 _FEWEST_NAMED = 3  # labelled values in a row of which the first names what the others are of
 
 
@@ -294,17 +296,12 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
 
     A value below a list item is of that item; a label with several values is of several things.
     """
-    values: dict[str, set[str]] = {}
-    for pair in pairs:
-        values.setdefault(pair.label, set()).add(pair.value)
+    values = Counter(label for label, _ in {(pair.label, pair.value) for pair in pairs})
+    indented = {p.start for p in pairs if text[text.rfind("\n", 0, p.start) + 1].isspace()}
     return [
-        replace(pair, is_owned=len(values[pair.label]) == 1 and not _is_indented(text, pair.start))
+        replace(pair, is_owned=values[pair.label] == 1 and pair.start not in indented)
         for pair in pairs
     ]
-
-
-def _is_indented(text: str, place: int) -> bool:
-    return text[text.rfind("\n", 0, place) + 1].isspace()
 
 
 def _label(markup: str) -> str:
@@ -341,9 +338,11 @@ def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Re
                     yield from _of_cell(name, label, cell)
             continue
         headers = _telling(headers, rows)
+        columns = ({row[n][0] for row in rows if n < len(row)} for n in range(len(headers)))
+        codes = [_are_codes(cells - {""}) for cells in columns]
         if (key := KEYS[kind]) is not None:
             for row in rows:
-                yield from _of_row(headers, row, key)
+                yield from _of_row(headers, row, key, codes)
 
 
 def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
@@ -374,7 +373,14 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
         )
 
 
-def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
+def _are_codes(cells: set[str]) -> bool:
+    """Tell whether cells are codes, each of as many capitals: X is one, and NA is Namibia."""
+    letters, lengths = "".join(cells), {*map(len, cells)}
+    are_capitals = letters.isalpha() and letters.isupper()
+    return are_capitals and len(cells) >= _FEWEST_CODES and len(lengths) == 1
+
+
+def _of_row(headers: list[str], cells: list[Cell], key: int, codes: list[bool]) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
     A row whose subject is a question, or no name, gives none, nor does one of totals.
@@ -384,10 +390,10 @@ def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
         if column != key and header:
-            yield from _of_cell(subject, header, cell)
+            yield from _of_cell(subject, header, cell, is_code=codes[column])
 
 
-def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
+def _of_cell(subject: str, label: str, cell: Cell, *, is_code: bool = False) -> Iterator[Record]:
     """Yield the values of a cell, one per line, without the separator before a line break."""
     text, start, _ = cell
     place, lines = start, _LINE_BREAK.split(text)
@@ -395,7 +401,7 @@ def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
         begin = text.index(line, place - start) + start
         stated = line.rstrip() if number == len(lines) else line.rstrip(_SEPARATORS)
         value = words_of(stated).text.strip()
-        if _is_value(value):
+        if (is_code and value) or _is_value(value):
             yield Record(subject, label, value, begin, begin + len(stated))
         place = begin + len(line)
 

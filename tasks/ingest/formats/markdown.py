@@ -22,6 +22,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
 _NAMED = re.compile(r"\D*[^\W\d_]\D*")
 _NUMBER = re.compile(r"\d")
+_BAR = re.compile(r"(?<!\\)\|")
 _CLOSES = re.compile(r"</table\s*>[ \t]*(?=\n|\Z)", re.IGNORECASE)
 
 
@@ -123,7 +124,7 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
                     below[len(line)] = left - 1, above
                 line.append(above)
             if cell is not None:
-                words = one_line(cell.words).replace("|", "/")
+                words = _BAR.sub("/", one_line(cell.words))
                 plain = cell if words == cell.words else cell._replace(words=words)
                 columns = max(min(cell.columns, _MOST_COLUMNS - len(line), room), 1)
                 room -= columns - 1

@@ -1,15 +1,21 @@
 """Records without a column of texts as one text: the table that they are, laid out as a sheet."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 
+from tasks.ingest.formats.dialects import read_dialects
+from tasks.ingest.formats.hidden_markup import drop_hidden_markup, looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.names import safe_record, title_of_name
 from tasks.ingest.formats.parsed_text import ParsedText, ParserLimits
-from tasks.ingest.formats.sheet_tables import Grid, Row, SheetCell, is_error, sheet_blocks
+from tasks.ingest.formats.sheet_tables import Grid, Row, SheetCell, is_error, sheet_blocks, without
+from tasks.ingest.prose import words_of
 
 SETTING = "text_column under [read] in settings.toml"
 _LONG = 200  # characters of the cells of a column on average: they are texts with another name
 _AROUND_CELL = 3  # characters
+_MARKS = re.compile(r"[\\`*_~<>\[\](){}#=^%!|]")
 
 
 class RecordTable:
@@ -40,16 +46,20 @@ class RecordTable:
     def text(self, names: Sequence[str]) -> Iterator[ParsedText]:
         """Yield the table under the names of its columns as a text, unless it has no rows.
 
+        An unfilled column is left out, as a sheet's, which lies between two tables, would not be.
         Raises `RefusalError` if one of the columns holds texts.
         """
         if not self._length:
             return
+        unfilled: set[int] = set()
         for column in range(len(names)):
             cells = [len(row[column].words) for row in self._grid.values() if column in row]
-            if sum(cells) > _LONG * len(cells):
+            if not cells:
+                unfilled.add(column)
+            elif sum(cells) > _LONG * len(cells):
                 require_column(names, self._limits.text_column)
         self._grid[self._header] = _row((n, name.replace("_", " ")) for n, name in enumerate(names))
-        text = "\n\n".join(filter(None, sheet_blocks(self._grid)))
+        text = "\n\n".join(filter(None, sheet_blocks(without(self._grid, set(), unfilled))))
         yield ParsedText(title=title_of_name(self._limits.name), text=text)
 
 
@@ -64,7 +74,21 @@ def require_column(names: Sequence[str], column: str) -> None:
 def _row(cells: Iterable[tuple[int, str]]) -> Row:
     """Return the cells that say something; those without a letter are no texts."""
     return {
-        column: SheetCell(words, any(map(str.isalpha, words)))
+        column: SheetCell(_as_written(words), any(map(str.isalpha, words)))
         for column, cell in cells
         if (words := cell.strip()) and not is_error(words)
     }
+
+
+def _as_written(words: str) -> str:
+    """Return words as Markdown that reads like them: only what is no HTML may look like marks."""
+    is_page = looks_like_html(words) and _read(words)
+    if not _MARKS.search(words) or is_page or drop_hidden_markup(words) != words:
+        return words
+    escaped, plain = _MARKS.sub(r"\\\g<0>", words), unescape(words)
+    is_read = "|" in words or _read(words) != plain
+    return escaped if is_read and _read(escaped) == plain else words
+
+
+def _read(cell: str) -> str:
+    return words_of(read_dialects(f" {cell}")).text[1:]

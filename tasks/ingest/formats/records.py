@@ -146,7 +146,6 @@ def _table(records: Iterable[Record], limits: ParserLimits) -> Parsed:
     """
     columns: dict[str, int] = {}
     nested: Counter[str] = Counter()
-    filled: set[str] = set()
     rows = RecordTable(limits)
     for place, fields in enumerate(records, 1):
         if not isinstance(fields, dict):
@@ -155,9 +154,8 @@ def _table(records: Iterable[Record], limits: ParserLimits) -> Parsed:
         cells = dict(_cells(fields, nested))
         if any(cells.values()):  # an empty row would end the table
             rows.add((columns.setdefault(name, len(columns)), cells[name]) for name in cells)
-            filled.update(name for name in cells if cells[name])
         yield None
-    yield from rows.text([name if name in filled else "" for name in columns])
+    yield from rows.text(list(columns))
     yield from _nested(nested)
 
 

@@ -16,6 +16,7 @@ SLOT = "\u241e"  # replaces the topic
 _MARKED = re.compile(r"\[([^\[\]]{1,400})\]")
 _LEADING = re.compile(r"\A(?:the|a|an)\s+", re.IGNORECASE)
 _TRAILING = re.compile(r"\s*['’]s\Z")
+_OF_YEAR = re.compile(r"(?<=\d年)的")  # 2026年的预算 is what a head calls 2026年预算
 _TITLE_MARKS = {("《", "》"), ("“", "”"), ("「", "」"), ('"', '"')}
 
 
@@ -95,7 +96,7 @@ def _topic(text: str, span: Span, graph: Graph, *, marked: bool = False) -> Topi
     return Topic(
         name=labels.pop() if len(labels) == 1 else name,
         nodes=nodes,
-        masked=f"{text[:start]} {SLOT} {text[end:]}",
+        masked=_OF_YEAR.sub("", f"{text[:start]} {SLOT} {text[end:]}"),
         share=(end - start) / max(len(text), 1),
         quoted=(text[start - 1 : start], text[end : end + 1]) in _TITLE_MARKS,
     )

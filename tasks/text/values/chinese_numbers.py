@@ -6,7 +6,7 @@ from functools import cache
 
 from tasks.text.languages import word_set
 from tasks.text.values.chinese_numerals import NUMERAL_CHARACTERS, SMALL_SCALES, read_numeral
-from tasks.text.values.units import CLASSIFIERS, CURRENCY_SIGNS, YEN_OR_YUAN, chinese_units
+from tasks.text.values.units import CLASSIFIERS, CURRENCY_SIGNS, SIGN, YEN_OR_YUAN, chinese_units
 from tasks.text.values.value import Value, ValueSpan, amount
 
 FIGURES = r"[0-9]{1,3}(?:[,，][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
@@ -24,8 +24,8 @@ PERCENT = re.compile(
     rf"(?P<part>[{NUMERAL_CHARACTERS}]+(?:点[{NUMERAL_CHARACTERS}]+)?|{FIGURES})"
 )
 MONEY = re.compile(
-    rf"(?P<sign>{'|'.join(map(re.escape, sorted((*CURRENCY_SIGNS, '¥', '￥'), key=len)[::-1]))})"
-    rf"\s?(?P<figures>(?:{FIGURES}){SCALES})"
+    rf"(?P<minus>(?<![^\s(（])[-−–])?(?P<sign>{SIGN})\s?(?P<loss>[-−])?"
+    rf"(?P<figures>(?:{FIGURES}){SCALES})"
 )
 # 五号, 24号, 三班: the text after the number makes a name of it.
 NAMING = re.compile(
@@ -68,6 +68,7 @@ def _money(text: str) -> Iterator[ValueSpan]:
         sign = match["sign"]
         unit = YEN_OR_YUAN["zh"] if sign in "¥￥" else CURRENCY_SIGNS[sign]
         if number is not None:
+            number = -number if match["minus"] or match["loss"] else number
             yield match.start(), match.end(), Value("quantity", number, unit)
 
 

@@ -6,24 +6,16 @@ from functools import cache
 
 from tasks.text.english_words import is_plural
 from tasks.text.languages import word_set
-from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN, english_units
+from tasks.text.values.units import CURRENCY_SIGNS, SIGN, YEN_OR_YUAN, english_units
 from tasks.text.values.value import Value, ValueSpan, amount, listed
 
-ONES = {
-    word: number
-    for number, word in enumerate(
-        listed(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen seventeen eighteen nineteen"
-        )
-    )
-}
-TENS = {
-    word: 10 * number
-    for number, word in enumerate(
-        listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
-    )
-}
+_ONES = listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
+ONES = {word: number for number, word in enumerate(_ONES)}
+TENS = {word: 10 * number for number, word in enumerate(_TENS, start=2)}
 SCALES = {
     "dozen": 12,
     "hundred": 100,
@@ -36,11 +28,14 @@ SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}
 
 SCALE = "|".join(SCALES)
 SMALL = "|".join((*ONES, *TENS))
-DIGITS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
+DIGITS = (
+    r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"
+    r"|[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]{1,2}(?![\w.]))?)?"  # 1.5e3
+)
 # A minus sign counts only where nothing stands before it: 5-4 is not 5 and -4.
 FIGURES = re.compile(
     rf"(?<![\w.,/:#&@–-])(?P<sign>(?<![^\s(])[-−–])?(?P<digits>{DIGITS})"
-    rf"(?P<scale>(?:\s(?:{SCALE})\b)*)",
+    rf"(?P<scale>(?:\s(?:{SCALE})\b)+|\s?(?-i:[mbt]n)\b|)",
     re.IGNORECASE,
 )
 WORDS = re.compile(
@@ -49,9 +44,8 @@ WORDS = re.compile(
     rf"(?:{SMALL}|{SCALE})\b)*))\b(?P<and_half> and a half(?: (?:{SCALE}))?)?",
     re.IGNORECASE,
 )
-SIGNS = sorted((*CURRENCY_SIGNS, "¥"), key=len, reverse=True)
 MONEY = re.compile(
-    rf"(?<!\w)(?P<sign>{'|'.join(map(re.escape, SIGNS))})\s?(?P<digits>{DIGITS})"
+    rf"(?P<minus>(?<![^\s(])[-−–])?(?<!\w)(?P<sign>{SIGN})\s?(?P<loss>[-−])?(?P<digits>{DIGITS})"
     rf"(?:\s?(?P<scale>{SCALE})\b|\s?(?P<short>mn|bn|tn|[kmb])\b)?",
     re.IGNORECASE,
 )
@@ -131,8 +125,10 @@ def _money(text: str) -> Iterator[ValueSpan]:
             number *= SCALES[match["scale"].lower()]
         elif match["short"]:
             number *= SHORT_SCALES[match["short"].lower()]
+        if match["minus"] or match["loss"]:
+            number = -number
         sign = match["sign"].upper()
-        unit = YEN_OR_YUAN["en"] if sign == "¥" else CURRENCY_SIGNS[sign]
+        unit = YEN_OR_YUAN["en"] if sign in "¥￥" else CURRENCY_SIGNS[sign]
         yield match.start(), match.end(), Value("quantity", number, unit)
 
 
@@ -144,7 +140,7 @@ def _figures(text: str) -> Iterator[ValueSpan]:
             yield match.start(), match.end(), None
             continue
         for scale in scales:
-            number *= SCALES[scale.lower()]
+            number *= (SCALES | SHORT_SCALES)[scale.lower()]
         unit, end = unit_after(text, match.end())
         if unit is None and not scales and _looks_like_year(text, match, digits):
             continue

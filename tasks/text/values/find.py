@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from dataclasses import replace
 from types import ModuleType
 
 from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.values import chinese_dates, chinese_numbers, english_dates, english_numbers
 from tasks.text.values.chinese_numerals import read_numeral
+from tasks.text.values.units import SIGN
 from tasks.text.values.value import TEXT, Value, ValueSpan, claim, interval, joined, measured_at
 
 LONGEST_TAIL = 200  # characters; a longer tail is no value
@@ -75,7 +77,11 @@ _EUROPEAN = re.compile(
 )
 _EURO = re.compile("€|EUR|[欧歐]元", re.IGNORECASE)
 _COMMA_AND_PERIOD = str.maketrans(",.", ".,")
-_CODE = re.compile("0[0-9]")
+_CODE = re.compile("0[0-9]|[0-9]{16}")  # a float does not hold every number of 16 digits
+# "(1,250.00)", "($1.5m)", "(12%)" and "€(3)" are amounts below zero in accounts.
+_LOSS = re.compile(
+    rf"((?:{SIGN})?)[(（]((?:{SIGN})\s?[0-9][0-9.,]*\w*|[0-9][0-9.,]*\s?%?)[)）](\s?[^\s0-9.,]*)"
+)
 _NUMERIC = re.compile(r"元年|[\d零〇一二两三四五六七八九十百千万亿兩萬億]")
 
 
@@ -103,6 +109,9 @@ def parse_value(text: str, language: str) -> Value:
         return TEXT
     tongue = "zh" if language == "zh" else "en"
     body = text.translate(NARROW).strip()
+    if loss := _LOSS.fullmatch(body):
+        value = parse_value("".join(loss.groups()), language)
+        return replace(value, number=-value.number) if value.number else value
     if lead := LEAD[tongue].match(body):
         body = body[lead.end() :]
     values = find_values(body, language)
@@ -141,12 +150,11 @@ def _plain(body: str, tongue: str) -> Value:
     body = body.rstrip(" .。,，;；")
     if re.fullmatch("1[0-9]{3}|20[0-9]{2}|2100", body):
         return Value("year", date=body)
-    if tongue == "zh":
-        is_word = body in chinese_numbers.WORDS_OF_NUMERALS or _CODE.match(body)
-        number = None if is_word else read_numeral(body)
-        return Value("number", number) if number is not None else TEXT
-    number = english_numbers.words_to_number(body) if body.lower() == "one" else None
-    return Value("number", number) if number is not None else TEXT
+    if tongue == "en":
+        return Value("number", 1.0) if body.lower() == "one" else TEXT
+    is_word = body in chinese_numbers.WORDS_OF_NUMERALS or _CODE.match(body)
+    number = None if is_word else read_numeral(body)
+    return TEXT if number is None else Value("number", number)
 
 
 def _named(text: str, start: int) -> bool:

@@ -1,6 +1,7 @@
 """Known units of measurement and currencies, each with its short form and its spellings."""
 
 import csv
+import re
 from functools import cache
 from pathlib import Path
 
@@ -8,20 +9,11 @@ from tasks.text.values.value import listed
 
 # Signs that stand before an amount of money; the longest first.
 CURRENCY_SIGNS = {
-    "US$": "USD",
-    "HK$": "HKD",
-    "NT$": "TWD",
-    "A$": "AUD",
-    "C$": "CAD",
-    "R$": "BRL",
-    "$": "USD",
-    "£": "GBP",
-    "€": "EUR",
-    "EUR": "EUR",
-    "₹": "INR",
-    "₽": "RUB",
-    "₩": "KRW",
-}
+    "US$": "USD", "HK$": "HKD", "NT$": "TWD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "$": "USD",
+    "£": "GBP", "€": "EUR", "₹": "INR", "₽": "RUB", "₩": "KRW",
+    **{code: code for code in ("EUR", "USD", "GBP", "JPY", "CNY")},
+}  # fmt: skip
+SIGN = "|".join(map(re.escape, sorted((*CURRENCY_SIGNS, "¥", "￥"), key=len, reverse=True)))
 # Yen and yuan share a sign, so the text's language decides.
 YEN_OR_YUAN = {"en": "JPY", "zh": "CNY"}
 
