@@ -261,6 +261,8 @@ def _recognise(
             meaning = Meaning(meaning.name, meaning.turned != form.turned)
         meaning = meaning or meaning_of(wording, group.end)
         row = None if depends_on_kinds(wording) else earlier.get((wording, group.end))
+        if row and row["relation"] in known_relations():
+            row = None  # an earlier vocabulary may have had wordings that this one lacks
         if meaning is None and row and form_of(row["relation"]).modifiers == form.modifiers:
             meaning = Meaning(row["relation"], row["turned"])
         if meaning:
