@@ -73,11 +73,15 @@ class _Lines:
         self.last = _ESCAPED.sub(r'\1""', line) if self._are_escaped else line
         return self.last
 
-    def following(self) -> str:
-        """Return the next line, which stays the next; an empty string at the end."""
-        line = next(self._text, "")
-        self._text = chain([line] if line else [], self._text)
-        return line
+    def below(self) -> list[str]:
+        """Return the start of what is still to come, in lines."""
+        lines: list[str] = []
+        while len(lines) < _LINES_ABOVE and sum(map(len, lines)) < _LONGEST_LINE:
+            if not (line := next(self._text, "")):
+                break
+            lines.append(line)
+        self._text = chain(lines, self._text)
+        return lines
 
 
 @contextmanager
@@ -126,7 +130,7 @@ def _table(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
 
 def _header(lines: _Lines, text_column: str) -> _Header:
-    """Return the header of a table; lines of one cell may stand above.
+    """Return the header of a table; titles and comments may stand above.
 
     Names are empty where a line goes on behind the last one.
     """
@@ -135,19 +139,46 @@ def _header(lines: _Lines, text_column: str) -> _Header:
         if match := _STATED.fullmatch(line):
             stated = match[1]
             continue
-        found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
-        for separator in sorted(found, key=line.count):
+        for separator in _separators(line, stated):
             names = _names(line, separator)
             if any(_is(name, text_column) for name in names):
                 return _Header(separator, names, titles)
         if line.lstrip("\ufeff").startswith("#"):
-            if _heads(names, separator, lines.following()):
+            if _heads(names, separator, next(iter(lines.below()), "")):
                 return _Header(separator, [names[0].lstrip("# ") or "#", *names[1:]], titles)
         elif line.strip():
-            if any(names[1:]):
+            if any(names[1:]) and not _is_title(line, separator, lines.below()):
                 return _Header(separator, names, titles)
-            titles.append(names[0])
+            titles.append(", ".join(filter(None, names)))
     return _Header(_NO_SEPARATOR, titles[:1], [])
+
+
+def _separators(line: str, stated: str) -> list[str]:
+    """Return the marks that may separate the cells of a line, the likeliest last."""
+    found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
+    return sorted(found, key=line.count)
+
+
+def _is_title(line: str, separator: str, below: list[str]) -> bool:
+    """Tell whether a line with separators is none of the table: most lines below are longer rows.
+
+    A blank line stands between, or it has its marks as sentences do: "Docks of the east, 2025".
+    """
+    rows = [row[:_LONGEST_LINE] for row in below]
+    marks = [separator if separator in row else _separators(row, "")[-1] for row in rows]
+    cells = [
+        _names(row, mark) if row.strip() else [] for row, mark in zip(rows, marks, strict=True)
+    ]
+    wider = [place for place, row in enumerate(cells) if len(row) > len(_names(line, separator))]
+    if 2 * len(wider) <= sum(map(bool, cells)):
+        return False
+    first = wider[0]
+    as_sentence = _is_spaced(line, separator) and not _is_spaced(rows[first], marks[first])
+    return as_sentence or not all(cells[:first])
+
+
+def _is_spaced(line: str, separator: str) -> bool:
+    return line.count(separator) == line.count(f"{separator} ")
 
 
 def _names(line: str, separator: str) -> list[str]:
