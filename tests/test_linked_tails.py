@@ -72,6 +72,8 @@ def test_other_items_below_a_heading_are_no_names():
         ("Ada Bell (@adab)", ["Ada Bell"]),
         ("Ada Bell, deputy chair of the board", ["Ada Bell, deputy chair of the board"]),
         ("Ada Bell, or whoever is in the office", ["Ada Bell, or whoever is in the office"]),
+        ("Ada Bell, Bo Ray and Oskar Lind", ["Ada Bell", "Bo Ray", "Oskar Lind"]),
+        ("Norvik & Orr; Selka & Wesson", ["Norvik & Orr; Selka & Wesson"]),
     ],
 )
 def test_a_list_of_names_gives_a_triple_for_each(value, tails):
@@ -79,3 +81,20 @@ def test_a_list_of_names_gives_a_triple_for_each(value, tails):
     rows = triples(f"\n# Ships\n\n{text}")
     assert [row["tail"] for row in rows if row["relation"] == "reviewers"] == tails
     assert [row["ordinal"] for row in rows] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "tails"),
+    [
+        ("Supplier", "Norvik & Orr", ["Norvik & Orr"]),
+        ("Group", "Norvik and the Tidal Group", ["Norvik and the Tidal Group"]),
+        ("Berth", "Orvel Road & Selka Street", ["Orvel Road & Selka Street"]),
+        ("Architect", "Ada Bell & Oskar Lind", ["Ada Bell", "Oskar Lind"]),
+        ("Builders", "Norvik Works and Tidal Labs", ["Norvik Works", "Tidal Labs"]),
+    ],
+)
+def test_an_ampersand_joins_several_only_below_a_label_of_several_or_of_persons(
+    label: str, value: str, tails: list[str]
+) -> None:
+    text = f"\n# Ships\n\n| Ship | {label} |\n| --- | --- |\n| Kelda Star | {value} |\n"
+    assert [row["tail"] for row in triples(text)] == tails

@@ -33,7 +33,8 @@ _AGENT = re.compile(r"(?:er|or|ee|ant|ist)s?$|[者人员]$")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _MARK = re.compile(r"[A-Za-z]{1,2}[\d()]*|[A-Za-z]\(.*\)")
 _NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
-_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s(?:and|&|/)\s)\s*")
+_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s/\s)\s*")
+_JOINT = re.compile(r"\s+(?:and|&)\s+(?!the\s)")
 _PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
 
@@ -101,14 +102,22 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
     likely = (_likelihood(bare, record=True) + column) / 2
     if likely >= LEAST_PROBABILITY:
         return [_with_end(bare, likely, record=True)]
-    parts = [part for part in _SEPARATOR.split(row["tail"]) if part.strip()]
-    says_so = is_plural(row["relation"].split(" ")[-1]) or not _PAIR.fullmatch(row["tail"])
-    if len(parts) > 1 and (says_so or all(" " in part for part in parts)):
+    parts = _parts(row["tail"], row["relation"].split(" ")[-1])
+    if len(parts) > 1:
         listed = [_without_note({**row, "tail": part}) for part in parts]
         each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
         if all(one["value_type"] == "entity" for one in each):
             return each
     return [_with_end(row, likely, record=True)]
+
+
+def _parts(tail: str, label: str) -> list[str]:
+    """Return what a cell may list below the last word of its label; "Hill & Vale" is one firm."""
+    *others, last = [part for part in _SEPARATOR.split(tail) if part.strip()] or [tail]
+    ends = [last] if any(map(_JOINT.search, others)) else _JOINT.split(last)
+    wordy = all(" " in part for part in (*others, *ends))
+    lists = not _PAIR.fullmatch(tail) if others else wordy and kind_of_noun(label) == "person"
+    return [*others, *ends] if lists or is_plural(label) or (others and wordy) else [tail]
 
 
 def _without_note(row: Mention) -> Mention:
@@ -163,7 +172,7 @@ def _of_latin(tail: str, where: str) -> dict[str, float]:
         "a day or month": float(any(word.lower() in CALENDAR for word in words)),
         "begins with a sign": float(not tail[0].isalnum()),
         "length": math.log1p(len(tail)),
-        "a list": float(bool(_SEPARATOR.search(tail))),
+        "a list": float(bool(_SEPARATOR.search(tail) or _JOINT.search(tail))),
         **writing(tail),
     }
 
