@@ -98,3 +98,16 @@ def test_an_ampersand_joins_several_only_below_a_label_of_several_or_of_persons(
 ) -> None:
     text = f"\n# Ships\n\n| Ship | {label} |\n| --- | --- |\n| Kelda Star | {value} |\n"
     assert [row["tail"] for row in triples(text)] == tails
+
+
+def test_codes_and_parts_of_a_name_are_no_other_entity():
+    rows = triples(
+        "\n# Crews\n\n| Person | Surname | Port code | Flag | Ship |\n"
+        "| --- | --- | --- | --- | --- |\n| Ada Bell | Bell | Tornby | NOR | Kelda Star |\n"
+        "| Bo Lind | Lind | Selka | SWE | Orvel Star |"
+    )
+    of_ada = {row["relation"]: row for row in rows if row["head"] == "Ada Bell"}
+    assert [of_ada[label]["tail_kind"] for label in ("surname", "port code")] == ["", ""]
+    assert of_ada["ship"]["value_type"] == "entity"
+    # It may be one where the corpus has these capitals elsewhere.
+    assert (of_ada["flag"]["value_type"], of_ada["flag"]["tail_kind"]) == ("text", "unknown")

@@ -35,6 +35,14 @@ _MARK = re.compile(r"[A-Za-z]{1,2}[\d()]*|[A-Za-z]\(.*\)")
 _NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
 _SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s/\s)\s*")
 _JOINT = re.compile(r"\s+(?:and|&)\s+(?!the\s)")
+_CODE_IN_CAPITALS = re.compile("[A-Z]{2,4}")
+# Labels of what is written for a thing, which is no other thing.
+_SAYS_WRITING = re.compile(
+    r"(?:\A|\W)(?:\w*codes?|abbr(?:eviation|ev)?s?|ids?|symbols?|tickers?|initials"
+    r"|(?:first|last|given|family|middle|maiden|birth) names?|name (?:first|last|middle)"
+    r"|(?:sur|fore)names?(?: of .*)?)\Z|(?:代[码號号]|编号|缩写|姓氏?)\Z",
+    re.IGNORECASE,
+)
 _PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
 
@@ -44,12 +52,15 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
 
     A cell or label that lists names gives a triple for each. Cells under one label are mostly of
     one sort: each counts for half, and all of them together for the other half. Relations in
-    `kept` stay as they are, and so do other names of the head, which are no other entity.
+    `kept` stay as they are, and so do other names of the head, its codes and the parts of its name,
+    which are no other entity. Nor are codes in capitals, unless the corpus has them elsewhere.
     """
     columns: dict[str, list[float]] = defaultdict(list)
+    tails: dict[str, set[str]] = defaultdict(set)
     sorts: list[str] = []
     for row in extracted.triples:
-        known = row["relation"] in kept or names_alias(row["relation"])
+        relation = row["relation"]
+        known = relation in kept or names_alias(relation) or _SAYS_WRITING.search(relation)
         if known or row["value_type"] not in ("entity", "text"):
             sorts.append("known")
             continue
@@ -57,15 +68,18 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
         stands_alone = text[row["span_start"] :].lstrip(_MARKUP).startswith(bare["tail"])
         sorts.append("record" if stands_alone else "clause")
         if stands_alone:
-            columns[row["relation"]].append(_likelihood(bare, record=True))
+            columns[relation].append(_likelihood(bare, record=True))
+            tails[relation].add(row["tail"])
+    codes = {label for label, cells in tails.items() if _are_codes(cells)}
     triples: list[Mention] = []
     for row, sort in zip(extracted.triples, sorts, strict=True):
-        if sort == "record":
+        if sort == "record" and row["relation"] not in codes:
             triples += _of_record(row, fmean(columns[row["relation"]]))
+        elif sort == "known":
+            triples.append(row)
         else:
-            triples.append(
-                row if sort == "known" else _with_end(row, _likelihood(row, record=False))
-            )
+            likely = 0.0 if sort == "record" else _likelihood(row, record=False)
+            triples.append(_with_end(row, likely, record=sort == "record"))
     extracted.triples = [{**row, "ordinal": place} for place, row in enumerate(triples)]
     return extracted
 
@@ -109,6 +123,12 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
         if all(one["value_type"] == "entity" for one in each):
             return each
     return [_with_end(row, likely, record=True)]
+
+
+def _are_codes(cells: set[str]) -> bool:
+    """Tell whether the cells below a label are capitals of one length: SEN, KEN."""
+    alike = len(cells) > 1 and len(set(map(len, cells))) == 1
+    return alike and all(map(_CODE_IN_CAPITALS.fullmatch, cells))
 
 
 def _parts(tail: str, label: str) -> list[str]:
