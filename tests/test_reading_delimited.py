@@ -118,6 +118,11 @@ TABLES = {
                                 "Orvel\tTarn Works\tLunby\nSelka\tAas Works\t\n"),
     "lines of JSON": ("a.jsonl", '{"Plant": "Orvel", "built by": "Tarn Works", "City": "Lunby"}\n'
                       '{"built by": ["Aas Works"], "Plant": "Selka", "City": null}\n'),
+    "features of GeoJSON": (
+        "a.geojson",
+        '{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": null, '
+        '"properties": {"Plant": "Orvel", "built by": "Tarn Works"}, "City": "Lunby"}, {"type": "Feature", '
+        '"properties": {"Plant": "Selka", "built by": "Aas Works", "City": null}}]}'),
     "a list in JSON": ("a.json", '{"all": [{"Plant": "Orvel", "built": {"by": "Tarn Works"}, "City"'
                        ': "Lunby"}, {"Plant": "Selka", "built": {"by": "Aas Works"}}]}'),
 }  # fmt: skip

@@ -17,6 +17,7 @@ from tasks.ingest.table_rows import (
     is_one_cell,
     is_subject,
     may_be_subject,
+    parts_of_name,
 )
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import HAN_CLASS, word_set
@@ -340,10 +341,11 @@ def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Re
                 for name, cell in zip(headers[1:], cells, strict=False):
                     yield from _of_cell(name, label, cell)
             continue
-        headers = _telling(headers, rows)
         if (key := KEYS[kind]) is not None:
+            keys = parts_of_name(headers) or [key]
+            headers = _telling(headers, rows)
             for row in rows:
-                yield from _of_row(headers, row, key)
+                yield from _of_row(headers, row, keys)
 
 
 def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
@@ -374,16 +376,17 @@ def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
         )
 
 
-def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
+def _of_row(headers: list[str], cells: list[Cell], keys: list[int]) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
     A row whose subject is a question, or no name, gives none, nor does one of totals.
     """
-    subject = words_of(cells[key][0]).text.strip() if len(cells) > key else ""
+    names = [words_of(cells[key][0]).text.strip() for key in keys if len(cells) > key]
+    subject = " ".join(filter(None, names))
     if subject.endswith(_ASKED) or _TOTAL.fullmatch(subject) or not may_be_subject(subject):
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
-        if column != key and header:
+        if [column] != keys and header:
             yield from _of_cell(subject, header, cell)
 
 

@@ -48,6 +48,9 @@ def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
             raise
         yield from parse_lines(file, limits)
         return
+    if isinstance(value, dict) and value.get("type") == "FeatureCollection":
+        features = value.get("features")
+        value = [_of_feature(part) for part in features] if _holds_objects(features) else value
     if isinstance(value, dict):
         lists = {name: field for name, field in value.items() if _holds_objects(field)}
         if lists and _pick(value, limits.text_column) is None:
@@ -93,6 +96,15 @@ def find_records(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -
         yield from settle(_table(opened(), limits))
     else:
         yield from settle(_texts(opened(), limits))
+
+
+def _of_feature(feature: Any) -> Any:
+    """Return what a feature of GeoJSON (RFC 7946) says of a place, and where it is."""
+    if not isinstance(feature, dict) or not isinstance(feature.get("properties"), dict):
+        return feature
+    _, said, shape = (feature.pop(key, None) for key in ("type", "properties", "geometry"))
+    place = {"coordinates": shape.get("coordinates")} if isinstance(shape, dict) else {}
+    return {**said, **feature, **place}
 
 
 def _holds_objects(field: Any) -> bool:
