@@ -121,7 +121,8 @@ TABLES = {
     "features of GeoJSON": (
         "a.geojson",
         '{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": null, '
-        '"properties": {"Plant": "Orvel", "built by": "Tarn Works"}, "City": "Lunby"}, {"type": "Feature", '
+        '"properties": {"Plant": "Orvel", "built by": "Tarn Works"}, "City": "Lunby"},'
+        ' {"type": "Feature", '
         '"properties": {"Plant": "Selka", "built by": "Aas Works", "City": null}}]}'),
     "a list in JSON": ("a.json", '{"all": [{"Plant": "Orvel", "built": {"by": "Tarn Works"}, "City"'
                        ': "Lunby"}, {"Plant": "Selka", "built": {"by": "Aas Works"}}]}'),
