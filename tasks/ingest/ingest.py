@@ -215,7 +215,7 @@ class Ingestion:
         """Journal the outcome of one input; exactly one of the counts goes up."""
         before = self.known.inputs.get(outcome.uri, {})
         if isinstance(outcome, Refusal):
-            self.counts["refused"] += 1
+            self.counts["left_out" if outcome.reason is Reason.LEFT_OUT else "refused"] += 1
             self.refusals[outcome.reason][Path(item.uri).suffix.lower()] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
@@ -283,8 +283,9 @@ def refusal_notes(ingestions: Sequence[Ingestion], run_id: str) -> Iterator[str]
         examples = ingestion.examples | examples
     for reason, endings in sorted(refusals.items(), key=lambda refused: -refused[1].total()):
         example = examples[reason]
+        how = "left out" if reason is Reason.LEFT_OUT else f"refused as {reason}"
         yield (
-            f"{endings.total()} refused as {reason}{_listed(endings)}, such as {example.uri}: "
+            f"{endings.total()} {how}{_listed(endings)}, such as {example.uri}: "
             f"{example.text.rstrip('.')}"
         )
     if refusals:

@@ -37,8 +37,7 @@ _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_ODD_SUBJECT = 16  # words of one among shorter ones
 _KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
 _SAYS_NAME = re.compile(r"(?:(?:full|official|common) )?name|姓名|名称|名字", re.IGNORECASE)
-# Heads of the columns that name a person together.
-_SAY_PARTS = (
+_SAY_PARTS = (  # of a person's name
     re.compile(r"(?:first|given)[ _-]?names?|forenames?|name first", re.IGNORECASE),
     re.compile(r"(?:last|family)[ _-]?names?|surnames?|name last", re.IGNORECASE),
 )
@@ -47,15 +46,13 @@ _SAY_PARTS = (
 def cells_of(line: str, offset: int = 0) -> Iterator[Cell]:
     """Yield the cells of a Markdown row with their spans."""
     stripped = line.strip()
-    start = line.find(stripped) + (1 if stripped.startswith("|") else 0)
-    end = line.find(stripped) + len(stripped) - (1 if stripped.endswith("|") else 0)
-    place = start
-    for bar in [*_BAR.finditer(line, start, end), None]:
-        stop = bar.start() if bar else end
+    place = line.find(stripped) + stripped.startswith("|")
+    end = line.find(stripped) + len(stripped) - stripped.endswith("|")
+    for stop in [*(bar.start() for bar in _BAR.finditer(line, place, end)), end]:
         cell = line[place:stop]
-        begin = place + len(cell) - len(cell.lstrip())
-        yield cell.strip(), offset + begin, offset + begin + len(cell.strip())
-        place = bar.end() if bar else end
+        begin = offset + place + len(cell) - len(cell.lstrip())
+        yield cell.strip(), begin, begin + len(cell.strip())
+        place = stop + 1
 
 
 def is_one_cell(row: Sequence[Cell]) -> bool:

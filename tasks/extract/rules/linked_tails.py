@@ -55,8 +55,7 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
     `kept` stay as they are, and so do other names of the head, its codes and the parts of its name,
     which are no other entity. Nor are codes in capitals, unless the corpus has them elsewhere.
     """
-    columns: dict[str, list[float]] = defaultdict(list)
-    tails: dict[str, set[str]] = defaultdict(set)
+    columns: dict[str, list[Mention]] = defaultdict(list)
     sorts: list[str] = []
     for row in extracted.triples:
         relation = row["relation"]
@@ -68,18 +67,16 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
         stands_alone = text[row["span_start"] :].lstrip(_MARKUP).startswith(bare["tail"])
         sorts.append("record" if stands_alone else "clause")
         if stands_alone:
-            columns[relation].append(_likelihood(bare, record=True))
-            tails[relation].add(row["tail"])
-    codes = {label for label, cells in tails.items() if _are_codes(cells)}
+            columns[relation].append(bare)
+    means = {label: _mean_likelihood(cells) for label, cells in columns.items()}
     triples: list[Mention] = []
     for row, sort in zip(extracted.triples, sorts, strict=True):
-        if sort == "record" and row["relation"] not in codes:
-            triples += _of_record(row, fmean(columns[row["relation"]]))
-        elif sort == "known":
-            triples.append(row)
+        if sort == "record":
+            triples += _of_record(row, means[row["relation"]])
         else:
-            likely = 0.0 if sort == "record" else _likelihood(row, record=False)
-            triples.append(_with_end(row, likely, record=sort == "record"))
+            triples.append(
+                row if sort == "known" else _with_end(row, _likelihood(row, record=False))
+            )
     extracted.triples = [{**row, "ordinal": place} for place, row in enumerate(triples)]
     return extracted
 
@@ -125,10 +122,12 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
     return [_with_end(row, likely, record=True)]
 
 
-def _are_codes(cells: set[str]) -> bool:
-    """Tell whether the cells below a label are capitals of one length: SEN, KEN."""
-    alike = len(cells) > 1 and len(set(map(len, cells))) == 1
-    return alike and all(map(_CODE_IN_CAPITALS.fullmatch, cells))
+def _mean_likelihood(cells: list[Mention]) -> float:
+    """Return how likely the cells below a label are names; -1 for capitals of one length: SEN."""
+    tails = {cell["tail"] for cell in cells}
+    if len(tails) > 1 == len({*map(len, tails)}) and all(map(_CODE_IN_CAPITALS.fullmatch, tails)):
+        return -1.0
+    return fmean(_likelihood(cell, record=True) for cell in cells)
 
 
 def _parts(tail: str, label: str) -> list[str]:

@@ -74,12 +74,8 @@ class _Lines:
         return self.last
 
     def below(self) -> list[str]:
-        """Return the start of what is still to come, in lines."""
-        lines: list[str] = []
-        while len(lines) < _LINES_ABOVE and sum(map(len, lines)) < _LONGEST_LINE:
-            if not (line := next(self._text, "")):
-                break
-            lines.append(line)
+        """Return the next lines, which stay the next."""
+        lines = list(islice(self._text, _LINES_ABOVE))
         self._text = chain(lines, self._text)
         return lines
 
@@ -144,7 +140,7 @@ def _header(lines: _Lines, text_column: str) -> _Header:
             if any(_is(name, text_column) for name in names):
                 return _Header(separator, names, titles)
         if line.lstrip("\ufeff").startswith("#"):
-            if _heads(names, separator, next(iter(lines.below()), "")):
+            if _heads(names, separator, "".join(lines.below()[:1])):
                 return _Header(separator, [names[0].lstrip("# ") or "#", *names[1:]], titles)
         elif line.strip():
             if any(names[1:]) and not _is_title(line, separator, lines.below()):
@@ -164,21 +160,16 @@ def _is_title(line: str, separator: str, below: list[str]) -> bool:
 
     A blank line stands between, or it has its marks as sentences do: "Docks of the east, 2025".
     """
-    rows = [row[:_LONGEST_LINE] for row in below]
-    marks = [separator if separator in row else _separators(row, "")[-1] for row in rows]
-    cells = [
-        _names(row, mark) if row.strip() else [] for row, mark in zip(rows, marks, strict=True)
-    ]
-    wider = [place for place, row in enumerate(cells) if len(row) > len(_names(line, separator))]
-    if 2 * len(wider) <= sum(map(bool, cells)):
+    filled = [row for row in below if row.strip()]
+    marks = [separator if separator in row else _separators(row, "")[-1] for row in filled]
+    rows = list(zip(filled, marks, strict=True))
+    wider = [row for row in rows if len(_names(*row)) > len(_names(line, separator))]
+    if 2 * len(wider) <= len(rows):
         return False
-    first = wider[0]
-    as_sentence = _is_spaced(line, separator) and not _is_spaced(rows[first], marks[first])
-    return as_sentence or not all(cells[:first])
-
-
-def _is_spaced(line: str, separator: str) -> bool:
-    return line.count(separator) == line.count(f"{separator} ")
+    above = below[: below.index(wider[0][0])]
+    both = ((line, separator), wider[0])
+    spaced = [text.count(mark) == text.count(f"{mark} ") for text, mark in both]
+    return spaced == [True, False] or not all(map(str.strip, above))
 
 
 def _names(line: str, separator: str) -> list[str]:

@@ -123,7 +123,7 @@ def _object(fields: Fields, lists: dict[str, list[Any]], limits: ParserLimits) -
         for name, field in fields.items():
             if name != longest and isinstance(field, str | list | dict) and field:
                 sentence = f"It stands beside the records in `{longest}`, and is left out."
-                yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
+                yield refused(safe_record(name), Reason.LEFT_OUT, sentence)
         return
     values = {name: field for name, field in fields.items() if name not in lists}
     title = next((v for key in (*_TITLES, "name") if isinstance(v := _pick(values, key), str)), "")
@@ -193,7 +193,7 @@ def _nested(names: Counter[str]) -> Iterator[ParsedText]:
     """Yield the refusals of values by their names, with the number of each."""
     for name, count in names.items():
         sentence = f"Its bytes, or values within values, are left out: {count:,} in all."
-        yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
+        yield refused(safe_record(name), Reason.LEFT_OUT, sentence)
 
 
 def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:

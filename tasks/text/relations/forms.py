@@ -49,8 +49,7 @@ _NUMBERED = re.compile(
 )  # "45th president of", "1997 album by"
 # A school's district is where it stands; "a district of Oslo" is said of a part of Oslo.
 _CONTAINERS = word_set(
-    "borough city commune county district division municipality parish province region suburb town "
-    "village"
+    "city commune county district division municipality parish province region suburb town village"
 )
 _SPACES = re.compile(r"[\s_]+")
 _LONGEST = 200  # characters of a wording that are looked at
@@ -210,9 +209,8 @@ def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
     if with_preposition:
         kept = words[:-1] if words[-1] == "of" else words
         return Form("noun", " ".join(kept), marks)
-    if words[0] in _CONTAINERS and len(words) == 1:
-        return Form("phrase", words[0], marks)
-    return Form("noun", " ".join(words), marks, turned=True)
+    bare = " ".join(words)
+    return Form("phrase" if bare in _CONTAINERS else "noun", bare, marks, bare not in _CONTAINERS)
 
 
 @lru_cache(maxsize=1 << 14)
