@@ -137,11 +137,8 @@ class Ingestion:
             raise failure(f"{reason}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
             raise NotFoundError(f"Nothing matches {self.source}, so nothing was read.")
-        held = {
-            uri: row["content_id"]
-            for uri, row in self.known.inputs.items()
-            if row["outcome"] == "ingested"
-        }
+        known = self.known.inputs.items()
+        held = {uri: row["content_id"] for uri, row in known if row["outcome"] == "ingested"}
         lost = {uri for container in self.gone for uri in self.known.ingested_from(container)}
         documents = len(set(held.values()))  # inputs of one text are one document
         going = documents - len({held[uri] for uri in held.keys() - lost})
@@ -331,9 +328,8 @@ def _known(home: Home, source: str) -> KnownSource:
 def _owners(home: Home) -> dict[str, tuple[str, str]]:
     """Map each text and each file's bytes in the current corpus to the first input with it."""
     columns = ["source", "uri", "container", "content_id", "sha256"]
-    current: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in home.journal.table(Read).select(columns).to_pylist():
-        current[row["source"], row["uri"]] = row
+    rows = home.journal.table(Read).select(columns).to_pylist()
+    current = {(row["source"], row["uri"]): row for row in rows}
     owners: dict[str, tuple[str, str]] = {}
     for owner, row in current.items():
         if row["content_id"]:

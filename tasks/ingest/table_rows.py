@@ -104,8 +104,7 @@ def key_column(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int | 
         if column > first:
             cells = [cell for cell in cells if not _ACTION.match(cell)]
         names = [cell for cell in cells if is_subject(words_of(cell).text.strip())]
-        leads = column == first or column in named
-        apart = leads and 3 * len({*names}) - 2 * len(names) >= first
+        apart = column in (*named, first) and 3 * len({*names}) - 2 * len(names) >= first
         apart |= 10 * sum(times[name] > 1 for name in names) <= len(names)
         if apart and 3 * len(names) >= 2 * len(rows):
             return column

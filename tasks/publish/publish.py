@@ -119,9 +119,7 @@ def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
         shares = {"facts": (row["with_fact"] / row["sentences"], LEAST_KNOWN)}
         if engine == "rules":
             shares["statements"] = (row["with_statement"] / row["sentences"], LEAST_STATED)
-        low = [
-            f"{share:.0%} gave {what}" for what, (share, least) in shares.items() if share < least
-        ]
+        low = [f"{part:.0%} gave {what}" for what, (part, least) in shares.items() if part < least]
         if row["sentences"] >= ENOUGH_SENTENCES and low:
             yield (
                 f"{row['source']}: of {row['sentences']} sentences ({row['language']}) only "
@@ -131,9 +129,8 @@ def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
 
 def unnamed_speaker(yields: list[dict[str, Any]]) -> Iterator[str]:
     """Yield advice to name the speaker if many statements have "we" or "our ..." as subject."""
-    statements, about_us = (
-        sum(row[column] for row in yields) for column in ("read_statements", "about_us")
-    )
+    statements = sum(row["read_statements"] for row in yields)
+    about_us = sum(row["about_us"] for row in yields)
     share = about_us / max(statements, 1)
     if statements >= ENOUGH_SENTENCES and share >= OFTEN_FIRST_PERSON:
         yield (

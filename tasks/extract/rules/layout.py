@@ -1,6 +1,7 @@
 """Layout: the prose of a passage, and the records in its tables and labelled values."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -295,17 +296,10 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
 
     A value below a list item is of that item; a label with several values is of several things.
     """
-    values: dict[str, set[str]] = {}
-    for pair in pairs:
-        values.setdefault(pair.label, set()).add(pair.value)
-    return [
-        replace(pair, is_owned=len(values[pair.label]) == 1 and not _is_indented(text, pair.start))
-        for pair in pairs
-    ]
-
-
-def _is_indented(text: str, place: int) -> bool:
-    return text[text.rfind("\n", 0, place) + 1].isspace()
+    values = Counter(label for label, _ in {(pair.label, pair.value) for pair in pairs})
+    indented = {pair for pair in pairs if text[text.rfind("\n", 0, pair.start) + 1].isspace()}
+    shared = {pair for pair in pairs if values[pair.label] > 1}
+    return [replace(pair, is_owned=pair not in indented | shared) for pair in pairs]
 
 
 def _label(markup: str) -> str:

@@ -38,10 +38,9 @@ _JOINT = re.compile(r"\s+(?:and|&)\s+(?!the\s)")
 _CODE_IN_CAPITALS = re.compile("[A-Z]{2,4}")
 # Labels of what is written for a thing, which is no other thing.
 _SAYS_WRITING = re.compile(
-    r"(?:\A|\W)(?:\w*codes?|abbr(?:eviation|ev)?s?|ids?|symbols?|tickers?|initials"
+    r"(?i:(?:\A|\W)(?:\w*codes?|abbreviations?|ids?|symbols?|tickers?|initials"
     r"|(?:first|last|given|family|middle|maiden|birth) names?|name (?:first|last|middle)"
-    r"|(?:sur|fore)names?(?: of .*)?)\Z|(?:代[码號号]|编号|缩写|姓氏?)\Z",
-    re.IGNORECASE,
+    r"|(?:sur|fore)names?(?: of .*)?)|代[码號号]|编号|缩写|姓氏?)\Z"
 )
 _PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
@@ -114,12 +113,10 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
     if likely >= LEAST_PROBABILITY:
         return [_with_end(bare, likely, record=True)]
     parts = _parts(row["tail"], row["relation"].split(" ")[-1])
-    if len(parts) > 1:
-        listed = [_without_note({**row, "tail": part}) for part in parts]
-        each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
-        if all(one["value_type"] == "entity" for one in each):
-            return each
-    return [_with_end(row, likely, record=True)]
+    listed = [_without_note({**row, "tail": part}) for part in parts]
+    each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
+    named = len(parts) > 1 and all(one["value_type"] == "entity" for one in each)
+    return each if named else [_with_end(row, likely, record=True)]
 
 
 def _mean_likelihood(cells: list[Mention]) -> float:

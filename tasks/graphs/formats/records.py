@@ -100,11 +100,10 @@ def _from_json_lines(file: Opened, batch: GraphBatch) -> Iterator[Numbered]:
 
 
 def _from_table(file: Opened, delimiter: str, batch: GraphBatch) -> Iterator[Numbered]:
-    header: list[str] | None = None
-    for number, row in table_rows(file, delimiter, batch):
-        if header is None:
-            header = row
-        elif len(row) != len(header):
+    rows = table_rows(file, delimiter, batch)
+    _, header = next(rows, (0, []))
+    for number, row in rows:
+        if len(row) != len(header):
             batch.refuse(number, f"not-{len(header)}-fields", delimiter.join(row))
         else:
             yield number, None, dict(zip(header, row, strict=True))

@@ -48,9 +48,9 @@ def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
             raise
         yield from parse_lines(file, limits)
         return
-    if isinstance(value, dict) and value.get("type") == "FeatureCollection":
-        features = value.get("features")
-        value = [_of_feature(part) for part in features] if _holds_objects(features) else value
+    features = value.get("features") if isinstance(value, dict) else None
+    if features and value.get("type") == "FeatureCollection":
+        value = [_of_feature(part) for part in features]
     if isinstance(value, dict):
         lists = {name: field for name, field in value.items() if _holds_objects(field)}
         if lists and _pick(value, limits.text_column) is None:
@@ -103,7 +103,7 @@ def _of_feature(feature: Any) -> Any:
     if not isinstance(feature, dict) or not isinstance(feature.get("properties"), dict):
         return feature
     _, said, shape = (feature.pop(key, None) for key in ("type", "properties", "geometry"))
-    place = {"coordinates": shape.get("coordinates")} if isinstance(shape, dict) else {}
+    place = {"coordinates": _pick(shape, "coordinates")} if shape else {}
     return {**said, **feature, **place}
 
 
@@ -265,15 +265,8 @@ def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False
         text = read_page(text).text
     sha256 = hashlib.sha256(_canonical(fields, limits.text_column)).hexdigest()
     own = ((key, value) for key, value in fields.items() if key.lower() != limits.text_column)
-    return ParsedText(
-        name,
-        title,
-        text,
-        _version(fields),
-        sha256,
-        feed,
-        metadata=described(own, only_known=True),
-    )
+    metadata = described(own, only_known=True)
+    return ParsedText(name, title, text, _version(fields), sha256, feed, metadata=metadata)
 
 
 def _words(fields: Fields, limits: ParserLimits) -> str | None:
