@@ -309,6 +309,21 @@ def test_a_head_over_columns_that_stand_apart_does_not_tell_whose_their_cells_ar
     ]
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "subject"),
+    [
+        ("Port | Name | Berth", "Brest | Kelda | 4", "Kelda"),
+        ("编号 | 名称 | 长度", "K2 | 海风号 | 9 m", "海风号"),
+        ("first_name | last_name | Berth", "Ada | Bell | 4", "Ada Bell"),
+        ("Crew no. | Surname | Given name", "K2 | Bell | Ada", "Ada Bell"),
+        ("Port | Name of pilot | Berth", "Brest | Le Goff | 4", "Brest"),
+    ],
+)
+def test_a_column_called_name_has_the_subjects_of_the_rows(head, row, subject):
+    _, records = laid_out(f"| {head} |\n| - | - | - |\n| {row} |\n")
+    assert {record[0] for record in records} == {subject}
+
+
 @pytest.mark.parametrize("words", ["Total", "**Subtotal:**", "Average (2019)", "合計金額", "总计"])
 def test_a_row_that_sums_up_a_table_is_about_no_thing(words):
     _, records = laid_out(f"| Port | Berths |\n| - | - |\n| Brest | 4 |\n| {words} | 4 |\n")

@@ -172,6 +172,17 @@ def test_an_entity_related_to_itself_is_no_fact(home):
     assert [t["head"] for t in triples(built(home))] == ["Ada Lovelace"]
 
 
+def test_a_value_names_what_it_is_unless_only_one_is_in_capitals(home):
+    open_end = {"value_type": "text", "tail_kind": "unknown"}
+    state(home, "one", born("Orva", "LUN"), born("Ada Lovelace", "Sel"))
+    state(home, "two", *((f"Ship {n}", "flag", tail, open_end)
+                         for n, tail in enumerate(("Lun", "LUN", "sel"))))  # fmt: skip
+    found = {t["head"]: (t["tail"], t["value_type"]) for t in triples(built(home))}
+    assert found["Ship 0"] == ("Lun", "text")
+    assert found["Ship 1"] == ("LUN", "entity")
+    assert found["Ship 2"] == ("Sel", "entity")
+
+
 def test_a_period_stated_once_is_kept(home):
     state(home, "one", ("Ada Lovelace", "chair of", "Guild", {"value_type": "entity"}))
     period = {"value_type": "entity", "valid_from": "1840", "valid_to": "1843"}

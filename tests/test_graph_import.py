@@ -416,6 +416,7 @@ PEOPLE = """
 - {kind: person, id: "007", name: {last: Bø}, land: NO, born: 1901-02-03, title: Dr,
    jobs: [{at: ACME Ltd, as: clerk}, {at: none}]}
 - {kind: ship, id: "008"}
+- {kind: person, name: {last: Ek}}
 """
 
 
@@ -429,6 +430,7 @@ def test_a_mapping_makes_a_graph_of_records(tmp_path: Path) -> None:
         ("007", "worked at", "ACME as Dr clerk"),
     ]
     assert found.values == ["1901"]
+    assert found.left_out == 1  # the ship is of no rule
     assert found.names == {"007": "Bø"}
     assert ("007", 'Bø, the "Bear"') in found.aliases
 

@@ -72,6 +72,8 @@ def test_other_items_below_a_heading_are_no_names():
         ("Ada Bell (@adab)", ["Ada Bell"]),
         ("Ada Bell, deputy chair of the board", ["Ada Bell, deputy chair of the board"]),
         ("Ada Bell, or whoever is in the office", ["Ada Bell, or whoever is in the office"]),
+        ("Ada Bell, Bo Ray and Oskar Lind", ["Ada Bell", "Bo Ray", "Oskar Lind"]),
+        ("Norvik & Orr; Selka & Wesson", ["Norvik & Orr; Selka & Wesson"]),
     ],
 )
 def test_a_list_of_names_gives_a_triple_for_each(value, tails):
@@ -79,3 +81,33 @@ def test_a_list_of_names_gives_a_triple_for_each(value, tails):
     rows = triples(f"\n# Ships\n\n{text}")
     assert [row["tail"] for row in rows if row["relation"] == "reviewers"] == tails
     assert [row["ordinal"] for row in rows] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "tails"),
+    [
+        ("Supplier", "Norvik & Orr", ["Norvik & Orr"]),
+        ("Group", "Norvik and the Tidal Group", ["Norvik and the Tidal Group"]),
+        ("Berth", "Orvel Road & Selka Street", ["Orvel Road & Selka Street"]),
+        ("Architect", "Ada Bell & Oskar Lind", ["Ada Bell", "Oskar Lind"]),
+        ("Builders", "Norvik Works and Tidal Labs", ["Norvik Works", "Tidal Labs"]),
+    ],
+)
+def test_an_ampersand_joins_several_only_below_a_label_of_several_or_of_persons(
+    label: str, value: str, tails: list[str]
+) -> None:
+    text = f"\n# Ships\n\n| Ship | {label} |\n| --- | --- |\n| Kelda Star | {value} |\n"
+    assert [row["tail"] for row in triples(text)] == tails
+
+
+def test_codes_and_parts_of_a_name_are_no_other_entity():
+    rows = triples(
+        "\n# Crews\n\n| Person | Surname | Port code | Flag | Ship |\n"
+        "| --- | --- | --- | --- | --- |\n| Ada Bell | Bell | Tornby | NOR | Kelda Star |\n"
+        "| Bo Lind | Lind | Selka | SWE | Orvel Star |"
+    )
+    of_ada = {row["relation"]: row for row in rows if row["head"] == "Ada Bell"}
+    assert [of_ada[label]["tail_kind"] for label in ("surname", "port code")] == ["", ""]
+    assert of_ada["ship"]["value_type"] == "entity"
+    # It may be one where the corpus has these capitals elsewhere.
+    assert (of_ada["flag"]["value_type"], of_ada["flag"]["tail_kind"]) == ("text", "unknown")

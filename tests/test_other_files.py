@@ -354,6 +354,12 @@ def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: str) -> 
         ("ports", "<!-- A --><r:RDF xmlns:r='urn:x'/>", "of another kind"),
         ("a.xml", '<?xml version="1.0" encoding="Big5"?><a>\xb4\xe4</a>', "of another kind"),
         ("a.msg", "\xd0\xcf\x11\xe0", "end in .msg are not read; save it as .eml"),
+        (
+            "a.ttl",
+            "@prefix l: <urn:l> .",
+            "save it as N-Triples (.nt), which `almanac",
+        ),
+        ("a.nt", "<urn:l> <urn:m> <urn:n> .", "`almanac import-graph` reads them"),
         ("a.eml", parts_of("mixed", "\nIt is old.").decode().replace("--b", "--c"), "divided"),
         ("a.ipynb", '{"cells": [{"cell_type": "code", "source": "x = 1"}]}', "code and what"),
     ],

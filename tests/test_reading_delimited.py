@@ -119,6 +119,12 @@ TABLES = {
                                 "Orvel\tTarn Works\tLunby\nSelka\tAas Works\t\n"),
     "lines of JSON": ("a.jsonl", '{"Plant": "Orvel", "built by": "Tarn Works", "City": "Lunby"}\n'
                       '{"built by": ["Aas Works"], "Plant": "Selka", "City": null}\n'),
+    "features of GeoJSON": (
+        "a.geojson",
+        '{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": null, '
+        '"properties": {"Plant": "Orvel", "built by": "Tarn Works"}, "City": "Lunby"},'
+        ' {"type": "Feature", '
+        '"properties": {"Plant": "Selka", "built by": "Aas Works", "City": null}}]}'),
     "a list in JSON": ("a.json", '{"all": [{"Plant": "Orvel", "built": {"by": "Tarn Works"}, "City"'
                        ': "Lunby"}, {"Plant": "Selka", "built": {"by": "Aas Works"}}]}'),
 }  # fmt: skip
@@ -128,6 +134,28 @@ TABLES = {
 def test_records_without_texts_are_one_table(tmp_path: Path, name: str, table: str) -> None:
     (tmp_path / name).write_text(table)
     assert texts(tmp_path) == {name: PLANTS}
+
+
+@pytest.mark.parametrize(
+    ("above", "title"),
+    [
+        ("Dams of the north, 1931\n", "Dams of the north, 1931"),
+        ("Dams and locks; a list\n", "Dams and locks, a list"),
+        ('"Source","Board of Dams"\n\n"Updated","1931-05-01"\n\n',
+         "Source, Board of Dams\n\nUpdated, 1931-05-01"),
+    ],
+)  # fmt: skip
+def test_a_title_with_a_separator_is_no_header(tmp_path: Path, above: str, title: str) -> None:
+    rows = "Plant,built_by,City\nOrvel,Tarn Works,Lunby\nSelka,Aas Works,\n"
+    (tmp_path / "a.csv").write_text(above + rows)
+    assert texts(tmp_path) == {"a.csv": f"{title}\n\n{PLANTS}"}
+
+
+@pytest.mark.parametrize("header", ["City,Built", "City, Built", "City,Built\n\nOlm,1,2,3"])
+def test_rows_that_may_be_cut_leave_the_header_as_it_is(tmp_path: Path, header: str) -> None:
+    rows = "Lunby,a gate, a lock\nDrev,a quay, a pier\n"
+    (tmp_path / "a.csv").write_text(f"{header}\n{rows}Ost,1931\nVey,1940\nUlm,1950\nIlm,1960\n")
+    assert texts(tmp_path)["a.csv"].startswith("| City | Built |\n| --- | --- |\n| Ost | 1931 |")
 
 
 def test_a_first_row_with_a_year_above_other_years_has_no_names_of_columns(tmp_path: Path) -> None:

@@ -74,6 +74,8 @@ def test_language_of_one_sentence(language: str) -> None:
         ),
         ("Siehe [hier](https://the.of/and/to/in/is/was/for/that)", "und"),
         ("Der Turm in Berlin", "und"),
+        ("| Henry I | Mill | No |\n| Henry II | Quay | No |\n| Otto I | No | No |\n", "und"),
+        ("| Otto I | 990 |\n| Otto II | 991 |\n| Karl I | 1020 |\n| W. Vasa | 1520 |", "und"),
         ("Roma si trova in Lazio.", "und"),
     ],
 )

@@ -135,6 +135,24 @@ def test_the_vocabulary_knows_common_relations_by_many_wordings() -> None:
     assert meaning_of("director of", "thing", "person", "work") == meaning_of("directed")
 
 
+@pytest.mark.parametrize("place", ["town", "village", "division"])
+def test_what_something_lies_in_is_no_part_of_it(place: str) -> None:
+    part = f"{place} of"
+    before = names(stated((part, 3)))[part]
+    assert names(stated((place, 9), (part, 3))) == {place: (place, False), part: before}
+    row = {
+        "wording": place, "tail": "thing", "relation": before[0], "turned": True,
+        "vocabulary": "", "edition": "1",
+    }  # fmt: skip
+    assert names(stated((place, 9)), RelationName.to_table([row]))[place] == (place, False)
+
+
+def test_an_office_may_be_an_address() -> None:
+    assert meaning_of("office") is None
+    held = meaning_of("served as")
+    assert held and held.name == "position held" and meaning_of("holds the office of") == held
+
+
 def test_properties_that_read_as_verbs_are_listed() -> None:
     single = {relation.name for relation in common_relations().values() if relation.single}
     assert single >= NO_NOUNS

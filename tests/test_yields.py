@@ -87,6 +87,17 @@ def test_a_source_is_warned_of_only_by_a_run_that_reads_it(tmp_path):
     assert [len(of_run) for of_run in notes] == [1, 0]
 
 
+def test_a_run_says_what_it_left_out_and_which_tables_gave_nothing(tmp_path):
+    rows = "".join(f"{year},{depth}\n" for year, depth in ((1990, 4), (1991, 7), (1992, 9)))
+    (tmp_path / "depths.csv").write_text(f"Year,Depth\n{rows}")
+    (tmp_path / "ships.json").write_text('[{"ship": "Kelda", "crew": [{"n": 1}], "port": "Brest"}]')
+    run = refresh(Home(tmp_path / "home"), [str(tmp_path / "*.*")], SETTINGS)
+    left, _, silent = run.notes
+    assert left.startswith("1 left out, such as ships.json#crew: ")
+    assert run.counts["inputs"]["left_out"] == 1 and "refused" not in run.counts["inputs"]
+    assert silent.startswith("1 table gave no facts, such as depths.csv: ")
+
+
 def test_a_model_is_not_expected_to_give_statements():
     assert not list(low_yields([_row(100, 0, 50)], "openai"))
     rows = [_row(100, 0, 50), _row(100, 90, 50), _row(100, 0, 0)]

@@ -131,7 +131,7 @@ def _keyed(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
             cells = [row for row in cells if not is_one_cell(row)]
             headers = [words_of(head).text.strip() for head, _, _ in cells_of(lead)]
             compared = are_compared(headers, cells)
-            kind = BlockKind.COMPARED if compared else _KINDS[key_column(cells)]
+            kind = BlockKind.COMPARED if compared else _KINDS[key_column(headers, cells)]
             rows = [row._replace(kind=kind) for row in rows]
         yield from rows
 

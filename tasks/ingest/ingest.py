@@ -137,11 +137,8 @@ class Ingestion:
             raise failure(f"{reason}. Nothing was read and nothing was deleted.")
         if self.listing.unmatched and not self.known.inputs:
             raise NotFoundError(f"Nothing matches {self.source}, so nothing was read.")
-        held = {
-            uri: row["content_id"]
-            for uri, row in self.known.inputs.items()
-            if row["outcome"] == "ingested"
-        }
+        known = self.known.inputs.items()
+        held = {uri: row["content_id"] for uri, row in known if row["outcome"] == "ingested"}
         lost = {uri for container in self.gone for uri in self.known.ingested_from(container)}
         documents = len(set(held.values()))  # inputs of one text are one document
         going = documents - len({held[uri] for uri in held.keys() - lost})
@@ -215,7 +212,7 @@ class Ingestion:
         """Journal the outcome of one input; exactly one of the counts goes up."""
         before = self.known.inputs.get(outcome.uri, {})
         if isinstance(outcome, Refusal):
-            self.counts["refused"] += 1
+            self.counts["left_out" if outcome.reason is Reason.LEFT_OUT else "refused"] += 1
             self.refusals[outcome.reason][Path(item.uri).suffix.lower()] += 1
             self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
@@ -283,8 +280,9 @@ def refusal_notes(ingestions: Sequence[Ingestion], run_id: str) -> Iterator[str]
         examples = ingestion.examples | examples
     for reason, endings in sorted(refusals.items(), key=lambda refused: -refused[1].total()):
         example = examples[reason]
+        how = "left out" if reason is Reason.LEFT_OUT else f"refused as {reason}"
         yield (
-            f"{endings.total()} refused as {reason}{_listed(endings)}, such as {example.uri}: "
+            f"{endings.total()} {how}{_listed(endings)}, such as {example.uri}: "
             f"{example.text.rstrip('.')}"
         )
     if refusals:
@@ -330,9 +328,8 @@ def _known(home: Home, source: str) -> KnownSource:
 def _owners(home: Home) -> dict[str, tuple[str, str]]:
     """Map each text and each file's bytes in the current corpus to the first input with it."""
     columns = ["source", "uri", "container", "content_id", "sha256"]
-    current: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in home.journal.table(Read).select(columns).to_pylist():
-        current[row["source"], row["uri"]] = row
+    rows = home.journal.table(Read).select(columns).to_pylist()
+    current = {(row["source"], row["uri"]): row for row in rows}
     owners: dict[str, tuple[str, str]] = {}
     for owner, row in current.items():
         if row["content_id"]:

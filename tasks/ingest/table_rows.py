@@ -36,20 +36,23 @@ _LEAST_ALIKE, _MOST_OF_A_SORT = 3 / 4, 2 / 3  # of the rows of such a table
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_ODD_SUBJECT = 16  # words of one among shorter ones
 _KEY_COLUMNS = 2  # one of the first columns, but for numbers, names the rows' subjects
+_SAYS_NAME = re.compile(r"(?:(?:full|official|common) )?name|姓名|名称|名字", re.IGNORECASE)
+_SAY_PARTS = (  # of a person's name
+    re.compile(r"(?:first|given)[ _-]?names?|forenames?|name first", re.IGNORECASE),
+    re.compile(r"(?:last|family)[ _-]?names?|surnames?|name last", re.IGNORECASE),
+)
 
 
 def cells_of(line: str, offset: int = 0) -> Iterator[Cell]:
     """Yield the cells of a Markdown row with their spans."""
     stripped = line.strip()
-    start = line.find(stripped) + (1 if stripped.startswith("|") else 0)
-    end = line.find(stripped) + len(stripped) - (1 if stripped.endswith("|") else 0)
-    place = start
-    for bar in [*_BAR.finditer(line, start, end), None]:
-        stop = bar.start() if bar else end
+    place = line.find(stripped) + stripped.startswith("|")
+    end = line.find(stripped) + len(stripped) - stripped.endswith("|")
+    for stop in [*(bar.start() for bar in _BAR.finditer(line, place, end)), end]:
         cell = line[place:stop]
-        begin = place + len(cell) - len(cell.lstrip())
-        yield cell.strip(), offset + begin, offset + begin + len(cell.strip())
-        place = bar.end() if bar else end
+        begin = offset + place + len(cell) - len(cell.lstrip())
+        yield cell.strip(), begin, begin + len(cell.strip())
+        place = stop + 1
 
 
 def is_one_cell(row: Sequence[Cell]) -> bool:
@@ -76,22 +79,32 @@ def may_be_subject(name: str) -> bool:
     return few and bool(_LETTER.search(name))
 
 
-def key_column(rows: Sequence[Sequence[Cell]]) -> int | None:
+def parts_of_name(headers: Sequence[str]) -> list[int]:
+    """Return the columns of the given name and of the surname that name rows; none without both."""
+    found = [[n for n, head in enumerate(headers) if part.fullmatch(head)] for part in _SAY_PARTS]
+    return [columns[0] for columns in found] if all(found) else []
+
+
+def key_column(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int | None:
     """Return the column whose cells name the subjects of all of a table's rows; None if none does.
 
     Two thirds of its cells are subjects. It is the first column if two thirds of those differ (if
     more do, where a column before it numbers the rows), else the next if hardly any stands in the
     table twice: dates may be of matches, whose teams are in two columns. That does not tell what
-    things do, as in "Reloads the page".
+    things do, as in "Reloads the page". A column whose head is "name" comes before; where two hold
+    given names and surnames, these are the subjects, and any column will do.
     """
+    if parts_of_name(headers):
+        return 0
     first = int(are_counted(rows))
     times = Counter(words for row in rows for words, _, _ in row)
-    for column in range(first, first + _KEY_COLUMNS):
+    named = [n for n, head in enumerate(headers[: _KEY_COLUMNS + 1]) if _SAYS_NAME.fullmatch(head)]
+    for column in (*named, *range(first, first + _KEY_COLUMNS)):
         cells = [row[column][0] for row in rows if len(row) > column]
         if column > first:
             cells = [cell for cell in cells if not _ACTION.match(cell)]
         names = [cell for cell in cells if is_subject(words_of(cell).text.strip())]
-        apart = column == first and 3 * len({*names}) - 2 * len(names) >= first
+        apart = column in (*named, first) and 3 * len({*names}) - 2 * len(names) >= first
         apart |= 10 * sum(times[name] > 1 for name in names) <= len(names)
         if apart and 3 * len(names) >= 2 * len(rows):
             return column

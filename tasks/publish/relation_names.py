@@ -34,18 +34,11 @@ from tasks.text.relations.vocabulary import (
     vocabulary_version,
 )
 
+_STATED = ("wording", "tail_end", "head_sort", "tail_sort", "by_model")
+_FLAGS = ("by_model", "turned", "symmetric")
 NAMES = pa.schema(
-    [
-        ("wording", pa.string()),
-        ("tail_end", pa.string()),
-        ("head_sort", pa.string()),
-        ("tail_sort", pa.string()),
-        ("by_model", pa.bool_()),
-        ("relation", pa.string()),
-        ("turned", pa.bool_()),
-        ("symmetric", pa.bool_()),
-        ("inverse", pa.string()),
-    ]
+    (column, pa.bool_() if column in _FLAGS else pa.string())
+    for column in (*_STATED, "relation", "turned", "symmetric", "inverse")
 )
 Use = tuple[str, End]  # a wording, and whether its tails are things, times or measures
 
@@ -116,10 +109,9 @@ def name_relations(
         if entry and entry.chinese and name in chinese:
             inverse = entry.chinese if entry.symmetric else entry.chinese_inverse
             name = entry.chinese
-        columns = ("wording", "tail_end", "head_sort", "tail_sort", "by_model")
         made.append(
             {
-                **{column: row[column] for column in columns},
+                **{column: row[column] for column in _STATED},
                 "relation": name,
                 "turned": meaning.turned,
                 "symmetric": bool(entry and entry.symmetric),
@@ -132,23 +124,15 @@ def name_relations(
 def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
     """Return the names to be journalled: those that differ from the known ones."""
     earlier = {use: (row["relation"], row["turned"]) for use, row in _newest(known).items()}
-    made: dict[Use, dict[str, Any]] = {}
-    given = {(row["wording"], row["tail_end"]): row for row in _rules_last(names)}
-    for use, row in given.items():
-        if earlier.get(use) != (row["relation"], row["turned"]) and not depends_on_kinds(use[0]):
-            made[use] = {
-                "wording": use[0],
-                "tail": use[1],
-                "relation": row["relation"],
-                "turned": row["turned"],
-                "vocabulary": vocabulary_version(),
-                "edition": edition,
-            }
-    return RelationName.to_table(made.values())
-
-
-def _rules_last(names: pa.Table) -> list[dict[str, Any]]:
-    return sorted(names.to_pylist(), key=lambda row: not row["by_model"])
+    rows = sorted(names.to_pylist(), key=lambda row: not row["by_model"])  # the rules' come last
+    given = {(r["wording"], r["tail_end"]): (r["relation"], r["turned"]) for r in rows}
+    stamp = {"vocabulary": vocabulary_version(), "edition": edition}
+    made = [
+        {"wording": wording, "tail": end, "relation": relation, "turned": turned, **stamp}
+        for (wording, end), (relation, turned) in given.items()
+        if earlier.get((wording, end)) != (relation, turned) and not depends_on_kinds(wording)
+    ]
+    return RelationName.to_table(made)
 
 
 def _newest(known: pa.Table) -> dict[Use, dict[str, Any]]:
@@ -231,9 +215,8 @@ def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
         if form.kind == "verb":
             verb, *rest = words.split()
             words = " ".join([same_verb(verb), *rest])
-        group = groups.setdefault(
-            (form.kind, words, form.marks, form.modifiers, end), _Group(form, end)
-        )
+        key = form.kind, words, form.marks, form.modifiers, end
+        group = groups.setdefault(key, _Group(form, end))
         group.wordings[row["wording"]] += row["triples"]
     return list(groups.values())
 
@@ -261,6 +244,8 @@ def _recognise(
             meaning = Meaning(meaning.name, meaning.turned != form.turned)
         meaning = meaning or meaning_of(wording, group.end)
         row = None if depends_on_kinds(wording) else earlier.get((wording, group.end))
+        if row and row["relation"] in known_relations():
+            row = None  # an earlier vocabulary may have had wordings that this one lacks
         if meaning is None and row and form_of(row["relation"]).modifiers == form.modifiers:
             meaning = Meaning(row["relation"], row["turned"])
         if meaning:

@@ -55,10 +55,7 @@ _FUNCTION_WORDS = {
     "vi": "của và là các có trong được cho một những với không người đã từ này khi đến",
     "id": "yang dan di dari untuk dengan pada ini adalah dalam tidak oleh sebagai ke itu",
 }
-_SPEAKERS: dict[str, list[str]] = {}  # the languages that a function word belongs to
-for _language, _words in _FUNCTION_WORDS.items():
-    for _word in set(_words.split()):
-        _SPEAKERS.setdefault(_word, []).append(_language)
+_ALL_FUNCTION_WORDS = word_set(" ".join(_FUNCTION_WORDS.values()))
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
@@ -91,12 +88,13 @@ def detect_language(text: str) -> str:
 
 
 def _latin_language(sample: str) -> str:
-    words = Counter(_WORD.findall(sample.lower()))
-    total = words.total()
-    shares = dict.fromkeys(_FUNCTION_WORDS, 0.0)
-    for word, count in words.items():
-        for language in _SPEAKERS.get(word, ()):
-            shares[language] += count / total
+    # A capital alone is a numeral or an initial: George I.
+    words = Counter(word if len(word) == 1 else word.lower() for word in _WORD.findall(sample))
+    shares = {}
+    for language, own in _FUNCTION_WORDS.items():
+        commonest, *others = sorted((words[word] for word in word_set(own)), reverse=True)
+        # A table may repeat one word, such as "no"; running text has others as often.
+        shares[language] = (min(commonest, sum(others) + 1) + sum(others)) / max(words.total(), 1)
     *_, second, best = sorted(shares, key=shares.__getitem__)
     clear = shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN)
     if clear and (best == "en" or not _has_english_words(sample, _FEWEST_ENGLISH)):
@@ -110,7 +108,7 @@ def _has_english_words(sample: str, fewest: int) -> bool:
 
     There must be a number of different ones. Words with capitals, if they are not, may be names.
     """
-    words = [word for word in _WORD.findall(sample) if word.lower() not in _SPEAKERS]
+    words = [word for word in _WORD.findall(sample) if word.lower() not in _ALL_FUNCTION_WORDS]
     small = [word for word in words if word.islower()]
     return any(
         len(set(found)) >= fewest and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)

@@ -6,7 +6,7 @@ group by all;
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
 -- A word that its document writes without a capital at least as often is none: "the Contacts tab".
--- The value of a cell or label names what it is if its words are a name anywhere.
+-- The value of a cell or label names what it is if its words are a name anywhere: SEN is no "sen".
 -- `in_words`: the name itself stands there, rather than a fact about what a title or pronoun means.
 create table name_places as
 with common_names as (
@@ -38,7 +38,8 @@ select document_id, passage_id, entity, kind, null::boolean, null, doc_start, fa
 from named
 union all
 select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start, false from triple_statements
-where value_type = 'text' and tail_kind <> '' and lower(tail) in (select lower(name) from named);
+where value_type = 'text' and tail_kind <> '' and (lower(tail), tail = upper(tail)) in (
+    select (lower(name), name = upper(name)) from named);
 
 create table local_names as
 with best as (

@@ -18,6 +18,7 @@ from tasks.ingest.table_rows import (
     is_one_cell,
     is_subject,
     may_be_subject,
+    parts_of_name,
 )
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, ExcerptPart
 from tasks.text.languages import HAN_CLASS, word_set
@@ -297,11 +298,9 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
     A value below a list item is of that item; a label with several values is of several things.
     """
     values = Counter(label for label, _ in {(pair.label, pair.value) for pair in pairs})
-    indented = {p.start for p in pairs if text[text.rfind("\n", 0, p.start) + 1].isspace()}
-    return [
-        replace(pair, is_owned=values[pair.label] == 1 and pair.start not in indented)
-        for pair in pairs
-    ]
+    indented = {pair for pair in pairs if text[text.rfind("\n", 0, pair.start) + 1].isspace()}
+    shared = {pair for pair in pairs if values[pair.label] > 1}
+    return [replace(pair, is_owned=pair not in indented | shared) for pair in pairs]
 
 
 def _label(markup: str) -> str:
@@ -337,12 +336,13 @@ def _of_tables(text: str, blocks: list[Block], has_subject: bool) -> Iterator[Re
                 for name, cell in zip(headers[1:], cells, strict=False):
                     yield from _of_cell(name, label, cell)
             continue
-        headers = _telling(headers, rows)
-        columns = ({row[n][0] for row in rows if n < len(row)} for n in range(len(headers)))
-        codes = [_are_codes(cells - {""}) for cells in columns]
         if (key := KEYS[kind]) is not None:
+            keys = parts_of_name(headers) or [key]
+            headers = _telling(headers, rows)
+            columns = ({row[n][0] for row in rows if n < len(row)} for n in range(len(headers)))
+            codes = [_are_codes(cells - {""}) for cells in columns]
             for row in rows:
-                yield from _of_row(headers, row, key, codes)
+                yield from _of_row(headers, row, keys, codes)
 
 
 def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
@@ -380,16 +380,19 @@ def _are_codes(cells: set[str]) -> bool:
     return are_capitals and len(cells) >= _FEWEST_CODES and len(lengths) == 1
 
 
-def _of_row(headers: list[str], cells: list[Cell], key: int, codes: list[bool]) -> Iterator[Record]:
+def _of_row(
+    headers: list[str], cells: list[Cell], keys: list[int], codes: list[bool]
+) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
     A row whose subject is a question, or no name, gives none, nor does one of totals.
     """
-    subject = words_of(cells[key][0]).text.strip() if len(cells) > key else ""
+    names = [words_of(cells[key][0]).text.strip() for key in keys if len(cells) > key]
+    subject = " ".join(filter(None, names))
     if subject.endswith(_ASKED) or TOTAL.fullmatch(subject) or not may_be_subject(subject):
         return
     for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
-        if column != key and header:
+        if [column] != keys and header:
             yield from _of_cell(subject, header, cell, is_code=codes[column])
 
 

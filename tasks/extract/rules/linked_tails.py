@@ -33,7 +33,15 @@ _AGENT = re.compile(r"(?:er|or|ee|ant|ist)s?$|[者人员]$")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _MARK = re.compile(r"[A-Za-z]{1,2}[\d()]*|[A-Za-z]\(.*\)")
 _NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
-_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s(?:and|&|/)\s)\s*")
+_SEPARATOR = re.compile(r"\s*(?:[,，](?:\s*and\s)?|[;；、]|\s/\s)\s*")
+_JOINT = re.compile(r"\s+(?:and|&)\s+(?!the\s)")
+_CODE_IN_CAPITALS = re.compile("[A-Z]{2,4}")
+# Labels of what is written for a thing, which is no other thing.
+_SAYS_WRITING = re.compile(
+    r"(?i:(?:\A|\W)(?:\w*codes?|abbreviations?|ids?|symbols?|tickers?|initials"
+    r"|(?:first|last|given|family|middle|maiden|birth) names?|name (?:first|last|middle)"
+    r"|(?:sur|fore)names?(?: of .*)?)|代[码號号]|编号|缩写|姓氏?)\Z"
+)
 _PAIR = re.compile(r"[^,，;；、/]+[,，][^,，;；、/]+")
 _MARKUP = '[*_`(<"“'
 
@@ -43,12 +51,14 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
 
     A cell or label that lists names gives a triple for each. Cells under one label are mostly of
     one sort: each counts for half, and all of them together for the other half. Relations in
-    `kept` stay as they are, and so do other names of the head, which are no other entity.
+    `kept` stay as they are, and so do other names of the head, its codes and the parts of its name,
+    which are no other entity. Nor are codes in capitals, unless the corpus has them elsewhere.
     """
-    columns: dict[str, list[float]] = defaultdict(list)
+    columns: dict[str, list[Mention]] = defaultdict(list)
     sorts: list[str] = []
     for row in extracted.triples:
-        known = row["relation"] in kept or names_alias(row["relation"])
+        relation = row["relation"]
+        known = relation in kept or names_alias(relation) or _SAYS_WRITING.search(relation)
         if known or row["value_type"] not in ("entity", "text"):
             sorts.append("known")
             continue
@@ -56,11 +66,12 @@ def link_tails(extracted: Extracted, text: str, kept: frozenset[str] = frozenset
         stands_alone = text[row["span_start"] :].lstrip(_MARKUP).startswith(bare["tail"])
         sorts.append("record" if stands_alone else "clause")
         if stands_alone:
-            columns[row["relation"]].append(_likelihood(bare, record=True))
+            columns[relation].append(bare)
+    means = {label: _mean_likelihood(cells) for label, cells in columns.items()}
     triples: list[Mention] = []
     for row, sort in zip(extracted.triples, sorts, strict=True):
         if sort == "record":
-            triples += _of_record(row, fmean(columns[row["relation"]]))
+            triples += _of_record(row, means[row["relation"]])
         else:
             triples.append(
                 row if sort == "known" else _with_end(row, _likelihood(row, record=False))
@@ -101,14 +112,28 @@ def _of_record(row: Mention, column: float) -> list[Mention]:
     likely = (_likelihood(bare, record=True) + column) / 2
     if likely >= LEAST_PROBABILITY:
         return [_with_end(bare, likely, record=True)]
-    parts = [part for part in _SEPARATOR.split(row["tail"]) if part.strip()]
-    says_so = is_plural(row["relation"].split(" ")[-1]) or not _PAIR.fullmatch(row["tail"])
-    if len(parts) > 1 and (says_so or all(" " in part for part in parts)):
-        listed = [_without_note({**row, "tail": part}) for part in parts]
-        each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
-        if all(one["value_type"] == "entity" for one in each):
-            return each
-    return [_with_end(row, likely, record=True)]
+    parts = _parts(row["tail"], row["relation"].split(" ")[-1])
+    listed = [_without_note({**row, "tail": part}) for part in parts]
+    each = [_with_end(one, _likelihood(one, record=True), record=True) for one in listed]
+    named = len(parts) > 1 and all(one["value_type"] == "entity" for one in each)
+    return each if named else [_with_end(row, likely, record=True)]
+
+
+def _mean_likelihood(cells: list[Mention]) -> float:
+    """Return how likely the cells below a label are names; -1 for capitals of one length: SEN."""
+    tails = {cell["tail"] for cell in cells}
+    if len(tails) > 1 == len({*map(len, tails)}) and all(map(_CODE_IN_CAPITALS.fullmatch, tails)):
+        return -1.0
+    return fmean(_likelihood(cell, record=True) for cell in cells)
+
+
+def _parts(tail: str, label: str) -> list[str]:
+    """Return what a cell may list below the last word of its label; "Hill & Vale" is one firm."""
+    *others, last = [part for part in _SEPARATOR.split(tail) if part.strip()] or [tail]
+    ends = [last] if any(map(_JOINT.search, others)) else _JOINT.split(last)
+    wordy = all(" " in part for part in (*others, *ends))
+    lists = not _PAIR.fullmatch(tail) if others else wordy and kind_of_noun(label) == "person"
+    return [*others, *ends] if lists or is_plural(label) or (others and wordy) else [tail]
 
 
 def _without_note(row: Mention) -> Mention:
@@ -163,7 +188,7 @@ def _of_latin(tail: str, where: str) -> dict[str, float]:
         "a day or month": float(any(word.lower() in CALENDAR for word in words)),
         "begins with a sign": float(not tail[0].isalnum()),
         "length": math.log1p(len(tail)),
-        "a list": float(bool(_SEPARATOR.search(tail))),
+        "a list": float(bool(_SEPARATOR.search(tail) or _JOINT.search(tail))),
         **writing(tail),
     }
 

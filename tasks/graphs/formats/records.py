@@ -36,7 +36,7 @@ def read_records(
     """
     batch, collector = GraphBatch(), RuleRows(tables, seen)
     for line, key, record in _records(file, path, mapping.records, batch):
-        collector.apply(mapping, Scope(record, key), line)
+        batch.left_out += not collector.apply(mapping, Scope(record, key), line)
         if len(collector.rows) >= BATCH_ROWS:
             collector.rows.into(batch)
             yield batch.drained()
@@ -100,11 +100,10 @@ def _from_json_lines(file: Opened, batch: GraphBatch) -> Iterator[Numbered]:
 
 
 def _from_table(file: Opened, delimiter: str, batch: GraphBatch) -> Iterator[Numbered]:
-    header: list[str] | None = None
-    for number, row in table_rows(file, delimiter, batch):
-        if header is None:
-            header = row
-        elif len(row) != len(header):
+    rows = table_rows(file, delimiter, batch)
+    _, header = next(rows, (0, []))
+    for number, row in rows:
+        if len(row) != len(header):
             batch.refuse(number, f"not-{len(header)}-fields", delimiter.join(row))
         else:
             yield number, None, dict(zip(header, row, strict=True))
@@ -127,18 +126,17 @@ class RuleRows:
         self._tables, self._seen = tables, seen
         self.rows = RowBuffer()
 
-    def apply(self, rule: RecordRule, scope: Scope, line: int) -> None:
-        """Add the rows that a rule makes from a record."""
+    def apply(self, rule: RecordRule, scope: Scope, line: int) -> bool:
+        """Add the rows that a rule makes from a record; tell whether it had what they need."""
         inner = self._matched(rule, scope)
         if inner is None:
-            return
-        for entity in rule.entities:
-            self._add_entity(entity, inner, line)
-        for triple in rule.triples:
-            self._add_triple(triple, inner, line)
+            return True
+        made = [self._add_entity(entity, inner, line) for entity in rule.entities]
+        made += [self._add_triple(triple, inner, line) for triple in rule.triples]
         for deeper in rule.each:
             for key, record in children(follow(inner.record, deeper.path)):
-                self.apply(deeper, Scope(record, key, inner), line)
+                made.append(self.apply(deeper, Scope(record, key, inner), line))
+        return any(made)
 
     def _matched(self, rule: MatchingRule, scope: Scope) -> Scope | None:
         """Return the scope with the groups of a rule's patterns, None if a pattern does not fit."""
@@ -152,11 +150,11 @@ class RuleRows:
         fields = dict(record) if isinstance(record, Mapping) else {"$value": record}
         return Scope({**fields, **groups}, scope.key, scope.around)
 
-    def _add_entity(self, rule: EntityRule, outer: Scope, line: int) -> None:
+    def _add_entity(self, rule: EntityRule, outer: Scope, line: int) -> bool:
         scope = self._matched(rule, outer)
         key = fill(rule.key, scope, self._tables) if scope else None
         if scope is None or key is None:
-            return
+            return False
         name = fill(rule.name, scope, self._tables) if rule.name else None
         if key not in self._seen:
             self._seen.add(key)
@@ -164,18 +162,18 @@ class RuleRows:
             row = {"entity": key, "name": name or key, "kind": rule.kind, "description": text}
             self.rows.entities.append((line, row))
         aliases = (fill(template, scope, self._tables) for template in rule.aliases)
-        for alias in dict.fromkeys([name, *aliases]):
-            if alias:
-                self.rows.aliases.append((line, key, alias))
+        named = filter(None, dict.fromkeys([name, *aliases]))
+        self.rows.aliases.extend((line, key, alias) for alias in named)
+        return True
 
-    def _add_triple(self, rule: TripleRule, outer: Scope, line: int) -> None:
+    def _add_triple(self, rule: TripleRule, outer: Scope, line: int) -> bool:
         scope = self._matched(rule, outer)
         if scope is None:
-            return
+            return False
         parts = [fill(part, scope, self._tables) for part in (rule.head, rule.relation, rule.tail)]
-        head, relation, tail = parts
-        if head and relation and tail:
-            self.rows.triples.append((line, head, relation, tail, rule.value, None, None))
+        if all(parts):
+            self.rows.triples.append((line, *parts, rule.value, None, None))
+        return all(parts)
 
 
 def children(value: Any) -> Iterator[tuple[str | None, Any]]:

@@ -9,10 +9,12 @@ import codecs
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, islice
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, TextIO
 
 from tasks.ingest.formats.cleaning import encoding_of, not_decodable
 from tasks.ingest.formats.inputs import Reason, RefusalError
@@ -23,6 +25,7 @@ from tasks.ingest.formats.unpacking import decompress
 
 _SEPARATORS = "\t,;|"
 _NO_SEPARATOR = "\x1f"  # of a table with one column
+_Header = tuple[str, list[str], list[str]]  # separator, names of the columns, titles above
 _LINES_ABOVE = 50  # among which the header is looked for
 _LONGEST_LINE = 100_000  # characters of the line below that tell a header from a comment
 _STATED = re.compile(r"\ufeff?\"?sep=(.)\"?[,;\t]*\s*", re.IGNORECASE)
@@ -39,19 +42,11 @@ def parse_csv(file: BinaryIO, limits: ParserLimits) -> Parsed:
     """
     csv.field_size_limit(limits.max_text_chars + 1)
     with _opened(file, limits) as lines:
-        names = {name.lower() for name in _header(lines, limits.text_column).names}
+        names = {name.lower() for name in _header(lines, limits.text_column)[1]}
     if limits.text_column.lower() in names or len(names) < 2 or {"uri", "op"} <= names:
         yield from find_records(lambda: _records(file, limits), limits)
     else:
         yield from settle(_table(file, limits))
-
-
-class _Header(NamedTuple):
-    """The line with the names of the columns, and the titles above it."""
-
-    separator: str
-    names: list[str]
-    titles: list[str]
 
 
 class _Lines:
@@ -73,11 +68,11 @@ class _Lines:
         self.last = _ESCAPED.sub(r'\1""', line) if self._are_escaped else line
         return self.last
 
-    def following(self) -> str:
-        """Return the next line, which stays the next; an empty string at the end."""
-        line = next(self._text, "")
-        self._text = chain([line] if line else [], self._text)
-        return line
+    def below(self) -> list[str]:
+        """Return the next lines, which stay the next."""
+        lines = list(islice(self._text, _LINES_ABOVE))
+        self._text = chain(lines, self._text)
+        return lines
 
 
 @contextmanager
@@ -126,7 +121,7 @@ def _table(file: BinaryIO, limits: ParserLimits) -> Parsed:
 
 
 def _header(lines: _Lines, text_column: str) -> _Header:
-    """Return the header of a table; lines of one cell may stand above.
+    """Return the header of a table; titles and comments may stand above.
 
     Names are empty where a line goes on behind the last one.
     """
@@ -135,19 +130,41 @@ def _header(lines: _Lines, text_column: str) -> _Header:
         if match := _STATED.fullmatch(line):
             stated = match[1]
             continue
-        found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
-        for separator in sorted(found, key=line.count):
+        for separator in _separators(line, stated):
             names = _names(line, separator)
             if any(_is(name, text_column) for name in names):
-                return _Header(separator, names, titles)
+                return separator, names, titles
         if line.lstrip("\ufeff").startswith("#"):
-            if _heads(names, separator, lines.following()):
-                return _Header(separator, [names[0].lstrip("# ") or "#", *names[1:]], titles)
+            if _heads(names, separator, "".join(lines.below()[:1])):
+                return separator, [names[0].lstrip("# ") or "#", *names[1:]], titles
         elif line.strip():
-            if any(names[1:]):
-                return _Header(separator, names, titles)
-            titles.append(names[0])
-    return _Header(_NO_SEPARATOR, titles[:1], [])
+            if any(names[1:]) and not _is_title(line, separator, lines.below()):
+                return separator, names, titles
+            titles.append(", ".join(filter(None, names)))
+    return _NO_SEPARATOR, titles[:1], []
+
+
+def _separators(line: str, stated: str) -> list[str]:
+    """Return the marks that may separate the cells of a line, the likeliest last."""
+    found = stated or [mark for mark in _SEPARATORS if mark in line] or _NO_SEPARATOR
+    return sorted(found, key=line.count)
+
+
+def _is_title(line: str, separator: str, below: list[str]) -> bool:
+    """Tell whether a line with separators is none of the table: most lines below are longer rows.
+
+    A blank line stands between, or it has its marks as sentences do: "Docks of the east, 2025".
+    """
+    filled = [row for row in below if row.strip()]
+    marks = [separator if separator in row else _separators(row, "")[-1] for row in filled]
+    rows = list(zip(filled, marks, strict=True))
+    wider = [row for row in rows if len(_names(*row)) > len(_names(line, separator))]
+    if 2 * len(wider) <= len(rows):
+        return False
+    above = below[: below.index(wider[0][0])]
+    both = ((line, separator), wider[0])
+    spaced = [text.count(mark) == text.count(f"{mark} ") for text, mark in both]
+    return spaced == [True, False] or not all(map(str.strip, above))
 
 
 def _names(line: str, separator: str) -> list[str]:
@@ -232,12 +249,8 @@ def _table_encoding(file: BinaryIO, limits: ParserLimits) -> str:
     encoding = encoding_of(start)
     if limits.charset is None or encoding != "utf-8":
         return encoding
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        decoder.decode(start)
-        while chunk := stream.read(1 << 20):
-            decoder.decode(chunk)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return limits.charset
-    return encoding
+    chunks = chain([start], iter(partial(stream.read, 1 << 20), b""))
+    with suppress(UnicodeDecodeError):
+        deque(codecs.iterdecode(chunks, "utf-8"), maxlen=0)
+        return encoding
+    return limits.charset

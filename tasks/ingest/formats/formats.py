@@ -56,13 +56,18 @@ SUFFIXES = {
     **dict.fromkeys(("eml", "emlx", "mbox", "mht", "mhtml"), Kind.MAIL), "ipynb": Kind.NOTEBOOK,
     "srt": Kind.SUBTITLES, "vtt": Kind.SUBTITLES, "nxml": Kind.ARTICLE, "jats": Kind.ARTICLE,
 }  # fmt: skip
-_UNREAD = frozenset(
-    {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "svg", "svgz", "odg", "warc", "ldif"}
-)
 _CONVERTED = {  # what other programs save it as
     "doc": "docx", "rtf": "docx", "xls": "xlsx", "xlsb": "xlsx", "ppt": "pptx", "pps": "pptx",
     "msg": "eml", "pst": "mbox", "ps": "pdf", "eps": "pdf",
 }  # fmt: skip
+_ARCHIVES = ("zip", "tar", "tgz", "7z", "rar", "xz", "zst", "svg", "svgz", "odg", "warc", "ldif")
+_GRAPHS = ("ttl", "rdf", "owl", "trig", "n3")
+_UNREAD = {  # endings, and what to do with such files
+    **dict.fromkeys(_ARCHIVES, ""),
+    **{ending: f"; save it as .{other}" for ending, other in _CONVERTED.items()},
+    **dict.fromkeys(("nt", "nq"), "; `almanac import-graph` reads them"),
+    **dict.fromkeys(_GRAPHS, "; save it as N-Triples (.nt), which `almanac import-graph` reads"),
+}
 _MARKUP = frozenset(  # whose commands and comments would be read as words
     {"tex", "latex", "ltx", "bib", "org", "adoc", "asciidoc", "textile", "opml", "docbook", "dbk"}
     | {"fb2", "ics", "vcf", "po", "pot", "man", "mdoc", "roff"}
@@ -120,27 +125,21 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
     formats, drawings, source code and markup of other kinds.
     """
     *rest, ending = name.rpartition("/")[2].lower().split(".")
-    compression = _COMPRESSIONS.get(ending, "")
-    if compression:
+    if compression := _COMPRESSIONS.get(ending, ""):
         ending = rest[-1] if len(rest) > 1 else ""
     start = start.removeprefix(BOM_UTF8).lstrip()
     is_open = ending not in SUFFIXES or ending in _ANY_TEXT  # to what its first bytes say
     body = _PROLOG.sub(b"", start, count=1)
     is_html = is_open and looks_like_html(body.decode("ascii", "replace"))
     if ending in _UNREAD:
-        raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
-    if ending in _CONVERTED:
-        sentence = f"Files that end in .{ending} are not read; save it as .{_CONVERTED[ending]}."
+        sentence = f"Files that end in .{ending} are not read{_UNREAD[ending]}."
         raise RefusalError(Reason.UNSUPPORTED, sentence)
     if ending in _MARKUP or (is_open and _OTHER_MARKUP.match(start)):
         of_kind = f"Files that end in .{ending}" if ending in _MARKUP else "Files of this markup"
         sentence = f"{of_kind} are not read; convert it to Markdown, HTML or PDF."
         raise RefusalError(Reason.UNSUPPORTED, sentence)
-    if (
-        _CODE.fullmatch(ending)
-        or start.startswith(b"#!")
-        or (ending not in SUFFIXES and _is_code(start))
-    ):
+    is_script = _CODE.fullmatch(ending) or start.startswith(b"#!")
+    if is_script or (ending not in SUFFIXES and _is_code(start)):
         raise RefusalError(Reason.UNSUPPORTED, "It is source code or settings, not a text.")
     if is_open and not is_html and (start.startswith(b"<?xml") or _XML_ROOT.match(body)):
         ending, is_open = "xml", False
@@ -177,10 +176,5 @@ def _is_mail(start: bytes) -> bool:
 def _is_code(start: bytes) -> bool:
     """Tell whether most lines, without the last, are as those of programs and of settings."""
     lines = [line.strip() for line in start.split(b"\n")[:-1] if line.strip()]
-    return (
-        sum(
-            line.endswith((b";", b"{")) or line == b"}" or bool(_SETTING.match(line))
-            for line in lines
-        )
-        > len(lines) / 2
-    )
+    code = [line for line in lines if line.endswith((b";", b"{")) or _SETTING.match(line)]
+    return len(code) + lines.count(b"}") > len(lines) / 2

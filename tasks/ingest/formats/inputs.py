@@ -25,6 +25,7 @@ class Reason(StrEnum):
     ILLEGIBLE = "illegible"  # letters without meaning, as of a font that does not explain them
     PICTURE = "picture"  # an image or a scanned page, which the extra `ocr` reads
     NO_TEXT_COLUMN = "no_text_column"  # records, but none of their fields holds the text
+    LEFT_OUT = "left_out"  # a part of an input whose other parts are read
     ENCRYPTED = "encrypted"  # needs a password
     UNSUPPORTED = "unsupported"  # a format that is not read, such as an archive
     NOT_A_FILE = "not_a_file"  # a pipe, a device, a socket

@@ -73,4 +73,5 @@ def settle(records: Iterable[ParsedText | None]) -> Parsed:
         raise RefusalError(Reason.EMPTY, "It holds no records.")
     first = problems[0]
     many = f"{len(problems)} of its records cannot be used; " if len(problems) > 1 else ""
-    raise RefusalError(Reason(first.reason), f"{many}record {first.name}: {first.sentence}")
+    reason = Reason.NO_TEXT_COLUMN if first.reason == Reason.LEFT_OUT else Reason(first.reason)
+    raise RefusalError(reason, f"{many}record {first.name}: {first.sentence}")

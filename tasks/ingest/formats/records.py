@@ -48,6 +48,9 @@ def parse_json(file: BinaryIO, limits: ParserLimits) -> Parsed:
             raise
         yield from parse_lines(file, limits)
         return
+    features = value.get("features") if isinstance(value, dict) else None
+    if features and value.get("type") == "FeatureCollection":
+        value = [_of_feature(part) for part in features]
     if isinstance(value, dict):
         lists = {name: field for name, field in value.items() if _holds_objects(field)}
         if lists and _pick(value, limits.text_column) is None:
@@ -95,6 +98,15 @@ def find_records(opened: Callable[[], Iterable[Record]], limits: ParserLimits) -
         yield from settle(_texts(opened(), limits))
 
 
+def _of_feature(feature: Any) -> Any:
+    """Return what a feature of GeoJSON (RFC 7946) says of a place, and where it is."""
+    if not isinstance(feature, dict) or not isinstance(feature.get("properties"), dict):
+        return feature
+    _, said, shape = (feature.pop(key, None) for key in ("type", "properties", "geometry"))
+    place = {"coordinates": _pick(shape, "coordinates")} if shape else {}
+    return {**said, **feature, **place}
+
+
 def _holds_objects(field: Any) -> bool:
     return isinstance(field, list) and any(isinstance(part, dict) for part in field)
 
@@ -111,7 +123,7 @@ def _object(fields: Fields, lists: dict[str, list[Any]], limits: ParserLimits) -
         for name, field in fields.items():
             if name != longest and isinstance(field, str | list | dict) and field:
                 sentence = f"It stands beside the records in `{longest}`, and is left out."
-                yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
+                yield refused(safe_record(name), Reason.LEFT_OUT, sentence)
         return
     values = {name: field for name, field in fields.items() if name not in lists}
     title = next((v for key in (*_TITLES, "name") if isinstance(v := _pick(values, key), str)), "")
@@ -179,7 +191,7 @@ def _nested(names: Counter[str]) -> Iterator[ParsedText]:
     """Yield the refusals of values by their names, with the number of each."""
     for name, count in names.items():
         sentence = f"Its bytes, or values within values, are left out: {count:,} in all."
-        yield refused(safe_record(name), Reason.NO_TEXT_COLUMN, sentence)
+        yield refused(safe_record(name), Reason.LEFT_OUT, sentence)
 
 
 def _texts(records: Iterable[Record], limits: ParserLimits) -> Parsed:
@@ -251,15 +263,8 @@ def _text(name: str, fields: Fields, limits: ParserLimits, *, feed: bool = False
         text = read_page(text).text
     sha256 = hashlib.sha256(_canonical(fields, limits.text_column)).hexdigest()
     own = ((key, value) for key, value in fields.items() if key.lower() != limits.text_column)
-    return ParsedText(
-        name,
-        title,
-        text,
-        _version(fields),
-        sha256,
-        feed,
-        metadata=described(own, only_known=True),
-    )
+    metadata = described(own, only_known=True)
+    return ParsedText(name, title, text, _version(fields), sha256, feed, metadata=metadata)
 
 
 def _words(fields: Fields, limits: ParserLimits) -> str | None:

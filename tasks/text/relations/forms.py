@@ -47,6 +47,10 @@ _MODIFIERS = TELLING | word_set(
 _NUMBERED = re.compile(
     r"(?:\d+(?:st|nd|rd|th)|1\d{3}|20\d\d)$"
 )  # "45th president of", "1997 album by"
+# A school's district is where it stands; "a district of Oslo" is said of a part of Oslo.
+_CONTAINERS = word_set(
+    "city commune county district division municipality parish province region suburb town village"
+)
 _SPACES = re.compile(r"[\s_]+")
 _LONGEST = 200  # characters of a wording that are looked at
 
@@ -205,7 +209,8 @@ def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
     if with_preposition:
         kept = words[:-1] if words[-1] == "of" else words
         return Form("noun", " ".join(kept), marks)
-    return Form("noun", " ".join(words), marks, turned=True)
+    bare = " ".join(words)
+    return Form("phrase" if bare in _CONTAINERS else "noun", bare, marks, bare not in _CONTAINERS)
 
 
 @lru_cache(maxsize=1 << 14)
