@@ -3,19 +3,16 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from tasks.text.languages import language_of
+from tasks.text.languages import FENCED, language_of
 from tasks.text.sentences import sentences
 
-_FENCED = re.compile(
-    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
-)
 _LINE = re.compile(r"\S[^\n]*")
 
 
 def sentences_and_lines(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of a text's sentences and of its lines of code, in order."""
     language, place = language_of(text), 0
-    for code in _FENCED.finditer(text):
+    for code in FENCED.finditer(text):
         yield from _moved(sentences(text[place : code.start()], language), place)
         yield from (line.span() for line in _LINE.finditer(text, *code.span("code")))
         place = code.end()

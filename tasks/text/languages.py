@@ -65,13 +65,23 @@ _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 a
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
 _LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
 _SHORT = 2  # letters; such words are of any language
-_ADDRESS = re.compile(r"https?://[^\s()<>]+|\]\([^()\s]*\)")
+# What is written in no language, and the tags of markup.
+_ADDRESS = re.compile(
+    r"https?://[^\s()<>]+|\]\([^()\s]*\)|</?[a-zA-Z][^<>]{0,500}>|`[^`\n]{1,300}`"
+)
+FENCED = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
+)
+"""A block of code."""
 _FEWEST_ENGLISH = 12  # different words that tell English from names, where function words are few
 
 
 def detect_language(text: str) -> str:
-    """Return the ISO 639-1 code of a document's language, or `und` if unclear."""
-    sample = _ADDRESS.sub(" ", _take_sample(text))
+    """Return the ISO 639-1 code of a document's language, or `und` if unclear.
+
+    Code does not tell it, unless there is nothing else.
+    """
+    sample = _ADDRESS.sub(" ", _take_sample(_without_code(text)))
     if sample.isascii():
         return _latin_language(sample)
     counts = {name: len(pattern.findall(sample)) for name, pattern in _SCRIPT.items()}
@@ -125,8 +135,14 @@ def _take_sample(text: str) -> str:
     return " ".join((text[:third], text[middle : middle + third], text[-third:]))
 
 
+def _without_code(text: str) -> str:
+    words = FENCED.sub("", text) if "```" in text or "~~~" in text else text
+    return words if _WORD.search(words) else text
+
+
 def is_chinese(text: str) -> bool:
-    """Return whether a text counts as Chinese: at least a fifth of its letters are Han."""
+    """Return whether a text is Chinese: at least a fifth of its letters, but for code, are Han."""
+    text = _without_code(text)
     han = sum(map(len, HAN.findall(text)))
     return han > 0 and 5 * han >= sum(map(str.isalpha, text))
 
