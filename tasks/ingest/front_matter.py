@@ -96,7 +96,8 @@ def _are_fields(fence: str, fields: str) -> bool:
     share = sum(bool(_YAML_LINE.match(line)) for line in lines) / len(lines)
     # A quoted value may go on in lines of its own; below a blank line, # may begin a heading.
     stands_there = share > 0.5 if first.strip() else share == 1 and "#" not in fields
-    return bool(_FIELD.search(dedent(fields) if first.strip() else fields)) and (fence == "+++" or stands_there)
+    fields = dedent(fields) if first.strip() else fields
+    return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 
 def _parsed(fenced: re.Match[str]) -> dict[str, Any] | None:
