@@ -56,6 +56,11 @@ def test_what_is_neither_time_nor_place_is_an_argument():
     assert (found["arguments"], found["time"]) == (["to Paris"], "in 1990")
 
 
+def test_a_bracketed_word_of_code_is_part_of_its_sentence():
+    (found,) = statements("Jane Smith wrote the `[tide]` part of the book [4].")
+    assert found["object"] == "the tide part of the book"
+
+
 def test_what_the_predicate_ends_with_may_be_the_place():
     (found,) = statements("Jane Smith was born in Paris.")
     assert (found["predicate"], found["object"]) == ("was born in", "Paris")
