@@ -71,9 +71,14 @@ _LABELLED = re.compile(
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
-_SCRIPT = re.compile(
-    r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}"
-    r"|[!?]{3}\+? [^\n]{1,100}|\.\. [^\n]{1,300}|:[a-z-]{1,30}:(?: [^\n]{1,300})?"  # directives
+_SCRIPT = re.compile(  # directives, and comments of MDX
+    r":{3,}[^\n]{0,100}|[!?]{3}\+? [^\n]{1,100}|\.\. [^\n]{1,300}|\{/\*[^\n]{0,300}\*/\}"
+    r"|:[a-z-]{1,30}:(?: [^\n]{1,300})?"
+)
+# Opens a paragraph of what an MDX page imports and exports.
+_MODULE = re.compile(
+    r"(?:import|export)\s+(?:(?:[^\n]{1,300}\sfrom\s+)?['\"][^\n]{1,300}['\"];?|\{[^\n]*"
+    r"|(?:const|let|var)\s[^\n]*=[^\n]*|(?:default|function|async|class)\s[^\n]*[;{(])"
 )
 _CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
 _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
@@ -301,7 +306,8 @@ class _Reader:
         if _CODE_ALONE.fullmatch(words.strip()):
             return BlockKind.CODE
         lines = [line.strip() for line in rest.strip().split("\n")]
-        if all(map(_SCRIPT.fullmatch, filter(None, lines))):
+        is_module = _MODULE.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
+        if is_module or all(map(_SCRIPT.fullmatch, filter(None, lines))):
             return BlockKind.MARKUP
         trail = _TRAIL.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
         if trail or all(map(_is_of_contents, lines)):
