@@ -44,6 +44,8 @@ _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
 _NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
 _MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
+_HIDDEN_STYLE = re.compile(r"\s*display\s*:\s*none\s*;?\s*", re.IGNORECASE)
+_TABS = ".//*[@role='tab']"
 _WAYS = ("col", "row")
 _DEEPEST_LIST = 10
 _FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
@@ -179,23 +181,54 @@ def _is_drawing(element: Any) -> bool:
 
 def _drop_unseen(page: Any) -> None:
     _write_formulas(page)
-    sheets = StyleSheets(page)
+    sheets, closed = StyleSheets(page), []
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
             continue
+        if element.get("role") == "tabpanel" and _opened(element):
+            closed.append(element)
         if (
-            element.tag in _UNSEEN_TAGS
+            (
+                element.tag in _UNSEEN_TAGS
+                and (element.tag, element.get("role")) != ("button", "tab")
+            )
             or (element.get("aria-hidden") or "").lower() == "true"
             or _is_white(element)
             or sheets.hide(element)
             or not _ROLES.isdisjoint(_roles(element))
         ):
             _drop(element)
+    named = {*_panels_with_tabs(page)}
+    for element in [*page.iter(*_UNSEEN_TAGS), *(panel for panel in closed if panel not in named)]:
+        _drop(element)
     _settle_parts(page)
     _drop_marks(page)
     _settle_structure(page)
     for element in list(page.iter(*_EMPHASIS)):
         element.drop_tag()
+
+
+def _opened(panel: Any) -> bool:
+    """Show a panel that its own attributes hide; return whether they did."""
+    is_unset = _HIDDEN_STYLE.fullmatch(panel.get("style") or "")
+    names = ["hidden", "aria-hidden", *(["style"] if is_unset else [])]
+    return any([panel.attrib.pop(name, None) is not None for name in names])
+
+
+def _panels_with_tabs(page: Any) -> Iterator[Any]:
+    """Yield the panels beside which a list of as many tabs names them: readers open each."""
+    counts: dict[Any, set[int]] = {}  # of the tabs of each list, by the elements around it
+    for tabs in page.xpath("//*[@role='tablist']"):
+        for outer in islice(tabs.iterancestors(), 2):
+            if outer.get("role") == "tabpanel":
+                break
+            counts.setdefault(outer, set()).add(sum(map(bool, map(_spaced, tabs.xpath(_TABS)))))
+    panels: dict[Any, list[Any]] = {}
+    for panel in page.xpath("//*[@role='tabpanel']"):
+        panels.setdefault(panel.getparent(), []).append(panel)
+    for box, beside in panels.items():
+        if len(beside) in counts.get(box, set()) | counts.get(box.getparent(), set()):
+            yield from beside
 
 
 def _roles(element: Any) -> list[str]:
