@@ -56,9 +56,9 @@ def test_what_is_neither_time_nor_place_is_an_argument():
     assert (found["arguments"], found["time"]) == (["to Paris"], "in 1990")
 
 
-def test_a_bracketed_word_of_code_is_part_of_its_sentence():
+def test_a_bracketed_word_after_an_article_is_part_of_its_sentence():
     (found,) = statements("Jane Smith wrote the `[tide]` part of the book [4].")
-    assert found["object"] == "the tide part of the book"
+    assert found["object"] == "the [tide] part of the book"
 
 
 def test_what_the_predicate_ends_with_may_be_the_place():

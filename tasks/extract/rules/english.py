@@ -28,7 +28,6 @@ from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 from tasks.text.english_words import is_word
-from tasks.text.excerpt import Excerpt
 
 RESPECTIVE = "respectively"
 VERBAL = ("VERB", "AUX")
@@ -50,7 +49,7 @@ def parsed(
     """Yield each passage with its layout, its prose, and the prose's parse, None if it is empty."""
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
-    prose = [_reduced(layout.prose, row["text"]) for row, layout in zip(rows, layouts, strict=True)]
+    prose = [Reduced(layout.prose.text) for layout in layouts]
     docs = parse(nlp, (text.text for text in prose if text.text.strip()))
     for row, layout, text in zip(rows, layouts, prose, strict=True):
         yield row, layout, text, next(docs) if text.text.strip() else None
@@ -75,23 +74,10 @@ def _read_passage(
     return extracted
 
 
-def _reduced(prose: Excerpt, text: str) -> Reduced:
-    code = _code_in(text)
-    return Reduced(prose.text, lambda place: _overlap(prose.in_source(place, place + 1), code))
-
-
 def _outside_code(names: list[Mention], text: str) -> list[Mention]:
     """Return the names that do not overlap a code span."""
-    code = _code_in(text)
-    return [name for name in names if not _overlap((name["span_start"], name["span_end"]), code)]
-
-
-def _code_in(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
-
-
-def _overlap(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end in others)
+    code = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
+    return [n for n in names if not any(a < n["span_end"] and n["span_start"] < b for a, b in code)]
 
 
 def understand(row: PassageRow, tree: Tree, pipeline: str | None = None) -> ParsedPassage:

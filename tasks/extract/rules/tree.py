@@ -6,7 +6,7 @@ parse is copied into lists because the rules access it millions of times.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # Not "501(c)(3)", which is a number, nor "f(x)", where the parentheses belong to the name.
 ASIDE = re.compile(
     r"(?<![\w)])\([^()\n]{0,200}\)|[ \t]\([^()\n]{0,200}\)|\([^()\n]{4,200}\)"
-    r"|[ \t]?\[[^\[\]\n]{0,40}\]"
+    # Not "the [paths] section", where an article has no other word.
+    r"|(?<!\b[Tt]he)(?<!\b[Tt]he )(?<!\b[Aa])(?<!\b[Aa] )[ \t]?\[[^\[\]\n]{0,40}\]"
     # More than one space, also where a paragraph is indented: the parser takes them for words.
     r"|(?<=\S )[ \t]+(?=\S)|(?<=\S\n)[ \t]+(?=[^\s\-*+•·|#>])(?!\d{1,3}[.)])"
 )
@@ -32,36 +33,22 @@ SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))
 class Reduced:
     """A text without parentheses, line breaks and wide gaps, with offsets in the whole text."""
 
-    def __init__(self, whole: str, is_code: Callable[[int], bool] = lambda place: False) -> None:
-        """Remove innermost parentheses and brackets of moderate length, and all but one space.
-
-        Of a word in brackets that close at a place that is code, "the section `[paths]`", only the
-        brackets go.
-        """
+    def __init__(self, whole: str) -> None:
+        """Remove innermost parentheses and brackets of moderate length, and all but one space."""
         self.whole = whole
         kept: list[str] = []
         self._starts: list[int] = [0]
         self._shifts: list[int] = [0]
         at = length = removed = 0
-        for start, end in self._removed(is_code):
-            kept.append(whole[at:start])
-            length += start - at
-            at = end
-            removed += end - start
+        for aside in ASIDE.finditer(whole):
+            kept.append(whole[at : aside.start()])
+            length += aside.start() - at
+            at = aside.end()
+            removed += aside.end() - aside.start()
             self._starts.append(length)
             self._shifts.append(removed)
         kept.append(whole[at:])
         self.text = SOFT_BREAK.sub(" ", "".join(kept))
-
-    def _removed(self, is_code: Callable[[int], bool]) -> Iterator[tuple[int, int]]:
-        for aside in ASIDE.finditer(self.whole):
-            start, end = aside.span()
-            opening = self.whole.find("[", start, end)
-            is_word = not self.whole[max(opening - 1, 0)].isalnum() and aside[0].endswith("]")
-            if is_word and is_code(end - 1):
-                yield opening, opening + 1
-                start = end - 1
-            yield start, end
 
     def in_whole(self, offset: int) -> int:
         """Return the offset in the whole text of an offset in the reduced text."""
