@@ -43,7 +43,7 @@ QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」�
 LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
     r"|(?<![A-Za-z0-9_./:])(?:~|\.{1,2})?/[A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)+/?"  # /etc/hosts
-    r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
+    r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*(?<!-)"
     r"(?:\+\+|[+#](?![A-Za-z0-9+#]))?"  # C++, but Ctrl and C in Ctrl+C
 )
 NUMBERED = re.compile(rf"(?<![A-Za-z0-9_.-])[0-9]{{1,3}}(?=[A-Z])(?:{LATIN.pattern})")  # 3Com
