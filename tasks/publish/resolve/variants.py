@@ -123,7 +123,7 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
 
     An acronym with an s is one. A name of several words must occur beside its singular or end in a
     word of the dictionary. A single word must occur beside its singular, and that must be in the
-    dictionary or have no vowel (Cdks): Windows is no plural elsewhere.
+    dictionary or have no vowel (Cdks): Windows is no plural elsewhere, nor is CAS of CA.
     """
     if sense.kind == "person":
         return False
@@ -131,7 +131,8 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
     if first:
         plural = beside or is_word(last)
     else:
-        plural = beside and (is_word(last[:-1]) or not _VOWEL.search(last))
+        plural = beside and not _written(sense).isupper()
+        plural = plural and (is_word(last[:-1]) or not _VOWEL.search(last))
     return (plural and is_plural(last)) or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 
