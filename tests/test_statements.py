@@ -61,6 +61,13 @@ def test_a_bracketed_word_after_an_article_is_part_of_its_sentence():
     assert found["object"] == "the [tide] part of the book"
 
 
+def test_words_before_a_preposition_stay_before_it():
+    (_, found) = statements("Open the gate just as it does in the guide.")
+    assert found["arguments"] == ["just as it does in the guide"]
+    (found,) = statements("The ship arrived shortly after the storm.")
+    assert (found["predicate"], found["object"]) == ("arrived shortly after", "the storm")
+
+
 def test_what_the_predicate_ends_with_may_be_the_place():
     (found,) = statements("Jane Smith was born in Paris.")
     assert (found["predicate"], found["object"]) == ("was born in", "Paris")
