@@ -225,7 +225,7 @@ def test_a_rule_hides_what_it_hides_on_every_screen(
     [
         ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden", True),
         ("<button role='tab'>Sea</button><button role='tab'>Land</button>", "hidden", True),
-        ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "style='display: none;'", True),
+        ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden aria-hidden='true'", True),
         ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden style='opacity: 0'", False),
         ("<li role='tab'>Sea</li><li role='tab'></li>", "hidden", False),
         ("<li role='tab'>Sea</li><li role='tab' hidden>Land</li>", "hidden", False),

@@ -218,7 +218,9 @@ class _Reader:
                 yield from self._code(token)
             elif token.type == "html_block":
                 yield self._html(token)
-            elif token.type == "inline" and self._open[-1] in ("th", "td"):
+            elif token.type != "inline":
+                continue
+            elif self._open[-1] in ("th", "td"):
                 if tokens[place - 2].type == "tr_open":
                     line = self._whole(BlockKind.ROW, token)
                     if "|" not in self._text[line.start : line.end]:
@@ -229,14 +231,10 @@ class _Reader:
                             header = header[:_LONGEST_LEAD].rpartition(" | ")[0]
                     else:
                         yield line._replace(lead=header)
-            elif (
-                token.type == "inline"
-                and self._open == ["heading"]
-                and "\n" not in _heading_of(token)
-            ):
+            elif self._open == ["heading"] and "\n" not in _heading_of(token):
                 yield self._heading(token)
                 self._before[-1] = ""
-            elif token.type == "inline" and token.content.strip():
+            elif token.content.strip():
                 named = self._open[-1] == "admonition_title"  # !!! note "Title"
                 if not named or _ENDS_SENTENCE.search(token.content):
                     yield from self._words(token)
@@ -331,17 +329,14 @@ class _Reader:
         """
         assert token.map is not None
         lines = [line.strip() for line in token.content.split("\n")]
-        labelled = [_labelled(line) for line in lines]
-        if labelled[0] is None or not (
-            all(labelled[1:]) if len(lines) > 1 else kind is BlockKind.ITEM or labelled[0].is_bold
-        ):
-            if labelled[0] is None or any(labelled[1:]):
-                return
-            if kind is not BlockKind.ITEM and not labelled[0].is_bold:
+        first, *rest = labelled = [_labelled(line) for line in lines]
+        if first is None:
+            return
+        if not rest or not all(rest):
+            if any(rest) or (kind is not BlockKind.ITEM and not first.is_bold):
                 return  # "Note: this is a sentence."
-            labelled = labelled[:1]
-        for number, found in enumerate(labelled):
-            assert found is not None
+            labelled = [first]
+        for number, found in enumerate(filter(None, labelled)):
             line = token.map[0] + number
             start = self._starts[line] + self._lines[line].rfind(found.value)
             stop = end if len(labelled) == 1 else start + len(found.value)

@@ -41,7 +41,7 @@ _ONE_LANGUAGE = {"hangul": "ko", "greek": "el", "hebrew": "he", "devanagari": "h
 
 # The most frequent function words; a word shared by several languages is listed where it is most
 # frequent, and the margin below decides the rest.
-_FUNCTION_WORDS = {
+_FREQUENT = {
     "en": "the of and to in is was for that with as on by it from are at were be his this an",
     "de": "der die und das den von zu mit des auf ist im dem nicht ein eine als auch wurde für",
     "fr": "le la les des et du une est dans pour que qui sur par au plus avec sont il cette",
@@ -55,10 +55,8 @@ _FUNCTION_WORDS = {
     "vi": "của và là các có trong được cho một những với không người đã từ này khi đến",
     "id": "yang dan di dari untuk dengan pada ini adalah dalam tidak oleh sebagai ke itu",
 }
-_SPEAKERS: dict[str, list[str]] = {}  # the languages that a function word belongs to
-for _language, _words in _FUNCTION_WORDS.items():
-    for _word in set(_words.split()):
-        _SPEAKERS.setdefault(_word, []).append(_language)
+_FUNCTION_WORDS = {language: word_set(words) for language, words in _FREQUENT.items()}
+_OF_ALL_LANGUAGES = frozenset().union(*_FUNCTION_WORDS.values())
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
@@ -102,11 +100,8 @@ def detect_language(text: str) -> str:
 
 def _latin_language(sample: str) -> str:
     words = Counter(_WORD.findall(sample.lower()))
-    total = words.total()
-    shares = dict.fromkeys(_FUNCTION_WORDS, 0.0)
-    for word, count in words.items():
-        for language in _SPEAKERS.get(word, ()):
-            shares[language] += count / total
+    counts = {name: sum(map(words.__getitem__, own)) for name, own in _FUNCTION_WORDS.items()}
+    shares = {language: count / max(words.total(), 1) for language, count in counts.items()}
     *_, second, best = sorted(shares, key=shares.__getitem__)
     clear = shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN)
     if clear and (best == "en" or not _has_english_words(sample, _FEWEST_ENGLISH)):
@@ -120,7 +115,7 @@ def _has_english_words(sample: str, fewest: int) -> bool:
 
     There must be a number of different ones. Words with capitals, if they are not, may be names.
     """
-    words = [word for word in _WORD.findall(sample) if word.lower() not in _SPEAKERS]
+    words = [word for word in _WORD.findall(sample) if word.lower() not in _OF_ALL_LANGUAGES]
     small = [word for word in words if word.islower()]
     return any(
         len(set(found)) >= fewest and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)

@@ -113,7 +113,7 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
 
     A statement whose object is not a plain coordination of nouns is yielded as it is.
     """
-    first = [*statement.arguments[1:], []][0]
+    subject, first, *others = [*statement.arguments, []]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
     # "A and B of X": the modifier after the last noun may belong to all.
@@ -127,9 +127,7 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
         yield statement
         return
     for member in members:
-        yield replace(
-            statement, arguments=[statement.arguments[0], member, *statement.arguments[2:]]
-        )
+        yield replace(statement, arguments=[subject, member, *others])
 
 
 def statement_features(tree: Tree, statement: StatedClause) -> dict[str, float]:
@@ -197,9 +195,8 @@ def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
 
 def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
     """Return whether a clause modifies a noun, without a subject: "the risk of losing"."""
-    if clause.subject_from != "participle":
-        return False
-    return tree.child(clause.predicate, "mark", "case") is not None
+    marked = tree.child(clause.predicate, "mark", "case") is not None
+    return marked and clause.subject_from == "participle"
 
 
 def _subject(tree: Tree, clause: Clause) -> list[int]:

@@ -6,6 +6,7 @@ page itself, so that headings, lists, tables and code keep their structure.
 
 import copy
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -44,8 +45,6 @@ _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
 _NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
 _MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
-_HIDDEN_STYLE = re.compile(r"\s*display\s*:\s*none\s*;?\s*", re.IGNORECASE)
-_TABS = ".//*[@role='tab']"
 _WAYS = ("col", "row")
 _DEEPEST_LIST = 10
 _FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
@@ -185,8 +184,10 @@ def _drop_unseen(page: Any) -> None:
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
             continue
-        if element.get("role") == "tabpanel" and _opened(element):
-            closed.append(element)
+        if element.get("role") == "tabpanel":  # which may be hidden until its tab opens it
+            is_closed = element.attrib.pop("aria-hidden", "").lower() == "true"
+            is_closed |= element.attrib.pop("hidden", None) is not None
+            closed += [element] if is_closed else []
         if (
             (
                 element.tag in _UNSEEN_TAGS
@@ -208,26 +209,20 @@ def _drop_unseen(page: Any) -> None:
         element.drop_tag()
 
 
-def _opened(panel: Any) -> bool:
-    """Show a panel that its own attributes hide; return whether they did."""
-    is_unset = _HIDDEN_STYLE.fullmatch(panel.get("style") or "")
-    names = ["hidden", "aria-hidden", *(["style"] if is_unset else [])]
-    return any([panel.attrib.pop(name, None) is not None for name in names])
-
-
 def _panels_with_tabs(page: Any) -> Iterator[Any]:
     """Yield the panels beside which a list of as many tabs names them: readers open each."""
-    counts: dict[Any, set[int]] = {}  # of the tabs of each list, by the elements around it
+    counts: dict[Any, set[int]] = defaultdict(set)  # of tabs in a list, by the boxes around it
     for tabs in page.xpath("//*[@role='tablist']"):
+        number = sum(map(bool, map(_spaced, tabs.xpath(".//*[@role='tab']"))))
         for outer in islice(tabs.iterancestors(), 2):
-            if outer.get("role") == "tabpanel":
+            counts[outer].add(number)
+            if outer.get("role"):
                 break
-            counts.setdefault(outer, set()).add(sum(map(bool, map(_spaced, tabs.xpath(_TABS)))))
-    panels: dict[Any, list[Any]] = {}
+    panels: dict[Any, list[Any]] = defaultdict(list)
     for panel in page.xpath("//*[@role='tabpanel']"):
-        panels.setdefault(panel.getparent(), []).append(panel)
+        panels[panel.getparent()].append(panel)
     for box, beside in panels.items():
-        if len(beside) in counts.get(box, set()) | counts.get(box.getparent(), set()):
+        if len(beside) in counts[box] | counts[box.getparent()]:
             yield from beside
 
 

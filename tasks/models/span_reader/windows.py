@@ -99,13 +99,8 @@ def _tokens(text: str, encoding: Any) -> TextTokens:
     kept = [number for number, (start, _) in enumerate(all_offsets) if not hidden[start]]
     offsets = [all_offsets[number] for number in kept]
     begins = [start for start, _ in sentences(text, language_of(text))]
-    starts, place = [0], 0
-    for number, (start, _) in enumerate(offsets):
-        passed = place
-        while place < len(begins) and start >= begins[place]:
-            place += 1
-        if number and place > passed:
-            starts.append(number)
+    sentence_of = np.searchsorted(begins, [start for start, _ in offsets], "right")
+    starts = [0, *(np.flatnonzero(np.diff(sentence_of)) + 1).tolist()]
     return TextTokens([ids[number] for number in kept], offsets, starts)
 
 

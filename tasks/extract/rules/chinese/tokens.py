@@ -318,15 +318,11 @@ def _continues_person(before: list[Token], token: Token) -> bool:
         rare = not tag_of(last.text) and len(token.text) == 1
         return given or (rare and token.tag in ("a", "n", "v"))
     # A surname and rare characters: 屠|呦|呦.
-    if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
+    is_surname = last.text in SURNAMES
+    if (is_surname or last.tag == "nr") and token.tag in ("e", "g", "zg"):
         return True
     after_role = len(before) > 1 and before[-2].text.endswith(PERSON_ENDINGS)
-    return (
-        after_role
-        and last.tag[0] not in "pcdu"
-        and last.text in SURNAMES
-        and token.tag[0] in "nagze"
-    )
+    return after_role and is_surname and last.tag[0] not in "pcdu" and token.tag[0] in "nagze"
 
 
 NUMERAL = "[一二三四五六七八九十]{1,3}"
@@ -358,11 +354,8 @@ NO_REIGN = re.compile(
 
 def find_times(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of years of a reign, and of months and days without a year."""
-    for match in REIGN.finditer(text):
-        if _is_reign(text, match):
-            yield match.span()
-    for match in MOMENT.finditer(text):
-        yield match.span()
+    reigns = (match for match in REIGN.finditer(text) if _is_reign(text, match))
+    yield from (match.span() for match in (*reigns, *MOMENT.finditer(text)))
 
 
 def _is_reign(text: str, match: re.Match[str]) -> bool:
@@ -374,9 +367,8 @@ def _is_reign(text: str, match: re.Match[str]) -> bool:
         return False
     if tag == "n" and match[2] != "元" and before not in ("", "\n", "。"):
         return False
-    if dated:
-        return True
-    return name[-1] in "宗帝王祖公" or not before or before in "\n。，；：“（在自从到于以"
+    opens = not before or before in "\n。，；：“（在自从到于以"
+    return bool(dated) or opens or name[-1] in "宗帝王祖公"
 
 
 _PART = f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
