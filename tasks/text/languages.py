@@ -63,10 +63,7 @@ _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 a
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
 _LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
 _SHORT = 2  # letters; such words are of any language
-# What is written in no language, and the tags of markup.
-_ADDRESS = re.compile(
-    r"https?://[^\s()<>]+|\]\([^()\s]*\)|</?[a-zA-Z][^<>]{0,500}>|`[^`\n]{1,300}`"
-)
+_ADDRESS = re.compile(r"https?://[^\s()<>]+|\]\([^()\s]*\)|<[/a-zA-Z][^<>]*>|`[^`\n]+`")  # or code
 FENCED = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
 )
@@ -75,10 +72,7 @@ _FEWEST_ENGLISH = 12  # different words that tell English from names, where func
 
 
 def detect_language(text: str) -> str:
-    """Return the ISO 639-1 code of a document's language, or `und` if unclear.
-
-    Code does not tell it, unless there is nothing else.
-    """
+    """Return the ISO 639-1 code of the language of a document's words, or `und` if unclear."""
     sample = _ADDRESS.sub(" ", _take_sample(_without_code(text)))
     if sample.isascii():
         return _latin_language(sample)

@@ -45,6 +45,7 @@ _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
 _NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
 _MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
+_TO_TABS = ("", "../", "../*[not(@role)]/")  # from the box of their panels
 _WAYS = ("col", "row")
 _DEEPEST_LIST = 10
 _FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
@@ -211,19 +212,13 @@ def _drop_unseen(page: Any) -> None:
 
 def _panels_with_tabs(page: Any) -> Iterator[Any]:
     """Yield the panels beside which a list of as many tabs names them: readers open each."""
-    counts: dict[Any, set[int]] = defaultdict(set)  # of tabs in a list, by the boxes around it
-    for tabs in page.xpath("//*[@role='tablist']"):
-        number = sum(map(bool, map(_spaced, tabs.xpath(".//*[@role='tab']"))))
-        for outer in islice(tabs.iterancestors(), 2):
-            counts[outer].add(number)
-            if outer.get("role"):
-                break
     panels: dict[Any, list[Any]] = defaultdict(list)
     for panel in page.xpath("//*[@role='tabpanel']"):
         panels[panel.getparent()].append(panel)
     for box, beside in panels.items():
-        if len(beside) in counts[box] | counts[box.getparent()]:
-            yield from beside
+        for tabs in box.xpath("|".join(f"{way}*[@role='tablist']" for way in _TO_TABS)):
+            if sum(map(bool, map(_spaced, tabs.xpath(".//*[@role='tab']")))) == len(beside):
+                yield from beside
 
 
 def _roles(element: Any) -> list[str]:

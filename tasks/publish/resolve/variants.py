@@ -125,14 +125,13 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
     word of the dictionary. A single word must occur beside its singular, and that must be in the
     dictionary or have no vowel (Cdks): Windows is no plural elsewhere, nor is CAS of CA.
     """
-    if sense.kind == "person":
+    if sense.kind == "person" or (" " not in sense.norm and _written(sense).isupper()):
         return False
     *first, last = sense.norm.split()
     if first:
         plural = beside or is_word(last)
     else:
-        plural = beside and not _written(sense).isupper()
-        plural = plural and (is_word(last[:-1]) or not _VOWEL.search(last))
+        plural = beside and (is_word(last[:-1]) or not _VOWEL.search(last))
     return (plural and is_plural(last)) or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 

@@ -268,10 +268,6 @@ def _mended(tokens: list[Token]) -> list[Token]:
             before = Token(last.text[:-1], "r", last.start, last.end - 1)
             mended[-1:] = [before] if before.text else []
             mended.append(Token("出生于", "v", before.end, token.end))
-        elif token.text == "某" and last.text in SURNAMES:
-            mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
-        elif last.text == "非" and token.tag[0] == "n":  # 非|主线程
-            mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif token.text == "指" and last.text in ("是", "系"):
             mended[-1] = Token("是指", "v", last.start, token.end)
         elif token.text in ("为", "作") and last.text in APPOINTING:
@@ -284,11 +280,12 @@ def _mended(tokens: list[Token]) -> list[Token]:
             or token.text in ("家", "者", "人")
             and last.tag in ("n", "nz", "vn", "ns", "l")
             or (token.tag == "k" and last.tag[0] in "nvj")
+            or (last.text == "非" and token.tag[0] == "n")  # 非|主线程
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif _continues_foreign(last, token):
             mended[-1] = Token(last.text + token.text, "nrt", last.start, token.end)
-        elif _continues_person(mended, token):
+        elif (token.text == "某" and last.text in SURNAMES) or _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         else:
             mended.append(token)
