@@ -61,6 +61,11 @@ def test_a_bracketed_word_after_an_article_is_part_of_its_sentence():
     assert found["object"] == "the [tide] part of the book"
 
 
+def test_a_comma_after_an_aside_follows_the_word_before_the_aside():
+    (found,) = statements("The shop sells a wide range of lamps (old and new), ropes and sails.")
+    assert found["object"] == "a wide range of lamps, ropes and sails"
+
+
 def test_words_before_a_preposition_stay_before_it():
     (_, found) = statements("Open the gate just as it does in the guide.")
     assert found["arguments"] == ["just as it does in the guide"]

@@ -132,11 +132,12 @@ class Tree:
         return self.start[tokens[0]], self.end[tokens[-1]]
 
     def join(self, tokens: list[int]) -> str:
-        """Return the tokens' words, spaced as in the text, with one space for each gap."""
+        """Return the tokens' words, spaced as in the text; a gap is a space, but before a comma."""
         parts: list[str] = []
         last = None
         for token in tokens:
-            if last is not None and (token != last + 1 or self.start[token] > self.end[last]):
+            apart = last is not None and (token != last + 1 or self.start[token] > self.end[last])
+            if apart and self.words[token] not in (",", ";"):
                 parts.append(" ")
             parts.append(self.words[token])
             last = token

@@ -135,7 +135,6 @@ def _weigh(tokens: list[Token]) -> None:
 
 def _mark(text: str, names: Iterable[str]) -> list[Token]:
     """Return the tokens that are not left to the segmenter, in order and without overlaps."""
-    known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
         *_matches("time", CLOCK, text),
@@ -146,7 +145,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         ),
         *_matches("time", PARTIAL_DATE, text),
         *_matches("quote", QUOTED, text),
-        *(token for name in known for token in _matches("name", name, text)),
+        *(t for n in filter(None, names) for t in _matches("name", re.compile(re.escape(n)), text)),
         *(Token(text[start:end], "name", start, end) for start, end in find_foreign_names(text)),
         *_matches("latin", NUMBERED, text),
         *_matches("latin", LATIN, text),
