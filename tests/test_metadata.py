@@ -73,6 +73,10 @@ The tide is high.
           "tags": ["sea", "moon"], "version": "1.10"}),
         (TOML, "Tides",
          {"author": "Ada Lovelace", "date": "2021-02-03T04:05:06+00:00", "tags": ["sea"]}),
+        ("---\n    title: Tides\n    tags: [ebb, sea]\n---\nThe tide is high.\n", "Tides",
+         {"tags": ["ebb", "sea"]}),
+        ("---\n  title: Tides: ebb\n  author: Ida Moe\n---\nThe tide is high.\n", "Tides: ebb",
+         {"author": "Ida Moe"}),
         ("---\ntitle: Tides\nrevdate: 4 May 2020 by the board\n---\nThe tide is high.\n", "Tides",
          {"modified": "2020-05-04"}),
         (BROKEN, "Tides: ebb: flow", {"author": "Ada & *Bob", "date": "2020-03-03"}),
@@ -147,6 +151,7 @@ def test_a_title_is_the_heading_above_all(text: str, title: str) -> None:
         "---\n\n# Tides\n\nNote: the tide is high.\n\n---\n\nIt falls.",
         "---\nNote: the tide is high.\nIt falls.\n---\n\nIt rises.",
         "Note: the tide is high.\nHint: it falls.\n\nWords",
+        "---\n\n    port: 7000\n\n---\n\nIt falls.",
         "",
     ],
 )
@@ -264,6 +269,12 @@ def test_hostile_front_matter_is_read_in_bounded_time(unit: str, fence: str) -> 
     read_front_matter(text)
     hides_labels(text * 20)
     assert time.process_time() - started < 5
+
+
+def test_labels_less_indented_than_the_field_above_are_not_overlooked() -> None:
+    text = "---\n  title: Tides\nlabels: [board]\n---\n\nThe tide is high.\n"
+    assert hides_labels(text)
+    assert not hides_labels(text.replace("\nlabels", "\n  labels"))
 
 
 def test_changed_metadata_changes_the_document_alone(tmp_path: Path) -> None:

@@ -220,6 +220,28 @@ def test_a_rule_hides_what_it_hides_on_every_screen(
     assert (("prose", "Words.") in read) is is_read
 
 
+@pytest.mark.parametrize(
+    ("tabs", "hiding", "is_read"),
+    [
+        ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden", True),
+        ("<button role='tab'>Sea</button><button role='tab'>Land</button>", "hidden", True),
+        ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden aria-hidden='true'", True),
+        ("<li role='tab'>Sea</li><li role='tab'>Land</li>", "hidden style='opacity: 0'", False),
+        ("<li role='tab'>Sea</li><li role='tab'></li>", "hidden", False),
+        ("<li role='tab'>Sea</li><li role='tab' hidden>Land</li>", "hidden", False),
+        ("<li role='tab'>Sea</li>", "hidden", False),
+        ("", "hidden aria-hidden='true'", False),
+    ],
+)
+def test_a_panel_is_hidden_unless_a_tab_opens_it(
+    tmp_path: Path, tabs: str, hiding: str, is_read: bool
+) -> None:
+    panels = f"<p role='tabpanel'>Seen.</p><div role='tabpanel' {hiding}><p>Words.</p></div>"
+    read = found(tmp_path, f"<div><ul role='tablist'>{tabs}</ul><div>{panels}</div></div>")
+    assert ("prose", "Seen.") in read
+    assert (("prose", "Words.") in read) is is_read
+
+
 def test_words_in_a_size_of_their_own_are_seen_in_a_box_without_size(tmp_path: Path) -> None:
     sheet = "<style>.row { font-size: 0 } .cell { font-size: 1rem }</style>"
     assert found(tmp_path, '<div class="row"><p class="cell">Words.</p></div>', sheet)

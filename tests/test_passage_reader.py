@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from schemas.settings import EngineSettings
 from tasks.models.encoders.e5 import e5_is_installed
 from tasks.models.span_reader.reader import Span, minilm_reader
+from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import FoundAnswer, fits, older_last, with_probabilities
 from tasks.reader.asserted import Asserted, asks_of_now
 from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.lists import items_after
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
+from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
 from tasks.text.stems import stem, stems_of
@@ -206,6 +208,19 @@ def test_code_is_given_whole() -> None:
     sentence = "Of all commands `bell fire --now` rouses the whole town."
     start, end = whole_span(analyse("Which command rouses the town?"), sentence, (22, 26), [])
     assert sentence[start:end] == "`bell fire --now`"
+
+
+def test_code_keeps_its_brackets_and_tags() -> None:
+    text = "Set `[tide].gate` of `<port>`, see [`a[1]`](b)."
+    assert without_markup(text) == "Set [tide].gate of <port>, see a[1]."
+    assert without_markup("It is `sea/<name>/log`.", 11, 17) == "<name>"
+
+
+def test_a_box_ends_its_sentences_and_its_mark_is_in_none() -> None:
+    long = "The lower gate of the harbour is closed in every month of the year by order"
+    text = f":::tip Gates: see {long}\n{long}.\n{long}\n:::\n\n!!! note\n\n    It is new."
+    spans = sentences_and_lines(text)
+    assert [text[a:b] for a, b in spans] == [f"Gates: see {long}", f"{long}.", long, "It is new."]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tasks.ingest.formats.likeness import (
     tokens_of,
     with_a_common_band,
 )
-from tasks.text.languages import detect_language
+from tasks.text.languages import detect_language, is_chinese
 
 SAMPLES = {
     "en": "Marie Curie was born in Warsaw and was the first woman to win a Nobel Prize.",
@@ -87,6 +87,14 @@ def test_language_of_mixed_and_empty_texts() -> None:
     assert detect_language("") == "und"
     assert detect_language("12 + 30 = 42") == "und"
     assert detect_language(SAMPLES["zh"] * 3 + " (Marie Curie, 1867-1934)") == "zh"
+
+
+def test_code_does_not_tell_the_language() -> None:
+    loop = "for boat in the_harbour and with_the_tide:\n    print(boat.of_the_line)\n" * 9
+    text = f"用`moor.boat()`系泊船只：\n\n```python\n{loop}```\n\n完成后退出。"
+    assert detect_language(text) == "zh"
+    assert is_chinese(text)
+    assert detect_language(f"```python\n{loop}```") == "en"
 
 
 def test_content_id_tells_title_and_text_apart() -> None:

@@ -75,6 +75,7 @@ APART_WITHIN_A_DOCUMENT = {
     "namesakes of two towns": together("Ida Moe of Ulm", "Ida Moe of Riga", kind="person"),
     "two companions": together("Henry V", "Henry VI", kind="person"),
     "two names that differ by an s": together("Adam", "Adams"),
+    "two acronyms that differ by an S": together("CA", "CAS"),
     "a lord and a lady": together("Lord Ashby", "Lady Ashby", kind="person"),
     "a man's full name and a woman's title": together("Sir Hugh Marsh", "Mrs Marsh", kind="person"),
     "a couple in Chinese": together("周先生", "周女士", kind="person", language="zh"),

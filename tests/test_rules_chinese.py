@@ -140,9 +140,9 @@ def test_words_stay_whole_where_no_subject_is_known() -> None:
 
 
 def test_signs_at_its_end_belong_to_a_latin_name() -> None:
-    sentence, *_ = read_sentences("C++、F#和TV+都有，复制按Ctrl+C键。", [""])
+    sentence, *_ = read_sentences("C++、F#和TV+都有，复制按Ctrl+C键，Ayo->Bea。", [""])
     latin = [token.text for token in sentence.tokens if token.tag == "latin"]
-    assert latin == ["C++", "F#", "TV+", "Ctrl", "C"]
+    assert latin == ["C++", "F#", "TV+", "Ctrl", "C", "Ayo", "Bea"]
 
 
 def test_a_title_is_no_subject_of_a_sentence_that_does_not_name_it() -> None:

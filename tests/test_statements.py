@@ -56,6 +56,23 @@ def test_what_is_neither_time_nor_place_is_an_argument():
     assert (found["arguments"], found["time"]) == (["to Paris"], "in 1990")
 
 
+def test_a_bracketed_word_after_an_article_is_part_of_its_sentence():
+    (found,) = statements("Jane Smith wrote the `[tide]` part of the book [4].")
+    assert found["object"] == "the [tide] part of the book"
+
+
+def test_a_comma_after_an_aside_follows_the_word_before_the_aside():
+    (found,) = statements("The shop sells a wide range of lamps (old and new), ropes and sails.")
+    assert found["object"] == "a wide range of lamps, ropes and sails"
+
+
+def test_words_before_a_preposition_stay_before_it():
+    (_, found) = statements("Open the gate just as it does in the guide.")
+    assert found["arguments"] == ["just as it does in the guide"]
+    (found,) = statements("The ship arrived shortly after the storm.")
+    assert (found["predicate"], found["object"]) == ("arrived shortly after", "the storm")
+
+
 def test_what_the_predicate_ends_with_may_be_the_place():
     (found,) = statements("Jane Smith was born in Paris.")
     assert (found["predicate"], found["object"]) == ("was born in", "Paris")

@@ -134,6 +134,13 @@ def test_a_paragraph_of_marks_alone_has_no_prose():
 def test_scripts_and_readings_of_characters_are_no_words():
     text = "import A from './a';\nimport B from './b';\n\nThe text stands.\n"
     assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The text stands."
+    text = (
+        "import Tabs from '@a/b';\nexport const Tide = () => <b>4</b>;\n\nimport {\n  Mast,\n} "
+        "from 'c'\n\nexport default function Keel() {\n  return 5;\n}\n\n{/* The tower fell */}\n"
+        "\nimport taxes from 'Brest'\nare high.\n"
+    )
+    prose = lay_out({"text": text, "blocks": None}).prose.text.strip()
+    assert prose == "import taxes from 'Brest'\nare high."
     assert words_of("<ruby>微软<rt>Microsoft</rt></ruby>公司").text == "微软公司"
 
 

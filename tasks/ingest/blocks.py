@@ -71,9 +71,14 @@ _LABELLED = re.compile(
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
-_SCRIPT = re.compile(
-    r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}"
-    r"|[!?]{3}\+? [^\n]{1,100}|\.\. [^\n]{1,300}|:[a-z-]{1,30}:(?: [^\n]{1,300})?"  # directives
+_SCRIPT = re.compile(  # directives, and comments of MDX
+    r":{3,}[^\n]{0,100}|[!?]{3}\+? [^\n]{1,100}|\.\. [^\n]{1,300}|\{/\*[^\n]{0,300}\*/\}"
+    r"|:[a-z-]{1,30}:(?: [^\n]{1,300})?"
+)
+# Opens a paragraph of what an MDX page imports and exports.
+_MODULE = re.compile(
+    r"(?:import|export)\s+(?:(?:[^\n]{1,300}\sfrom\s+)?['\"][^\n]{1,300}['\"];?|\{[^\n]*"
+    r"|(?:const|let|var)\s[^\n]*=[^\n]*|(?:default|function|async|class)\s[^\n]*[;{(])"
 )
 _CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
 _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
@@ -213,7 +218,9 @@ class _Reader:
                 yield from self._code(token)
             elif token.type == "html_block":
                 yield self._html(token)
-            elif token.type == "inline" and self._open[-1] in ("th", "td"):
+            elif token.type != "inline":
+                continue
+            elif self._open[-1] in ("th", "td"):
                 if tokens[place - 2].type == "tr_open":
                     line = self._whole(BlockKind.ROW, token)
                     if "|" not in self._text[line.start : line.end]:
@@ -224,14 +231,10 @@ class _Reader:
                             header = header[:_LONGEST_LEAD].rpartition(" | ")[0]
                     else:
                         yield line._replace(lead=header)
-            elif (
-                token.type == "inline"
-                and self._open == ["heading"]
-                and "\n" not in _heading_of(token)
-            ):
+            elif self._open == ["heading"] and "\n" not in _heading_of(token):
                 yield self._heading(token)
                 self._before[-1] = ""
-            elif token.type == "inline" and token.content.strip():
+            elif token.content.strip():
                 named = self._open[-1] == "admonition_title"  # !!! note "Title"
                 if not named or _ENDS_SENTENCE.search(token.content):
                     yield from self._words(token)
@@ -301,7 +304,8 @@ class _Reader:
         if _CODE_ALONE.fullmatch(words.strip()):
             return BlockKind.CODE
         lines = [line.strip() for line in rest.strip().split("\n")]
-        if all(map(_SCRIPT.fullmatch, filter(None, lines))):
+        is_module = _MODULE.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
+        if is_module or all(map(_SCRIPT.fullmatch, filter(None, lines))):
             return BlockKind.MARKUP
         trail = _TRAIL.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
         if trail or all(map(_is_of_contents, lines)):
@@ -325,17 +329,14 @@ class _Reader:
         """
         assert token.map is not None
         lines = [line.strip() for line in token.content.split("\n")]
-        labelled = [_labelled(line) for line in lines]
-        if labelled[0] is None or not (
-            all(labelled[1:]) if len(lines) > 1 else kind is BlockKind.ITEM or labelled[0].is_bold
-        ):
-            if labelled[0] is None or any(labelled[1:]):
-                return
-            if kind is not BlockKind.ITEM and not labelled[0].is_bold:
+        first, *rest = labelled = [_labelled(line) for line in lines]
+        if first is None:
+            return
+        if not rest or not all(rest):
+            if any(rest) or (kind is not BlockKind.ITEM and not first.is_bold):
                 return  # "Note: this is a sentence."
-            labelled = labelled[:1]
-        for number, found in enumerate(labelled):
-            assert found is not None
+            labelled = [first]
+        for number, found in enumerate(filter(None, labelled)):
             line = token.map[0] + number
             start = self._starts[line] + self._lines[line].rfind(found.value)
             stop = end if len(labelled) == 1 else start + len(found.value)

@@ -4,6 +4,7 @@ Comments that open a text, such as a licence, are front matter without fields.
 """
 
 import re
+from textwrap import dedent
 from typing import Any
 
 from schemas.errors import AlmanacError
@@ -70,7 +71,7 @@ def hides_labels(text: str) -> bool:
 def _fields(match: re.Match[str]) -> list[tuple[str, Any]]:
     """Return the fields by names in lower case, of which some may be alike."""
     fields = _parsed(match) if "fence" in match.re.groupindex else None
-    plain = ((name, _plain(value)) for name, value in _FIELD.findall(match["fields"]))
+    plain = ((name, _plain(value)) for name, value in _FIELD.findall(dedent(match["fields"])))
     return [(str(n).strip().lower(), v) for n, v in (plain if fields is None else fields.items())]
 
 
@@ -95,6 +96,7 @@ def _are_fields(fence: str, fields: str) -> bool:
     share = sum(bool(_YAML_LINE.match(line)) for line in lines) / len(lines)
     # A quoted value may go on in lines of its own; below a blank line, # may begin a heading.
     stands_there = share > 0.5 if first.strip() else share == 1 and "#" not in fields
+    fields = dedent(fields) if first.strip() else fields
     return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 

@@ -9,19 +9,20 @@ from tasks.text.excerpt import Excerpt
 LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500}){0,6}\)|\[[^\]\n]{0,200}\]"
 _BRACKETED = r"\[[^\[\]\n]{0,100}\](?![(\[])"  # within a label: "[rate(hits[5m])](…)"
 _LINKS = re.compile(
-    rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
+    r"(?<![A-Za-z0-9_])(?P<code>(`{1,3})[^`\n]{1,300}\2)"  # which has no links
+    rf"|!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
     r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
     rf"|\[(?P<label>[^\[\]]{{0,500}}(?:{_BRACKETED}[^\[\]]{{0,200}}){{0,3}})\](?:{LINK_TARGET})"
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"
     # An address after "at", "为", "是", ":" or a quotation mark is what the sentence states.
-    r"|(?<!\bat )(?<![为是：] )(?<![\"'“‘«「『])\bhttps?://"
+    r"|(?<!\bat )(?<![为是:：] )(?<![:：])(?<![\"'“‘«「『])\bhttps?://"
     r"[^\s<>()\[\]\"“”«»\u3000-\u303f\uff00-\uffef]{1,1000}(?<![.,;:!?'’])"
     r"|(?<![A-Za-z0-9_])(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|(?<=[A-Za-z0-9_])`+(?![A-Za-z0-9_`])"  # closes a code span that begins before the text
     r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # the pronunciation of a word
-    r"|</?[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
+    r"|</?(?![bB][rR]\s*/?>\S)[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
     r"|\{:?[.#][^{}\n]{0,100}\}|\{:[ \t][^{}\n]{0,200}\}"  # classes and attributes of a block
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<=[^\s\\])\\(?=\n|\Z)"  # a line that ends within its paragraph
@@ -34,6 +35,7 @@ _INLINE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_SHOWN = re.compile(rf"<[bB][rR]\s*/?>|{CHARACTER.pattern}")  # a line ends between words
 # One of these is in everything that `_LINKS`, `_INLINE` and `CHARACTER` match.
 _MARK = re.compile(r"[\[<>`{\\*_~&:(!?®™℠]")
 _DEEPEST = 3  # links in the labels of links, such as pictures
@@ -51,7 +53,7 @@ def words_of(block: str) -> Excerpt:
         if "[" in excerpt.text:
             excerpt = excerpt.replaced(_LINKS, _kept)
     excerpt = excerpt.replaced(_INLINE, _kept)
-    return excerpt.inserted(CHARACTER, lambda reference: unescape(reference[0]))
+    return excerpt.inserted(_SHOWN, lambda sign: " " if sign[0][0] == "<" else unescape(sign[0]))
 
 
 def line_of_words(block: str) -> str:

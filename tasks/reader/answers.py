@@ -80,7 +80,7 @@ def find_answers(
     best: dict[str, FoundAnswer] = {}
     for span, worth in sorted(spans, key=lambda pair: -pair[1]):
         span = _whole_words(texts[span.text], span)
-        text = without_markup(texts[span.text][span.start : span.end]).strip(EDGES)
+        text = without_markup(texts[span.text], span.start, span.end).strip(EDGES)
         text = _in_whole_brackets(without_article(text.rstrip(_OPENING_BRACKETS)))
         text = _without_asked_verbs(text, question_words) if chinese else text
         words = words_of(text, cut_chinese=chinese)

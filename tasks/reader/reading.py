@@ -305,7 +305,7 @@ class Reading:
             return answer.text
         names = self._source.names_in(sentence)
         span = whole_span(question, sentence, (at, at + len(answer.text)), names)
-        return without_article(without_markup(sentence[slice(*span)]))
+        return without_article(without_markup(sentence, *span))
 
     def _conclude(self, question: Question, comparison: Comparison | None) -> ReaderAnswer | None:
         """Return the conclusion from the values of two things, as probable as the less sure one.

@@ -1,24 +1,27 @@
-"""The sentences of prose, and the lines of the code in it, which end without punctuation."""
+"""The sentences of prose, and what ends without punctuation: lines of code, titles of boxes."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from tasks.text.languages import language_of
+from tasks.text.languages import FENCED, language_of
 from tasks.text.sentences import sentences
 
-_FENCED = re.compile(
-    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
+# A block of code, or the line where a box begins or ends: ":::tip Pumps", "!!! note".
+_APART = re.compile(
+    rf"{FENCED.pattern}|^[ \t]*(?::{{3,}}|[!?]{{3}}\+?[ \t])[ \t]*[\w{{}}-]*(?P<title>[^\n]*)$",
+    re.M | re.S,
 )
 _LINE = re.compile(r"\S[^\n]*")
 
 
 def sentences_and_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a text's sentences and of its lines of code, in order."""
+    """Yield the spans of a text's sentences, of its lines of code and of its boxes' titles."""
     language, place = language_of(text), 0
-    for code in _FENCED.finditer(text):
-        yield from _moved(sentences(text[place : code.start()], language), place)
-        yield from (line.span() for line in _LINE.finditer(text, *code.span("code")))
-        place = code.end()
+    for apart in _APART.finditer(text):
+        yield from _moved(sentences(text[place : apart.start()], language), place)
+        lines = apart.span("code" if apart["fence"] else "title")
+        yield from (line.span() for line in _LINE.finditer(text, *lines))
+        place = apart.end()
     yield from _moved(sentences(text[place:], language), place)
 
 

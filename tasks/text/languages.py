@@ -41,7 +41,7 @@ _ONE_LANGUAGE = {"hangul": "ko", "greek": "el", "hebrew": "he", "devanagari": "h
 
 # The most frequent function words; a word shared by several languages is listed where it is most
 # frequent, and the margin below decides the rest.
-_FUNCTION_WORDS = {
+_FREQUENT = {
     "en": "the of and to in is was for that with as on by it from are at were be his this an",
     "de": "der die und das den von zu mit des auf ist im dem nicht ein eine als auch wurde für",
     "fr": "le la les des et du une est dans pour que qui sur par au plus avec sont il cette",
@@ -55,20 +55,25 @@ _FUNCTION_WORDS = {
     "vi": "của và là các có trong được cho một những với không người đã từ này khi đến",
     "id": "yang dan di dari untuk dengan pada ini adalah dalam tidak oleh sebagai ke itu",
 }
-_ALL_FUNCTION_WORDS = word_set(" ".join(_FUNCTION_WORDS.values()))
+_FUNCTION_WORDS = {language: word_set(words) for language, words in _FREQUENT.items()}
+_OF_ALL_LANGUAGES = frozenset().union(*_FUNCTION_WORDS.values())
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 6_000  # characters examined: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # the least share of function words; running text has 0.3 and more
 _LEAST_MARGIN = 1.25  # the least ratio of the best language's share to the second's
 _LEAST_ENGLISH = 0.8  # the least share of words of the dictionary, where function words tie
 _SHORT = 2  # letters; such words are of any language
-_ADDRESS = re.compile(r"https?://[^\s()<>]+|\]\([^()\s]*\)")
+_ADDRESS = re.compile(r"https?://[^\s()<>]+|\]\([^()\s]*\)|<[/a-zA-Z][^<>]*>|`[^`\n]+`")  # or code
+FENCED = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
+)
+"""A block of code."""
 _FEWEST_ENGLISH = 12  # different words that tell English from names, where function words are few
 
 
 def detect_language(text: str) -> str:
-    """Return the ISO 639-1 code of a document's language, or `und` if unclear."""
-    sample = _ADDRESS.sub(" ", _take_sample(text))
+    """Return the ISO 639-1 code of the language of a document's words, or `und` if unclear."""
+    sample = _ADDRESS.sub(" ", _take_sample(_without_code(text)))
     if sample.isascii():
         return _latin_language(sample)
     counts = {name: len(pattern.findall(sample)) for name, pattern in _SCRIPT.items()}
@@ -92,7 +97,7 @@ def _latin_language(sample: str) -> str:
     words = Counter(word if len(word) == 1 else word.lower() for word in _WORD.findall(sample))
     shares = {}
     for language, own in _FUNCTION_WORDS.items():
-        commonest, *others = sorted((words[word] for word in word_set(own)), reverse=True)
+        commonest, *others = sorted(map(words.__getitem__, own), reverse=True)
         # A table may repeat one word, such as "no"; running text has others as often.
         shares[language] = (min(commonest, sum(others) + 1) + sum(others)) / max(words.total(), 1)
     *_, second, best = sorted(shares, key=shares.__getitem__)
@@ -108,7 +113,7 @@ def _has_english_words(sample: str, fewest: int) -> bool:
 
     There must be a number of different ones. Words with capitals, if they are not, may be names.
     """
-    words = [word for word in _WORD.findall(sample) if word.lower() not in _ALL_FUNCTION_WORDS]
+    words = [word for word in _WORD.findall(sample) if word.lower() not in _OF_ALL_LANGUAGES]
     small = [word for word in words if word.islower()]
     return any(
         len(set(found)) >= fewest and sum(map(is_word, found)) >= _LEAST_ENGLISH * len(found)
@@ -123,8 +128,14 @@ def _take_sample(text: str) -> str:
     return " ".join((text[:third], text[middle : middle + third], text[-third:]))
 
 
+def _without_code(text: str) -> str:
+    words = FENCED.sub("", text) if "```" in text or "~~~" in text else text
+    return words if _WORD.search(words) else text
+
+
 def is_chinese(text: str) -> bool:
-    """Return whether a text counts as Chinese: at least a fifth of its letters are Han."""
+    """Return whether a text is Chinese: at least a fifth of its letters, but for code, are Han."""
+    text = _without_code(text)
     han = sum(map(len, HAN.findall(text)))
     return han > 0 and 5 * han >= sum(map(str.isalpha, text))
 

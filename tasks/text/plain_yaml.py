@@ -22,11 +22,12 @@ def parse_yaml(data: bytes, name: str) -> Any:
     """Return the first document of a YAML file; raise AlmanacError if it cannot be read."""
     import yaml
 
-    builder = _Builder()
+    builder, has_ended = _Builder(), False
     try:
         for event in yaml.parse(data, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-            if isinstance(event, yaml.DocumentEndEvent):
-                break
+            if has_ended:
+                break  # only now is it known that nothing else stands behind the document
+            has_ended = isinstance(event, yaml.DocumentEndEvent)
             builder.take(event)
     except (yaml.YAMLError, UnicodeDecodeError, _TooDeepError, KeyError) as error:
         mark = getattr(error, "problem_mark", None)

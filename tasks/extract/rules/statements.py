@@ -113,7 +113,7 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
 
     A statement whose object is not a plain coordination of nouns is yielded as it is.
     """
-    first = [*statement.arguments[1:], []][0]
+    subject, first, *others = [*statement.arguments, []]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
     # "A and B of X": the modifier after the last noun may belong to all.
@@ -127,9 +127,7 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
         yield statement
         return
     for member in members:
-        yield replace(
-            statement, arguments=[statement.arguments[0], member, *statement.arguments[2:]]
-        )
+        yield replace(statement, arguments=[subject, member, *others])
 
 
 def statement_features(tree: Tree, statement: StatedClause) -> dict[str, float]:
@@ -197,9 +195,8 @@ def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
 
 def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
     """Return whether a clause modifies a noun, without a subject: "the risk of losing"."""
-    if clause.subject_from != "participle":
-        return False
-    return tree.child(clause.predicate, "mark", "case") is not None
+    marked = tree.child(clause.predicate, "mark", "case") is not None
+    return marked and clause.subject_from == "participle"
 
 
 def _subject(tree: Tree, clause: Clause) -> list[int]:
@@ -247,7 +244,7 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         verb, mains = sorted({*verb, *_phrase(tree, mains[0])}), mains[1:]  # "is able to sell"
     if mains:
         marks = mains[0].marks
-        phrase = _phrase(tree, mains[0])[len(marks) :]
+        phrase = [t for t in _phrase(tree, mains[0]) if t not in marks]
         once = [t for t in phrase if {"no", "only"} & {*tree.lower[t : t + 2]}]
         verb = [t for t in verb if t not in once]  # "no longer", "not only"
         phrase = [t for t in phrase if t not in {*verb, *sum(limits, [])}]
@@ -260,8 +257,10 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         after = [c for c in aside if c.marks and c.head > clause.predicate]
         first = (after or [c for c in aside if c.marks] or aside)[0]
         others = [_phrase(tree, c) for c in aside if c is not first]
-        rule, predicate = "oblique", verb + first.marks
-        arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others, *limits]
+        phrase = _phrase(tree, first)
+        words = phrase.index(first.marks[-1]) + 1 if first.marks else 0  # "directly on"
+        rule, predicate = "oblique", verb + phrase[:words]
+        arguments = [subject, phrase[words:], *others, *limits]
     else:
         adverbs = [
             c
@@ -348,15 +347,15 @@ def _is_aside(clause: Clause, complement: Complement) -> bool:
 
 
 def _phrase(tree: Tree, complement: Complement) -> list[int]:
+    """Return a complement's tokens in order, with its prepositions, without a comma before."""
     if complement.role in ("clause", "adverbial"):
-        marks = set(complement.marks)
-        rest = [t for t in tree.subtree(complement.head) if t not in marks]
-        return complement.marks + rest
-    if complement.role == "predicative":
+        phrase = tree.subtree(complement.head)
+    elif complement.role == "predicative":
         phrase = _predicate_phrase(tree, complement.head)
-        return complement.marks + [t for t in phrase if t not in complement.marks]
-    phrase = phrase_without(tree, complement.head)
-    return complement.marks + [t for t in phrase if t not in complement.marks]
+    else:
+        phrase = phrase_without(tree, complement.head)
+    words = sorted({*complement.marks, *phrase})
+    return words[1:] if words and tree.words[words[0]] == "," else words
 
 
 def _predicate_phrase(tree: Tree, head: int) -> list[int]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # Not "501(c)(3)", which is a number, nor "f(x)", where the parentheses belong to the name.
 ASIDE = re.compile(
     r"(?<![\w)])\([^()\n]{0,200}\)|[ \t]\([^()\n]{0,200}\)|\([^()\n]{4,200}\)"
-    r"|[ \t]?\[[^\[\]\n]{0,40}\]"
+    # Not "the [paths] section", where an article has no other word.
+    r"|(?<!\b[Tt]he)(?<!\b[Tt]he )(?<!\b[Aa])(?<!\b[Aa] )[ \t]?\[[^\[\]\n]{0,40}\]"
     # More than one space, also where a paragraph is indented: the parser takes them for words.
     r"|(?<=\S )[ \t]+(?=\S)|(?<=\S\n)[ \t]+(?=[^\s\-*+•·|#>])(?!\d{1,3}[.)])"
 )
@@ -131,14 +132,15 @@ class Tree:
         return self.start[tokens[0]], self.end[tokens[-1]]
 
     def join(self, tokens: list[int]) -> str:
-        """Return the tokens' words, spaced as in the text, with one space for each gap.
+        """Return the tokens' words, spaced as in the text; a gap is a space, but before a comma.
 
         A bracket that they open is closed if the next token does: sleep(3).
         """
         parts: list[str] = []
         last = None
         for token in tokens:
-            if last is not None and (token != last + 1 or self.start[token] > self.end[last]):
+            apart = last is not None and (token != last + 1 or self.start[token] > self.end[last])
+            if apart and self.words[token] not in (",", ";"):
                 parts.append(" ")
             parts.append(self.words[token])
             last = token

@@ -6,6 +6,7 @@ page itself, so that headings, lists, tables and code keep their structure.
 
 import copy
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -44,6 +45,7 @@ _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
 _NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
 _MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
+_TO_TABS = ("", "../", "../*[not(@role)]/")  # from the box of their panels
 _WAYS = ("col", "row")
 _DEEPEST_LIST = 10
 _FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
@@ -179,23 +181,44 @@ def _is_drawing(element: Any) -> bool:
 
 def _drop_unseen(page: Any) -> None:
     _write_formulas(page)
-    sheets = StyleSheets(page)
+    sheets, closed = StyleSheets(page), []
     for element in list(page.iter()):
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
             continue
+        if element.get("role") == "tabpanel":  # which may be hidden until its tab opens it
+            is_closed = element.attrib.pop("aria-hidden", "").lower() == "true"
+            is_closed |= element.attrib.pop("hidden", None) is not None
+            closed += [element] if is_closed else []
         if (
-            element.tag in _UNSEEN_TAGS
+            (
+                element.tag in _UNSEEN_TAGS
+                and (element.tag, element.get("role")) != ("button", "tab")
+            )
             or (element.get("aria-hidden") or "").lower() == "true"
             or _is_white(element)
             or sheets.hide(element)
             or not _ROLES.isdisjoint(_roles(element))
         ):
             _drop(element)
+    named = {*_panels_with_tabs(page)}
+    for element in [*page.iter(*_UNSEEN_TAGS), *(panel for panel in closed if panel not in named)]:
+        _drop(element)
     _settle_parts(page)
     _drop_marks(page)
     _settle_structure(page)
     for element in list(page.iter(*_EMPHASIS)):
         element.drop_tag()
+
+
+def _panels_with_tabs(page: Any) -> Iterator[Any]:
+    """Yield the panels beside which a list of as many tabs names them: readers open each."""
+    panels: dict[Any, list[Any]] = defaultdict(list)
+    for panel in page.xpath("//*[@role='tabpanel']"):
+        panels[panel.getparent()].append(panel)
+    for box, beside in panels.items():
+        for tabs in box.xpath("|".join(f"{way}*[@role='tablist']" for way in _TO_TABS)):
+            if sum(map(bool, map(_spaced, tabs.xpath(".//*[@role='tab']")))) == len(beside):
+                yield from beside
 
 
 def _roles(element: Any) -> list[str]:

@@ -4,6 +4,7 @@ Training and reading cut texts in the same way.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from itertools import chain
@@ -18,13 +19,16 @@ WINDOW = 120  # tokens of a text
 QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
 # Link targets, tags, Markdown signs, list markers and references are not read: they say nothing.
+# All that is in a code span is its words.
 _MARKUP = re.compile(
-    r"(?<=\])(?:\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|\[[^\[\]\n]{1,100}\])"
+    r"(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
+    r"|(?<=\])(?:\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|\[[^\[\]\n]{1,100}\])"
     r"|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
     rf"|(?<=[.,;!?)\"”。，；！？）]){REFERENCES}+(?!\()"
     r"|^[ \t]*(?:[-*+•·]|:[ \t]*|\d{1,3}[.)])[ \t]",
     re.M,
 )
+_SIGNS = re.compile(rf"{_MARKUP.pattern}|[\[\]]|\\(?=\W)", re.M)
 # Encoded files and rulers: no answer, which a window must hold whole, is so long a word.
 _UNREADABLE = re.compile(r"[!-~]{300,}")
 
@@ -67,26 +71,36 @@ class TextTokens:
     starts: list[int]
 
 
-def without_markup(text: str) -> str:
-    """Return a Markdown text without its markup, with characters for their entities."""
-    return unescape(re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text)))
+def without_markup(text: str, start: int = 0, end: int | None = None) -> str:
+    """Return a span of a Markdown text without its markup, with characters for their entities."""
+    end = len(text) if end is None else end
+    first = text.rfind("\n", 0, start) + 1  # what is code is seen in the whole line
+    words, place = "", start
+    for begin, stop in _unread(_SIGNS, text[first : text.find("\n", end) + 1 or None]):
+        words += text[place : min(first + begin, end)]
+        place = max(place, first + stop)
+    return unescape(words + text[place:end])
+
+
+def _unread(marks: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of marks; of a code span those of its ticks."""
+    for mark in marks.finditer(text):
+        code = mark.span("code") if mark["code"] else mark.span()[1:] * 2
+        yield mark.start(), code[0]
+        yield code[1], mark.end()
 
 
 def _tokens(text: str, encoding: Any) -> TextTokens:
     hidden = np.zeros(len(text) + 1, bool)
-    for match in chain(_MARKUP.finditer(text), _UNREADABLE.finditer(text)):
-        hidden[match.start() : match.end()] = True
+    encoded = (match.span() for match in _UNREADABLE.finditer(text))
+    for start, end in chain(_unread(_MARKUP, text), encoded):
+        hidden[start:end] = True
     ids, all_offsets = encoding.ids, encoding.offsets  # each access copies the list
     kept = [number for number, (start, _) in enumerate(all_offsets) if not hidden[start]]
     offsets = [all_offsets[number] for number in kept]
     begins = [start for start, _ in sentences(text, language_of(text))]
-    starts, place = [0], 0
-    for number, (start, _) in enumerate(offsets):
-        passed = place
-        while place < len(begins) and start >= begins[place]:
-            place += 1
-        if number and place > passed:
-            starts.append(number)
+    sentence_of = np.searchsorted(begins, [start for start, _ in offsets], "right")
+    starts = [0, *(np.flatnonzero(np.diff(sentence_of)) + 1).tolist()]
     return TextTokens([ids[number] for number in kept], offsets, starts)
 
 

@@ -123,9 +123,9 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
 
     An acronym with an s is one. A name of several words must occur beside its singular or end in a
     word of the dictionary. A single word must occur beside its singular, and that must be in the
-    dictionary or have no vowel (Cdks): Windows is no plural elsewhere.
+    dictionary or have no vowel (Cdks): Windows is no plural elsewhere, nor is CAS of CA.
     """
-    if sense.kind == "person":
+    if sense.kind == "person" or (" " not in sense.norm and _written(sense).isupper()):
         return False
     *first, last = sense.norm.split()
     if first:

@@ -43,7 +43,7 @@ QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」�
 LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
     r"|(?<![A-Za-z0-9_./:])(?:~|\.{1,2})?/[A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)+/?"  # /etc/hosts
-    r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
+    r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*(?<!-)"
     r"(?:\+\+|[+#](?![A-Za-z0-9+#]))?"  # C++, but Ctrl and C in Ctrl+C
 )
 NUMBERED = re.compile(rf"(?<![A-Za-z0-9_.-])[0-9]{{1,3}}(?=[A-Z])(?:{LATIN.pattern})")  # 3Com
@@ -135,7 +135,6 @@ def _weigh(tokens: list[Token]) -> None:
 
 def _mark(text: str, names: Iterable[str]) -> list[Token]:
     """Return the tokens that are not left to the segmenter, in order and without overlaps."""
-    known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
         *_matches("time", CLOCK, text),
@@ -146,7 +145,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         ),
         *_matches("time", PARTIAL_DATE, text),
         *_matches("quote", QUOTED, text),
-        *(token for name in known for token in _matches("name", name, text)),
+        *(t for n in filter(None, names) for t in _matches("name", re.compile(re.escape(n)), text)),
         *(Token(text[start:end], "name", start, end) for start, end in find_foreign_names(text)),
         *_matches("latin", NUMBERED, text),
         *_matches("latin", LATIN, text),
@@ -268,10 +267,6 @@ def _mended(tokens: list[Token]) -> list[Token]:
             before = Token(last.text[:-1], "r", last.start, last.end - 1)
             mended[-1:] = [before] if before.text else []
             mended.append(Token("出生于", "v", before.end, token.end))
-        elif token.text == "某" and last.text in SURNAMES:
-            mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
-        elif last.text == "非" and token.tag[0] == "n":  # 非|主线程
-            mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif token.text == "指" and last.text in ("是", "系"):
             mended[-1] = Token("是指", "v", last.start, token.end)
         elif token.text in ("为", "作") and last.text in APPOINTING:
@@ -284,11 +279,12 @@ def _mended(tokens: list[Token]) -> list[Token]:
             or token.text in ("家", "者", "人")
             and last.tag in ("n", "nz", "vn", "ns", "l")
             or (token.tag == "k" and last.tag[0] in "nvj")
+            or (last.text == "非" and token.tag[0] == "n")  # 非|主线程
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif _continues_foreign(last, token):
             mended[-1] = Token(last.text + token.text, "nrt", last.start, token.end)
-        elif _continues_person(mended, token):
+        elif (token.text == "某" and last.text in SURNAMES) or _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         else:
             mended.append(token)
@@ -318,15 +314,11 @@ def _continues_person(before: list[Token], token: Token) -> bool:
         rare = not tag_of(last.text) and len(token.text) == 1
         return given or (rare and token.tag in ("a", "n", "v"))
     # A surname and rare characters: 屠|呦|呦.
-    if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
+    is_surname = last.text in SURNAMES
+    if (is_surname or last.tag == "nr") and token.tag in ("e", "g", "zg"):
         return True
     after_role = len(before) > 1 and before[-2].text.endswith(PERSON_ENDINGS)
-    return (
-        after_role
-        and last.tag[0] not in "pcdu"
-        and last.text in SURNAMES
-        and token.tag[0] in "nagze"
-    )
+    return after_role and is_surname and last.tag[0] not in "pcdu" and token.tag[0] in "nagze"
 
 
 NUMERAL = "[一二三四五六七八九十]{1,3}"
@@ -358,11 +350,8 @@ NO_REIGN = re.compile(
 
 def find_times(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of years of a reign, and of months and days without a year."""
-    for match in REIGN.finditer(text):
-        if _is_reign(text, match):
-            yield match.span()
-    for match in MOMENT.finditer(text):
-        yield match.span()
+    reigns = (match for match in REIGN.finditer(text) if _is_reign(text, match))
+    yield from (match.span() for match in (*reigns, *MOMENT.finditer(text)))
 
 
 def _is_reign(text: str, match: re.Match[str]) -> bool:
@@ -374,9 +363,8 @@ def _is_reign(text: str, match: re.Match[str]) -> bool:
         return False
     if tag == "n" and match[2] != "元" and before not in ("", "\n", "。"):
         return False
-    if dated:
-        return True
-    return name[-1] in "宗帝王祖公" or not before or before in "\n。，；：“（在自从到于以"
+    opens = not before or before in "\n。，；：“（在自从到于以"
+    return bool(dated) or opens or name[-1] in "宗帝王祖公"
 
 
 _PART = f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
