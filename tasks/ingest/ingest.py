@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -240,6 +240,9 @@ class Ingestion:
             self.known.inputs[removal.uri] = state
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
+        if item.labels:
+            labels = sorted({*item.labels, *text.metadata.get("labels", ())})
+            text = replace(text, metadata={**text.metadata, "labels": labels})
         identity = content_id(text.title, text.text)
         state = {
             "container": item.uri,
