@@ -106,7 +106,9 @@ class Reading:
             if known.probability >= self._least:
                 followed = self.answer(nested.outer(known.text), hops - 1)
                 if followed.answers and _names(followed.stated, known.text):
-                    return _together(followed, known)
+                    probability = min(followed.probability or 0.0, known.probability)
+                    hops_read = [*followed.evidence, known.evidence]
+                    return replace(followed, evidence=hops_read, probability=probability)
         found = self._read(question, comparison)
         is_name = question.expected_answer.form != "number"
         if found.answers and is_name and any(self._only_describes(found, *d) for d in described):
@@ -368,12 +370,6 @@ def _names(sentence: str, name: str) -> bool:
     return 2 * len(words & words_of(sentence)) >= len(words)
 
 
-def _together(found: ReaderAnswer, known: _Compared) -> ReaderAnswer:
-    """Return an answer with the sentence of the hop before it, and the lower probability."""
-    probability = min(found.probability or 0.0, known.probability)
-    return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
-
-
 def _nothing(read: Read) -> ReaderAnswer:
     """Return no answer but the nearest passages, first the one with the likeliest sentence.
 
@@ -385,16 +381,11 @@ def _nothing(read: Read) -> ReaderAnswer:
         wholes.insert(0, read.texts[likeliest.span.text].whole)
     nearest = {(whole.document_id, whole.text): whole for whole in wholes if whole}  # of pieces
     shown = list(nearest.values())[:NEAREST]
-    if likeliest and wholes[0]:
-        shown[0] = _from(read.part(likeliest).evidence, wholes[0])
+    if likeliest and (passage := wholes[0]):
+        start = read.part(likeliest).evidence.span_start or 0
+        text = passage.text[start - (passage.span_start or 0) :]
+        shown[0] = passage.model_copy(update={"text": text, "span_start": start})
     return ReaderAnswer([], shown)
-
-
-def _from(sentence: Evidence, passage: Evidence) -> Evidence:
-    """Return a passage from one of its sentences on."""
-    assert sentence.span_start is not None and passage.span_start is not None
-    text = passage.text[sentence.span_start - passage.span_start :]
-    return passage.model_copy(update={"text": text, "span_start": sentence.span_start})
 
 
 def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
