@@ -78,6 +78,10 @@ RULES = [
     ("会员不得进入机房。", "谁不得进入机房？", "会员", True),
     ("会员可以进入机房。", "谁可以进入机房？", "会员", True),
     ("每人不得领取超过三张票。", "每人可以领取几张票？", "超过", False),
+    ("Article 3 Guests pay as in Article 2.", "What does Article 2 say?", "Guests", False),
+    ("Article 2 Guests pay a fee.", "What does Article 2 say?", "Guests", True),
+    ("第三条 依照第二条规定的会员应当缴费。", "第二条规定了什么？", "会员", False),
+    ("第三条 依照第二条规定的会员应当缴费。", "依照第二条规定的会员应当做什么？", "缴费", True),
     # Of an exception the opposite is true.
     ("The pool is free except on Mondays.", "When is the pool free?", "Mond", False),
     ("The pool is shut except on Mondays.", "When is the pool open?", "Mond", True),

@@ -29,6 +29,11 @@ _EXCEPTION = re.compile(
     r"|(?<![解排扣免清消开删])除(?!非|了?以)[^，。；]+?外(?!.*[还也又])|[^，。；（]{1,20}除外",
     re.I,
 )
+_ARTICLE = r"(第[零〇一二三四五六七八九十百千\d]+条|(?:Article|Section|Rule|Clause|§) ?[\w.-]*\w)"
+_OF_ARTICLE = re.compile(rf"\A\W*{_ARTICLE}")  # rather than one that cites it
+_ASKED_ARTICLE = re.compile(
+    rf"(?:(?<=does )|(?=第[^条]+条的?(?:规定|内容|主要|说|写)\S{{0,4}}什么)){_ARTICLE}"
+)
 _NOT = re.compile(r"(?:\b(?:not?|nor|never|cannot)\b|n['’]t\b|[不未无])[^,;，]*\Z", re.I)
 _BOUND = re.compile(
     r"\b(?:(?:more|less|\w+er) than|over|under|above|below|exceed\w*|before|after|until) "
@@ -75,6 +80,7 @@ class Asserted:
         form = question.expected_answer.form
         self._takes_all = form == "yes" or bool(_REASON.search(text))
         self._is_of_rules, self._is_measure = bool(_OPEN.search(text)), form in ("number", "date")
+        self._article = _ASKED_ARTICLE.findall(text)
         self._accepted = {doubt.kind for doubt in doubts(text)}
         self._undergone = words_of(" ".join(filter(is_past_form, _UNDERGONE.findall(text.lower()))))
         if _AHEAD.search(text):
@@ -87,6 +93,8 @@ class Asserted:
 
         The clause that holds the answer counts, and the one with most words of the question.
         """
+        if self._article and _OF_ARTICLE.findall(sentence) not in ([], self._article):
+            return False
         if self._takes_all:
             return True
         if self._is_measure and _BOUND.match(sentence, start) and _NOT.search(sentence[:start]):

@@ -105,7 +105,8 @@ class Reading:
         for nested, known in described:
             if known.probability >= self._least:
                 followed = self.answer(nested.outer(known.text), hops - 1)
-                if followed.answers and _names(followed.stated, known.text):
+                words = words_of(known.text)
+                if followed.answers and 2 * len(words & words_of(followed.stated)) >= len(words):
                     probability = min(followed.probability or 0.0, known.probability)
                     hops_read = [*followed.evidence, known.evidence]
                     return replace(followed, evidence=hops_read, probability=probability)
@@ -362,12 +363,6 @@ def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
 
 def _sentence_probability(read: Read) -> float:
     return read.sentences[0].probability if read.sentences else 0.0
-
-
-def _names(sentence: str, name: str) -> bool:
-    """Return whether a sentence or its title contains at least half of a name's words."""
-    words = words_of(name)
-    return 2 * len(words & words_of(sentence)) >= len(words)
 
 
 def _nothing(read: Read) -> ReaderAnswer:
