@@ -156,11 +156,8 @@ def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
 def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
     """Return the first triples that the document plainly asserts."""
     table = edition.table(schemas.Triple)
-    own = table.filter(
-        (pc.field("document_id") == document_id)
-        & (pc.field("polarity") == "positive")
-        & (pc.field("modality") == "asserted")
-    )
+    is_plain = (pc.field("polarity") == "positive") & (pc.field("modality") == "asserted")
+    own = table.filter((pc.field("document_id") == document_id) & is_plain)
     return own.slice(0, FACTS).select(["head", "relation", "tail", "confidence"]).to_pylist()
 
 
@@ -177,6 +174,5 @@ def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
     path.unlink(missing_ok=True)
     if "/" in note.uri:
         path.parent.rmdir()
-    return AlmanacError(
-        f"It was not remembered: {rejections[0]['text'] or rejections[0]['reason']}"
-    )
+    reason = rejections[0]["text"] or rejections[0]["reason"]
+    return AlmanacError(f"It was not remembered: {reason}")

@@ -6,6 +6,7 @@ al. 2021). Words that are not sure give way to a sentence that more probably con
 Reading ends with the first sure answer.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -50,6 +51,7 @@ NEARLY = 0.9  # unless they are nearly as probable: at least this part of its pr
 LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
+_BUT = re.compile(r" ?(?:But|However,) [^.\n]+\.(?!\S)|但[^。\n]+。")  # limits what is said before
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else,
 OTHER_YEAR = 3.0  # or whose sentence is about other years
 
@@ -239,13 +241,15 @@ class Reading:
         return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
 
     def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
-        """Return an answer's sentence, and the list that it introduces; of a label its value."""
+        """Return an answer's sentence, with the list or "but" after it; of a label its value."""
         place = read.part(answer).evidence
         sentence = without_markup(value_of_line(place.text) or place.text)
+        text, start = self._source.around(place)
+        after = text[start + len(place.text) :]
         if sentence.endswith((":", "：")):
-            text, start = self._source.around(place)
-            items = items_after(text[start + len(place.text) :])
-            sentence = f"{sentence} {'; '.join(items)}".strip()
+            sentence = f"{sentence} {'; '.join(items_after(after))}".strip()
+        elif but := _BUT.match(after):
+            sentence += but[0]
         return _answer(question, [sentence], read, answer)
 
     def _of_list(self, question: Question, read: Read, best: FoundAnswer) -> ReaderAnswer | None:
