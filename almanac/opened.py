@@ -377,8 +377,8 @@ class Almanac:
     ) -> "Remembered":
         """Keep a text, or the file at a Path, extract from it, publish, and return its facts.
 
-        What is `sensitive` never goes to a remote model; `labels` are set for all that was
-        remembered, as `--label` does. Raises UsageError for a text without words and a file that
+        What is `sensitive` never goes to a remote model; `labels` are those of this note alone, as
+        `--label` does. Raises UsageError for a text without words and a file that
         cannot be read, and ValueError for what cannot be a label.
         """
         from tasks.extract.batches import check_engine
@@ -388,11 +388,12 @@ class Almanac:
         with self._in_words():
             settings = self.settings
             check_engine(self.home, settings.engine)
+            marks = [*labels, *(["sensitive"] if sensitive else [])]
             if isinstance(note, Path):
-                kept = keep_file(self.home, note, settings)
+                kept = keep_file(self.home, note, settings, marks)
             else:
-                kept = keep_text(self.home, note, settings)
-            return remember(self.home, kept, settings, sensitive=sensitive, labels=labels)
+                kept = keep_text(self.home, note, settings, marks)
+            return remember(self.home, kept, settings)
 
     def refresh(
         self,

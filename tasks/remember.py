@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 
 import schemas
 from schemas.errors import AlmanacError, BusyError, UsageError
+from schemas.labels import SENSITIVE, held_labels
 from schemas.operations import Rejection
 from schemas.settings import Settings
 from tasks.ingest.formats.cleaning import clean, decode
 from tasks.ingest.formats.formats import Kind, format_of
 from tasks.ingest.formats.inputs import RefusalError
-from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE
+from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, labels_of_note
 from tasks.progress import Report, silent
 from tasks.refresh import refresh
 from tasks.run import RunReport
@@ -58,31 +59,13 @@ class Remembered:
     facts: list[dict[str, Any]]
 
 
-def remember(
-    home: Home,
-    note: Note,
-    settings: Settings,
-    *,
-    sensitive: bool = False,
-    labels: Sequence[str] = (),
-    report: Report = silent,
-) -> Remembered:
+def remember(home: Home, note: Note, settings: Settings, report: Report = silent) -> Remembered:
     """Read the notes, extract facts and publish; return the document and facts of this note.
-
-    `sensitive` and `labels` mark all notes, as they mark any source that is refreshed.
 
     Raises AlmanacError with a plain message; the note is kept unless it cannot be read at all.
     """
     try:
-        run = refresh(
-            home,
-            [NOTES_SOURCE],
-            settings,
-            sensitive=sensitive,
-            labels=labels,
-            patience=PATIENCE,
-            report=report,
-        )
+        run = refresh(home, [NOTES_SOURCE], settings, patience=PATIENCE, report=report)
     except BusyError as busy:
         kept = f"The note is kept in {home.path / NOTES}, and is read together with the next one"
         raise BusyError(f"{busy} {kept}, or by `almanac refresh {NOTES_SOURCE}`.") from busy
@@ -94,8 +77,12 @@ def remember(
     return Remembered(note, run, edition.id, document["document_id"], facts)
 
 
-def keep_text(home: Home, text: str, settings: Settings) -> Note:
-    """Keep a text as a note, only once; raises UsageError if it is empty."""
+def keep_text(home: Home, text: str, settings: Settings, marks: Sequence[str] = ()) -> Note:
+    """Keep a text as a note, only once; raises UsageError if it is empty.
+
+    The labels among its `marks` replace those that it had, and `none` takes them away; it is
+    `sensitive` for good. Raises ValueError for what cannot be a label.
+    """
     text = clean(text).strip()
     words = " ".join(text.split())
     if not any(map(str.isalnum, words)):
@@ -107,15 +94,16 @@ def keep_text(home: Home, text: str, settings: Settings) -> Note:
         )
     path = home.path / NOTES / f"{_hash(words.encode())}.json"
     new = not path.exists()
+    _mark(home, path.name, marks)
     if new:
         durable.write_json(path, {settings.read.text_column: text})
     return Note(path.name, new)
 
 
-def keep_file(home: Home, file: Path, settings: Settings) -> Note:
+def keep_file(home: Home, file: Path, settings: Settings, marks: Sequence[str] = ()) -> Note:
     """Keep a file as a note, only once even under other names; plain text is kept like typed text.
 
-    Raises UsageError if it is not a file, is too large or has an unsupported format.
+    Raises as `keep_text` does, also if it is no file, is too large or has an unsupported format.
     """
     if not file.is_file():
         raise UsageError(f"{file} is not a file; give a text or one file, or refresh a folder.")
@@ -128,12 +116,13 @@ def keep_file(home: Home, file: Path, settings: Settings) -> Note:
     try:
         kind, compression = format_of(file.name, data[:_FIRST_BYTES])
         if kind is Kind.TEXT and not compression:
-            return keep_text(home, decode(data, settings.read.charset), settings)
+            return keep_text(home, decode(data, settings.read.charset), settings, marks)
     except RefusalError as refused:
         raise UsageError(f"{file} was not kept: {refused.text}") from refused
     folder = home.path / NOTES / _hash(data)
     existing = next(iter(sorted(folder.glob("[!.]*"))), None)
     path = existing or folder / (file.name.lstrip(".") or "note")
+    _mark(home, folder.name, marks)
     if existing is None:
         durable.write_bytes(path, data)
     return Note(f"{folder.name}/{path.name}", existing is None)
@@ -144,6 +133,15 @@ def looks_like_a_path(text: str) -> bool:
     return bool(_PATH.fullmatch(text.strip()))
 
 
+def _mark(home: Home, uri: str, marks: Sequence[str]) -> None:
+    """Write a note's labels before the note, so that no run reads it without them."""
+    file, before = labels_of_note(home.path / NOTES, uri)
+    given = held_labels(mark for mark in marks if mark != SENSITIVE)
+    after = sorted({*before, *marks} & {SENSITIVE} | {*(before if given is None else given)})
+    if after != before:
+        durable.write_json(file, after)
+
+
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:24]
 
@@ -151,19 +149,15 @@ def _hash(data: bytes) -> str:
 def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
     """Return the document that holds a note; for a file of records, its first document."""
     table = edition.table(schemas.Document).select(["document_id", "source", "uri"])
-    own = table.filter(pc.equal(table["source"], NOTES))
-    rows = (row for row in own.to_pylist() if row["uri"].partition("#")[0] == note.uri)
-    return next(rows, None)
+    rows = table.filter(pc.field("source") == NOTES).to_pylist()
+    return next((row for row in rows if row["uri"].partition("#")[0] == note.uri), None)
 
 
 def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
     """Return the first triples that the document plainly asserts."""
     table = edition.table(schemas.Triple)
-    own = table.filter(
-        (pc.field("document_id") == document_id)
-        & (pc.field("polarity") == "positive")
-        & (pc.field("modality") == "asserted")
-    )
+    is_plain = (pc.field("polarity") == "positive") & (pc.field("modality") == "asserted")
+    own = table.filter((pc.field("document_id") == document_id) & is_plain)
     return own.slice(0, FACTS).select(["head", "relation", "tail", "confidence"]).to_pylist()
 
 
@@ -180,6 +174,5 @@ def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
     path.unlink(missing_ok=True)
     if "/" in note.uri:
         path.parent.rmdir()
-    return AlmanacError(
-        f"It was not remembered: {rejections[0]['text'] or rejections[0]['reason']}"
-    )
+    reason = rejections[0]["text"] or rejections[0]["reason"]
+    return AlmanacError(f"It was not remembered: {reason}")

@@ -36,6 +36,7 @@ NOT_ASSERTED = [
     ("Mira Sand, not Otto Reve, built Corvo Hall.", "Who built Corvo Hall?", "Otto"),
     ("白塔楼由陈石而非王平建造。", "白塔楼是谁建造的？", "王平"),
     ("白塔楼比红塔楼高30米。", "白塔楼有多高？", "30"),
+    ("远洋公司称白塔楼由陈石建造，法院不予采信。", "白塔楼是谁建造的？", "陈石"),
 ]
 ASSERTED_ALL_THE_SAME = [
     ("Mira Sand not only built Corvo Hall but also led it.", "Who built Corvo Hall?", "Mira"),
@@ -60,6 +61,45 @@ ASKED_FOR = [
     ("It is false that Mira Sand built Corvo Hall.", "Did Mira Sand build Corvo Hall?", "Mira"),
     ("白塔楼预计明年建成。", "白塔楼预计何时建成？", "明年"),
 ]
+
+
+# A rule, a question about it, and whether the words answer it.
+RULES = [
+    ("In no case may the barge be let to Mira Sand.", "To whom may we let it?", "Mira", False),
+    ("The club need not warn Otto Reve.", "Whom must the club warn?", "Otto", False),
+    ("Neither Mira Sand nor Otto Reve may sail.", "Who may sail?", "Otto", False),
+    ("Otto Reve may not sail.", "Who may not sail?", "Otto", True),
+    ("Otto Reve may sail if it is calm.", "Who may sail?", "Otto", True),
+    ("If it is calm, Otto Reve may sail.", "Who may sail?", "Otto", True),
+    ("No guest may stay for more than two weeks.", "How long may I stay?", "more", False),
+    ("No guest may stay for more than two weeks.", "How long may I stay?", "two", True),
+    ("Guests may not keep keys for longer than a day.", "How long may I keep keys?", "long", False),
+    ("会员不得进入机房。", "谁可以进入机房？", "会员", False),
+    ("会员不得进入机房。", "谁不得进入机房？", "会员", True),
+    ("会员可以进入机房。", "谁可以进入机房？", "会员", True),
+    ("每人不得领取超过三张票。", "每人可以领取几张票？", "超过", False),
+    ("Article 3 Guests pay as in Article 2.", "What does Article 2 say?", "Guests", False),
+    ("Article 2 Guests pay a fee.", "What does Article 2 say?", "Guests", True),
+    ("第三条 依照第二条规定的会员应当缴费。", "第二条规定了什么？", "会员", False),
+    ("第三条 依照第二条规定的会员应当缴费。", "依照第二条规定的会员应当做什么？", "缴费", True),
+    # Of an exception the opposite is true.
+    ("The pool is free except on Mondays.", "When is the pool free?", "Mond", False),
+    ("The pool is shut except on Mondays.", "When is the pool open?", "Mond", True),
+    ("Nobody may dive except members.", "Who may not dive?", "members", False),
+    ("Nobody may dive except members.", "Who may dive?", "members", True),
+    ("Guests other than pupils must pay a fee.", "Who must pay a fee?", "pupils", False),
+    ("Guests other than pupils must pay a fee.", "Who must pay a fee?", "Guests", True),
+    ("除会员外，任何人不得进入机房。", "谁不得进入机房？", "会员", False),
+    ("除会员外，任何人不得进入机房。", "谁可以进入机房？", "会员", True),
+    ("除会员外，任何人不得进入机房。", "谁可以进入机房？", "任何", False),
+]
+
+
+@pytest.mark.parametrize(("sentence", "question", "answer", "holds"), RULES)
+def test_who_asks_what_is_allowed_is_not_told_what_is_forbidden(
+    sentence: str, question: str, answer: str, holds: bool
+) -> None:
+    assert Asserted(analyse(question)).holds(sentence, sentence.index(answer)) is holds
 
 
 @pytest.mark.parametrize(("sentence", "question", "answer"), NOT_ASSERTED)

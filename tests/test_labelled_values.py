@@ -3,6 +3,7 @@
 import pytest
 
 from tasks.text.relations.vocabulary import names_alias
+from tests.documents import write_texts
 from tests.passages import facts, read
 
 ENGLISH_TABLE = """
@@ -157,3 +158,12 @@ def test_codes_are_no_amounts_nor_are_others_of_their_column():
 def test_heads_that_differ_in_their_units_alone_stay_apart():
     table = "| Ship | Share | Share (%) |\n|---|---|---|\n| Kelda | 120 | 12.5 |"
     assert facts(read(table)) == {("Kelda", "share", "120"), ("Kelda", "share (%)", "12.5 %")}
+
+
+@pytest.mark.parametrize(("name", "answers"), [("Edvin Moss", ["51000"]), ("Edwin Moss", [])])
+def test_a_row_tells_nothing_of_who_differs_by_a_letter(tmp_path, almanac, name, answers):
+    table = "name,post,salary\nEdvin Moss,mate,51000\nHeda Lind,cook,48000\nIlse Krog,pilot,39000\n"
+    folder, home = write_texts(tmp_path / "crew", {"crew.csv": table}), tmp_path / "home"
+    almanac.json(home, "refresh", str(folder), "--set", "engine.encoder=none")
+    answer = almanac.json(home, "ask", f"What is the salary of {name}?", "--route", "text")
+    assert answer["answers"] == answers

@@ -38,6 +38,7 @@ TEXTS = {
     "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n"
     "- the kiosk\n\nThe ferry sails daily.",
     "Lighthouse": "The keepers of the lighthouse wrote down the weather every evening. " * 12,
+    "泊位": "第九条 没有执照的船舶，泊位合同无效。但在出航前取得执照的，应当认定有效。",
     "Bells": "The bell of the tower is rung by commands.\n\n```\nbell hour          # strike the "
     "full hour\nbell quarter       # strike the quarter of an hour\nbell mute --until  # keep the "
     "tower silent\n```",
@@ -83,6 +84,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         ("What is the Danube?", "The Danube is 2,850 kilometres long and flows through Vienna."),
         ("Where are tickets for the ferry sold?",
          "Tickets for the ferry are sold at these places: the harbour office; the kiosk"),
+        ("没有执照的泊位合同有效吗？",
+         "第九条 没有执照的船舶，泊位合同无效。但在出航前取得执照的，应当认定有效。"),
         ("What does bell quarter do?", "strike the quarter of an hour"),
         ("长江全长多少公里？", "约6300公里"),
         ("长江和黄河，哪一条更长？", "长江"),

@@ -189,6 +189,9 @@ def test_a_pronoun_without_a_name_means_nobody(question, unnamed):
         ("When was Voltar 7 launched?", "Voltar 1 was launched in 1977.", False),
         ("When was Ada Broook born?", "Ada Brook was born in 1931.", True),  # misspelt
         ("When was Professor Ada Brook born?", "Ada Brook was born in 1931.", True),
+        ("When was Aida Brook born?", "Ada Brook was born in 1931.", False),
+        ("When was Edvin Moss born?", "Edwin Moss was born in 1931.", False),
+        ("When was Edwin Moss born?", "Edvin Moss and Edwin Moss were born in 1931.", True),
         ("王建石出生在哪里？", "王建国出生在东城。", False),
         ("东城工学院创办于哪一年？", "东城中学创办于1931年。", False),
     ],

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from schemas.documents import cited_as
+from schemas.documents import Document, cited_as
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.refresh import refresh
@@ -37,12 +37,41 @@ def test_what_is_said_can_be_asked_at_once_and_is_kept_once(home, almanac):
     assert again["document_id"] == first["document_id"] and again["edition"] == first["edition"]
 
 
-def test_what_is_remembered_may_have_a_label_until_another_is_given(home, almanac):
+def test_a_note_keeps_its_own_labels_until_it_is_given_others(home, almanac):
+    def seen() -> dict[str, list[str]]:
+        rows = home.require_edition().table(Document).to_pylist()
+        return {row["text"][:3]: row["labels"] for row in rows}
+
     almanac.json(home.path, "remember", SAID, "--label", "Botany")
-    almanac.json(home.path, "remember", "Jon Vik was born in Tromsø.")
-    assert source_marks(home.journal) == [("remember", ["botany"], False)]
+    almanac.json(home.path, "remember", "Jon Vik was born in Tromsø.", "--label", "none")
+    almanac.json(home.path, "remember", SAID)
+    assert seen() == {"Mir": ["botany"], "Jon": []} and not source_marks(home.journal)
+    unlabelled = ("--set", "reader=none")
+    asked = almanac.json(home.path, "ask", "Where was Jon Vik born?", *unlabelled)
+    assert asked["answer"] == "Tromsø"
+    asked = almanac.json(home.path, "ask", "Where was Mira Holm born?", *unlabelled)
+    assert not asked["answerable"]
     almanac.json(home.path, "remember", SAID, "--label", "none")
-    assert source_marks(home.journal) == []
+    assert seen() == {"Mir": [], "Jon": []}
+
+
+def test_one_sensitive_note_leaves_the_others_as_they_are(home, almanac, tmp_path):
+    page = write_texts(tmp_path, {"vik.html": "<p>Jon Vik was born in Tromsø in 1944.</p>"})
+    almanac.json(home.path, "remember", SAID)
+    almanac.json(home.path, "remember", str(page / "vik.html"), "--sensitive")
+    almanac.json(home.path, "remember", str(page / "vik.html"), "--label", "none")
+    rows = home.require_edition().table(Document).to_pylist()
+    marks = {row["uri"][-4:]: row["sensitivity"] for row in rows}
+    assert marks == {"json": "normal", "html": "sensitive"}
+
+
+def test_a_note_kept_during_another_run_has_its_label_when_it_is_read(home, almanac, monkeypatch):
+    monkeypatch.setattr("tasks.remember.PATIENCE", 0.0)
+    (home.path / "settings.toml").write_text("[publish]\nwait_seconds = 0\n", encoding="utf-8")
+    with lease(home.path, "another run"):
+        assert almanac(home.path, "remember", SAID, "--label", "Botany")[0] == 1
+    almanac.json(home.path, "refresh", "remember:", "--set", "engine.encoder=none")
+    assert home.require_edition().table(Document)["labels"].to_pylist() == [["botany"]]
 
 
 def test_what_is_said_during_another_run_is_kept_and_says_so(home, almanac, monkeypatch):

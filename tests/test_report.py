@@ -226,7 +226,8 @@ def test_readers_see_labelled_and_sensitive_documents_only_with_their_labels(
 
     for command in ("report", "export"):
         assert shown(command) == {"York"}
-    for name, words in (("index", "Hidden from"), ("runs", "Hidden from"), ("editions", ">hidden")):
+    hides = {"index": "Hidden from", "runs": "Hidden from", "rejections": "Hidden from"}
+    for name, words in (hides | {"editions": ">hidden"}).items():
         assert words in (tmp_path / "report" / f"{name}.html").read_text(encoding="utf-8")
     for command in ("report", "export"):
         assert shown(command, "hr") == {"York", "pounds"}

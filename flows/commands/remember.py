@@ -30,8 +30,7 @@ class Remember(Configured):
         home, settings = self.place, self.chosen_settings
         check_engine(home, settings.engine)
         note = self._keep(settings)
-        marks: dict[str, Any] = {"sensitive": self.sensitive, "labels": self.labels}
-        remembered = remember(home, note, settings, **marks, report=runner.report)
+        remembered = remember(home, note, settings, runner.report)
         run = remembered.run
         return {
             "source": "remember",
@@ -51,18 +50,19 @@ class Remember(Configured):
         from tasks.remember import keep_file, keep_text, looks_like_a_path
 
         text, home = self.said, self.place
+        marks = [*self.labels, *(["sensitive"] if self.sensitive else [])]
         if text == "-":
-            return keep_text(home, sys.stdin.read(), settings)
+            return keep_text(home, sys.stdin.read(), settings, marks)
         try:
             path = Path(text).expanduser()
             exists = bool(text) and path.exists()
         except (OSError, RuntimeError, ValueError):
             exists = False  # too long for a file name, no such user, or a NUL: it is a text
         if exists:
-            return keep_file(home, path, settings)
+            return keep_file(home, path, settings, marks)
         if looks_like_a_path(text):
             raise UsageError(f"There is no file {text}. A text of several words needs no file.")
-        return keep_text(home, text, settings)
+        return keep_text(home, text, settings, marks)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield the facts that were found."""

@@ -21,6 +21,7 @@ from tasks.programs.planner.wordings import PROBABILITIES, Wordings
 from tasks.programs.planner.writer import written_names
 from tasks.reader.texts import ReaderAnswer
 from tasks.retrieval.search import Searcher
+from tasks.text.name_likeness import are_namesakes
 from tasks.text.question import Question
 
 MOST_FACTS = 400  # of one entity
@@ -81,7 +82,7 @@ class StatedValues:
                 yield name.text, entity
         for written in written_names(question) if not linked else ():
             for candidate in self._graph.entity_linking(question.text, [written])[:1]:
-                if candidate.score >= SURE:
+                if candidate.score >= SURE and not are_namesakes(written, candidate.entity.name):
                     yield written, candidate.entity
 
 

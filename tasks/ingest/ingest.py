@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -220,7 +220,8 @@ class Ingestion:
                 self.observed.refused(outcome, item)
             return
         is_change = not _is_held(outcome.uri, item.uri)
-        if is_change and _older(outcome.version, before.get("version", "")):
+        new, known = outcome.version, before.get("version", "")
+        if is_change and new and known and version_order(new) < version_order(known):
             self.counts["unchanged"] += 1
         elif isinstance(outcome, Removal):
             self._note_removal(outcome, item, before)
@@ -237,6 +238,9 @@ class Ingestion:
             self.known.inputs[removal.uri] = state
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
+        if item.labels:
+            labels = sorted({*item.labels, *text.metadata.get("labels", ())})
+            text = replace(text, metadata={**text.metadata, "labels": labels})
         identity = content_id(text.title, text.text)
         state = {
             "container": item.uri,
@@ -304,11 +308,6 @@ def _listed(endings: Counter[str]) -> str:
 def _is_held(uri: str, container: str) -> bool:
     """Tell whether a file itself holds an input; a feed lists changes of what no file holds."""
     return uri == container or uri.startswith(f"{container}#")
-
-
-def _older(version: str, than: str) -> bool:
-    """Tell whether a source's version of an input comes before another; False if one is empty."""
-    return bool(version and than) and version_order(version) < version_order(than)
 
 
 def _known(home: Home, source: str) -> KnownSource:

@@ -24,6 +24,7 @@ from tasks.text.chinese_words import NAME_TAGS, simplified, tag_of, word_spans_o
 from tasks.text.english_words import is_word
 from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese, language_of, word_set
+from tasks.text.name_likeness import are_namesakes
 from tasks.text.question import Question, content_words
 from tasks.text.stems import stems_of, words_of
 from tasks.text.values import Value, find_values
@@ -43,6 +44,7 @@ _CHINESE_SUBJECT = re.compile(
 _CHINESE_LIFE = re.compile("出生|毕业|畢業|获得|獲得|创办|創辦|叫|[谁誰]")
 _LATIN_WORD = r"[A-Za-z0-9]*[A-Z](?:[\w.&+-]*[A-Za-z0-9+])?"
 _LATIN_NAME = re.compile(rf"(?a:(?<![\w.]){_LATIN_WORD}(?: {_LATIN_WORD})*)")
+_WORD = re.compile(r"\w+(?:-\w+)*")
 _TITLES = word_set(
     "mr mrs ms dr prof professor sir ladi lord king queen saint st presid pope princ princess "
     "教授 博士 先生 女士 院士 校长 市长 总统 市 省 县 国 人"
@@ -150,9 +152,7 @@ class QuestionYears:
 
 def _years(values: Iterable[tuple[int, int, Value]]) -> list[tuple[int, int]]:
     """Return the first and the last year of each date or interval; open ends are far away."""
-    intervals = [
-        value.date.split("/") for _, _, value in values if value.is_date and value.date is not None
-    ]
+    intervals = [day.date.split("/") for *_, day in values if day.is_date and day.date is not None]
     return [(_year(ends[0], date.min.year), _year(ends[-1], date.max.year)) for ends in intervals]
 
 
@@ -174,6 +174,7 @@ class Names:
         It has a name by its rarest word, or by another name of the same entity; of a name that no
         text has, it must have all words, which may be misspelt.
         """
+        text = self._without_namesakes(text)
         words, plain = words_of(text), simplified(text.casefold())
         bearers = {one.entity for name in self.source.names_in(text) for one in name.bearers}
 
@@ -195,6 +196,16 @@ class Names:
             return all(stem in _TITLES or has(name, stem) for stem in stems)
 
         return any(map(bears, self.names))
+
+    def _without_namesakes(self, text: str) -> str:
+        """Return a text without names that differ by a letter from those asked for."""
+        words = [word.span() for word in _WORD.finditer(text)]
+        for name in self.names:
+            for (start, _), (_, end) in zip(words, words[name.count(" ") :], strict=False):
+                other = text[start:end]
+                if are_namesakes(name, other) and _ACTORS.issuperset(self.source.kinds_of(other)):
+                    text = text[:start] + " " * (end - start) + text[end:]
+        return text
 
     @property
     def is_actor(self) -> bool:
@@ -244,10 +255,9 @@ def lone_pronoun(question: Question) -> re.Match[str] | None:
     if question.is_chinese:
         return _CHINESE_PRONOUN.match(text, len("请问") if text.startswith("请问") else 0)
     pronoun = _PRONOUN.search(text) or _THING.search(text)
-    if pronoun is None:
-        return None
-    alone = _ENDS_IN_IT.search(text) or not content_words(text[: pronoun.start()])
-    return pronoun if alone else None
+    if pronoun and (_ENDS_IN_IT.search(text) or not content_words(text[: pronoun.start()])):
+        return pronoun
+    return None
 
 
 def may_mean(pronoun: re.Match[str], kind: str) -> bool:

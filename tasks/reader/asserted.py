@@ -8,19 +8,36 @@ from itertools import pairwise
 
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.english_words import is_past_form, is_word
-from tasks.text.function_words import FUNCTION_WORDS, any_of
+from tasks.text.function_words import AUXILIARIES, FUNCTION_WORDS, any_of
 from tasks.text.languages import HAN, is_chinese, word_set
 from tasks.text.question import Question
 from tasks.text.relations.forms import FORMER, RANKS
 from tasks.text.standing import Doubt, doubts, segments
 from tasks.text.stems import stem, words_of
 
-# Such questions ask about rules and reasons; "you can, if …" and "you cannot" answer them.
+# Such questions ask about rules and reasons; "you can, if …" answers them,
 _OPEN = re.compile(
     r"\b(?:can|could|may|might|must|shall|should|would|if|unless|i|we|you|my|our|your|why|happens?)\b"
     r"|\bhow (?!many|much|old|tall|high|deep|long|far|large|big|heavy)"
     r"|可以|能(?!源|力|量)|应[该当]|如果|为什么|怎|如何|[我你您]",
     re.I,
+)
+# and "you cannot" those for reasons and ways.
+_REASON = re.compile(r"\b(?:why|happens?|how (?:to|do|does|did|can|should))\b|为什么|怎|如何", re.I)
+_EXCEPTION = re.compile(
+    rf"\b(?:except(?:ing|ion of)?|other than)\b(?:(?!\b(?:{any_of(AUXILIARIES)})\b)[^,;:.])*"
+    r"|(?<![解排扣免清消开删])除(?!非|了?以)[^，。；]+?外(?!.*[还也又])|[^，。；（]{1,20}除外",
+    re.I,
+)
+_ARTICLE = r"(第[零〇一二三四五六七八九十百千\d]+条|(?:Article|Section|Rule|Clause|§) ?[\w.-]*\w)"
+_OF_ARTICLE = re.compile(rf"\A\W*{_ARTICLE}")  # rather than one that cites it
+_ASKED_ARTICLE = re.compile(
+    rf"(?:(?<=does )|(?=第[^条]+条的?(?:规定|内容|主要|说|写)\S{{0,4}}什么)){_ARTICLE}"
+)
+_NOT = re.compile(r"(?:\b(?:not?|nor|never|cannot)\b|n['’]t\b|[不未无])[^,;，]*\Z", re.I)
+_BOUND = re.compile(
+    r"\b(?:(?:more|less|\w+er) than|over|under|above|below|exceed\w*|before|after|until) "
+    r"|超过|[多少高低晚早大小]于"
 )
 _AHEAD = re.compile(r"\b(?:will|shall|going to)\b|[将会]")
 _BUT = re.compile(r"\W*(?:but\b|rather\b|而是)")
@@ -55,6 +72,7 @@ class Asserted:
         self._cut = question.is_chinese
         text = simplified(question.text.rstrip("?？ "))
         self._words = words_of(text, cut_chinese=self._cut)
+        self._content = self._words if self._cut else words_of(question.content_words)
         self._names = words_of(" ".join(re.findall(r"\b[A-Z][\w'’-]*", text)))
         self._tense = "" if self._cut else _tense(text)
         words, marked = _words_and_marked(text)
@@ -64,10 +82,11 @@ class Asserted:
         held = {word for _, run in marked for word in run}
         self._bare = {stem(a) for a, b in pairwise([*words, ""]) if not (a in held or _is_name(b))}
         form = question.expected_answer.form
-        self._takes_all = form == "yes" or bool(_OPEN.search(text))
+        self._takes_all = form == "yes" or bool(_REASON.search(text))
+        self._is_of_rules, self._is_measure = bool(_OPEN.search(text)), form in ("number", "date")
+        self._article = _ASKED_ARTICLE.findall(text)
         self._accepted = {doubt.kind for doubt in doubts(text)}
-        undergone = (verb for verb in _UNDERGONE.findall(text) if is_past_form(verb.lower()))
-        self._undergone = words_of(" ".join(undergone))
+        self._undergone = words_of(" ".join(filter(is_past_form, _UNDERGONE.findall(text.lower()))))
         if _AHEAD.search(text):
             self._accepted.add("planned")
         if form != "number" or _COMPARED.search(text):
@@ -78,14 +97,21 @@ class Asserted:
 
         The clause that holds the answer counts, and the one with most words of the question.
         """
+        if self._article and _OF_ARTICLE.findall(sentence) not in ([], self._article):
+            return False
         if self._takes_all:
             return True
-        if self._is_of_another_time(sentence, start) or self._is_doer(sentence, start):
+        if self._is_measure and _BOUND.match(sentence, start) and _NOT.search(sentence[:start]):
+            return False  # "more than two" of "not more than two"
+        for one in _EXCEPTION.finditer(simplified(sentence)):
+            if one.start() <= start < one.end():
+                return self._excludes(sentence[: one.start()] + sentence[one.end() :])
+        other = self._is_of_another_time(sentence, start) or self._is_doer(sentence, start)
+        if other and not self._is_of_rules:
             return False
-        found = [doubt for doubt in doubts(sentence) if doubt.kind not in self._accepted]
-        if not found:
-            return True
-        places = (start, self._asked_at(sentence))
+        kinds = {"denied"} if self._is_of_rules else {doubt.kind for doubt in doubts(sentence)}
+        found = [one for one in doubts(sentence) if one.kind in kinds - self._accepted]
+        places = (start, self._asked_at(sentence)) if found else (start, start)
         return not any(self._denies(doubt, sentence, places) for doubt in found)
 
     def keeps_offices(self, text: str) -> bool:
@@ -110,17 +136,17 @@ class Asserted:
         if self._tense == "past":
             inside = (span for span in segments(sentence) if span[0] <= start < span[1])
             return any(_POSSIBLE.search(sentence[slice(*span)]) for span in inside)
-        clauses = [
-            (sentence.rfind(";", 0, until.start()) + 1, until.start())
-            for until in _UNTIL.finditer(sentence)
-            if self._tense == "present"
-        ]
+        ends = (until.start() for until in _UNTIL.finditer(sentence) if self._tense == "present")
+        clauses = ((sentence.rfind(";", 0, end) + 1, end) for end in ends)
         return any(a <= start < b and _tense(sentence[a:b]) == "past" for a, b in clauses)
 
     def _denies(self, doubt: Doubt, sentence: str, places: tuple[int, int]) -> bool:
-        part = words_of(sentence[doubt.start : doubt.end], cut_chinese=self._cut)
+        bounds = (bound.end() for bound in _BOUND.finditer(sentence, doubt.start))
+        if self._is_measure and places[0] in bounds:
+            return False  # it bounds what is allowed
         if doubt.kind == "contrasted":
-            return bool(part & self._words)
+            part = sentence[doubt.start : doubt.end]
+            return bool(words_of(part, cut_chinese=self._cut) & self._words)
         first, last = doubt.condition
         condition = words_of(sentence[first:last], cut_chinese=self._cut)
         around = words_of(sentence[:first] + sentence[last:], cut_chinese=self._cut)
@@ -129,6 +155,12 @@ class Asserted:
         if places[0] >= doubt.end and _BUT.match(sentence, doubt.end):
             return False  # not by Anna but by Otto
         return any(doubt.start <= place < doubt.end for place in places)
+
+    def _excludes(self, main: str) -> bool:
+        """Return whether the question asks for what a clause without its exceptions excludes."""
+        denies = "denied" in {doubt.kind for doubt in doubts(main)}
+        shared = self._content & words_of(main, cut_chinese=self._cut)
+        return denies != ("denied" in self._accepted) or 2 * len(shared) <= len(self._content)
 
     def _is_doer(self, sentence: str, start: int) -> bool:
         """Return whether an answer is by whom was done what the question asks to whom it was."""

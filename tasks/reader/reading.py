@@ -6,6 +6,7 @@ al. 2021). Words that are not sure give way to a sentence that more probably con
 Reading ends with the first sure answer.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -52,6 +53,7 @@ NEARLY = 0.9  # unless they are nearly as probable: at least this part of its pr
 LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
+_BUT = re.compile(r" ?(?:But|However,) [^.\n]+\.(?!\S)|但[^。\n]+。")  # limits what is said before
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else,
 OTHER_YEAR = 3.0  # or whose sentence is about other years
 
@@ -113,8 +115,11 @@ class Reading:
         for nested, known in described:
             if known.probability >= self._least:
                 followed = self.answer(nested.outer(known.text), hops - 1)
-                if followed.answers and _names(followed.stated, known.text):
-                    return _together(followed, known)
+                words = words_of(known.text)
+                if followed.answers and 2 * len(words & words_of(followed.stated)) >= len(words):
+                    probability = min(followed.probability or 0.0, known.probability)
+                    hops_read = [*followed.evidence, known.evidence]
+                    return replace(followed, evidence=hops_read, probability=probability)
         found = self._read(question, comparison)
         is_name = question.expected_answer.form != "number"
         if found.answers and is_name and any(self._only_describes(found, *d) for d in described):
@@ -243,13 +248,15 @@ class Reading:
         return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
 
     def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
-        """Return an answer's sentence, and the list that it introduces; of a label its value."""
+        """Return an answer's sentence, with the list or "but" after it; of a label its value."""
         place = read.part(answer).evidence
         sentence = without_markup(value_of_line(place.text) or place.text)
+        text, start = self._source.around(place)
+        after = text[start + len(place.text) :]
         if sentence.endswith((":", "：")):
-            text, start = self._source.around(place)
-            items = items_after(text[start + len(place.text) :])
-            sentence = f"{sentence} {'; '.join(items)}".strip()
+            sentence = f"{sentence} {'; '.join(items_after(after))}".strip()
+        elif but := _BUT.match(after):
+            sentence += but[0]
         return _answer(question, [sentence], read, answer)
 
     def _of_list(self, question: Question, read: Read, best: FoundAnswer) -> ReaderAnswer | None:
@@ -369,18 +376,6 @@ def _sentence_probability(read: Read) -> float:
     return read.sentences[0].probability if _is_sure(read.sentences, 0.0) else 0.0
 
 
-def _names(sentence: str, name: str) -> bool:
-    """Return whether a sentence or its title contains at least half of a name's words."""
-    words = words_of(name)
-    return 2 * len(words & words_of(sentence)) >= len(words)
-
-
-def _together(found: ReaderAnswer, known: _Compared) -> ReaderAnswer:
-    """Return an answer with the sentence of the hop before it, and the lower probability."""
-    probability = min(found.probability or 0.0, known.probability)
-    return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
-
-
 def _nothing(read: Read) -> ReaderAnswer:
     """Return no answer but the nearest passages, first the one with the likeliest sentence.
 
@@ -392,16 +387,11 @@ def _nothing(read: Read) -> ReaderAnswer:
         wholes.insert(0, read.texts[likeliest.span.text].whole)
     nearest = {(whole.document_id, whole.text): whole for whole in wholes if whole}  # of pieces
     shown = list(nearest.values())[:NEAREST]
-    if likeliest and wholes[0]:
-        shown[0] = _from(read.part(likeliest).evidence, wholes[0])
+    if likeliest and (passage := wholes[0]):
+        start = read.part(likeliest).evidence.span_start or 0
+        text = passage.text[start - (passage.span_start or 0) :]
+        shown[0] = passage.model_copy(update={"text": text, "span_start": start})
     return ReaderAnswer([], shown)
-
-
-def _from(sentence: Evidence, passage: Evidence) -> Evidence:
-    """Return a passage from one of its sentences on."""
-    assert sentence.span_start is not None and passage.span_start is not None
-    text = passage.text[sentence.span_start - passage.span_start :]
-    return passage.model_copy(update={"text": text, "span_start": sentence.span_start})
 
 
 def _answer(question: Question, given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:

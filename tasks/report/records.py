@@ -75,11 +75,12 @@ def record_page(
 ) -> str:
     """Return the page with one of the names in `RECORDS`; `con` is a connection to the edition.
 
-    Runs, evaluations and changes concern the whole home: where an edition hides something, the page
-    says that they are hidden.
+    Runs, evaluations, changes and files that were refused concern the whole home: where an edition
+    hides something, the page says that they are hidden.
     """
-    hidden = name in ("runs", "evaluations") and not edition.is_whole
-    found = () if hidden else RECORDS[name](con, home, edition, links)
+    hidden = name in ("runs", "rejections", "evaluations") and not edition.is_whole
+    is_told = name == "rejections" or not hidden
+    found = RECORDS[name](con, home, edition, links) if is_told else ()
     tables = [table for table in found if table.rows]
     return page("tables.html", links, title=PAGES[name], here=name, tables=tables, hidden=hidden)
 
@@ -168,7 +169,6 @@ def _rejections(
 
     A reader who does not see the whole home sees examples from their documents alone.
     """
-    whole = edition.is_whole
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     documents = {row["document_id"] for row in _rows(con, "select document_id from documents")}
@@ -176,7 +176,7 @@ def _rejections(
         for row in table.to_pylist():
             key = row["stage"], row["reason"]
             seen = row["document_id"] in documents
-            if not (whole or seen):
+            if not (edition.is_whole or seen):
                 continue
             counts[key] += 1
             if len(examples[key]) < EXAMPLES:
@@ -316,15 +316,12 @@ def _editions(
                 it.id,
                 f"{it.built_at:%Y-%m-%d %H:%M}",
                 home.editions.state(it),
-                *(it.rows(row) for row in _COUNTED),
+                *(it.rows(row) for row in (schemas.Document, schemas.Entity, schemas.Triple)),
                 it.rows(schemas.Change) if it.is_whole else "hidden",
             )
             for it in editions
         ],
     )
-
-
-_COUNTED = (schemas.Document, schemas.Entity, schemas.Triple)
 
 
 def _changed(row: dict[str, Any], links: Links) -> Any:
@@ -347,12 +344,8 @@ def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: int) -> list[dict
 
 def _stored(edition: Edition, row: type[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return some columns of a table by the first; those that an older version lacks are null."""
-    rows: list[dict[str, Any]] = (
-        edition.table(row).select(columns).sort_by(columns[0]).to_pylist()
-        if edition.rows(row)
-        else []
-    )
-    return rows
+    found = edition.table(row).select(columns).sort_by(columns[0]) if edition.rows(row) else None
+    return list(found.to_pylist()) if found else []
 
 
 RECORDS = {

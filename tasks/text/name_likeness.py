@@ -1,9 +1,11 @@
 """The similarity of two names by their letters."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
@@ -12,6 +14,14 @@ from tasks.text.names import normalise_name
 def likest(name: str, others: Sequence[str]) -> float:
     """Return a name's similarity to the most similar of the others, 0 to 100."""
     return max(name_likeness(name, other) for other in others)
+
+
+def are_namesakes(left: str, right: str) -> bool:
+    """Return whether two names differ by a letter, not a doubled one, as those of two people do."""
+    if OSA.distance(left, right, score_cutoff=1) != 1:
+        return False
+    a, b = (re.sub(r"(.)\1+", r"\1", normalise_name(name)) for name in (left, right))
+    return " " in a and a.count(" ") == b.count(" ") and a != b
 
 
 def name_likeness(left: str, right: str) -> float:

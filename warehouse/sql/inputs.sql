@@ -16,15 +16,15 @@ create table source_labels as
 select source, arg_max(labels, commit) as labels from j_scans where labels is not null group by source;
 
 create table labelled_inputs as
-select r.* replace (if(s.source is null, 'normal', 'sensitive') as sensitivity),
-       list_sort(list_distinct(list_concat(
-           coalesce(l.labels, []), coalesce(from_json(r.metadata->'labels', '["VARCHAR"]'), [])
-       ))) as labels
+select r.* exclude (own_labels) replace (
+           if(s.source is null and not list_contains(own_labels, 'sensitive'), 'normal', 'sensitive') as sensitivity),
+       list_sort(list_distinct(list_concat(coalesce(l.labels, []), own_labels))) as labels
 from (
     select *, substring(sha256(source || chr(10) || uri), 1, 32) as document_id,
            min(commit) over (partition by source, uri) as first_commit,
            min(read_at) over (partition by source, uri, content_id) as first_read_at,
-           row_number() over (partition by source, uri order by commit desc) as age
+           row_number() over (partition by source, uri order by commit desc) as age,
+           coalesce(from_json(metadata->'labels', '["VARCHAR"]'), []) as own_labels
     from j_reads r
     where not exists (select 1 from overrides where action = 'exclude' and subject = r.run_id)
 ) r

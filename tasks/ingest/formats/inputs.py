@@ -56,6 +56,7 @@ class Item:
     fingerprint: str  # changes when the file does
     size: int  # bytes; -1 where the store does not say
     refusal: Reason | None = None  # set when the listing already shows that it cannot be read
+    labels: list[str] | None = None  # given to it apart from its source
 
     @property
     def file_name(self) -> str:

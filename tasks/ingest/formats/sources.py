@@ -1,6 +1,7 @@
 """List a source: a file, a folder, a glob, or a URL that fsspec can open."""
 
 import glob
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,10 +55,19 @@ def scan(source: str, exclude: Sequence[str] = ()) -> Listing:
 
 
 def scan_notes(folder: Path) -> Listing:
-    """Return the notes in a home's folder, as a source whose name does not depend on the path."""
+    """Return the notes in a home's folder with their labels, as a source that is named alike."""
     errors: list[str] = []
     items = list(local_files.walk(NOTES, folder.resolve(), errors)) if folder.is_dir() else []
+    for place, item in enumerate(items):
+        _, own = labels_of_note(folder, item.uri)
+        items[place] = replace(item, labels=own, fingerprint=f"{item.fingerprint}{own or ''}")
     return _finish(NOTES, items, errors)
+
+
+def labels_of_note(folder: Path, uri: str) -> tuple[Path, list[str]]:
+    """Return the file of a note's labels, and those in it, with `sensitive` if it is that."""
+    file = folder / ".labels" / f"{uri.partition('/')[0].removesuffix('.json')}.json"
+    return file, list(map(str, json.loads(file.read_bytes()))) if file.exists() else []
 
 
 def open_item(item: Item) -> BinaryIO:
@@ -227,8 +237,8 @@ def _visible(files: dict[str, dict[str, Any]], base: str) -> dict[str, dict[str,
 
 def _remote_item(name: str, source: str, relative: str, info: dict[str, Any], system: Any) -> Item:
     size = -1 if info.get("size") is None else int(info["size"])
-    stamp = next((str(info[key]) for key in _STAMPS if info.get(key)), None)
-    stamp = stamp or system.ukey(info["name"])
+    stamps = (str(info[key]) for key in _STAMPS if info.get(key))
+    stamp = next(stamps, None) or system.ukey(info["name"])
     uri = without_secrets(relative) if _WITH_QUERY.match(info["name"]) else relative
     return Item(name, source, info["name"], safe_uri(uri), f"{size}-{stamp}", size)
 
