@@ -7,6 +7,7 @@ import pytest
 
 import almanac as python
 from schemas.errors import AlmanacError
+from schemas.observations import ContainerRead
 from tests.documents import write_texts
 from warehouse import durable
 from warehouse.editions import Edition
@@ -58,6 +59,19 @@ def test_an_edition_of_an_older_version_says_so_and_a_refresh_makes_another(olde
     assert found["answer"] == "Mars" and found["edition"].startswith("000004")
     assert almanac.json(older_home, "search", "engine")
     assert almanac(older_home, "search", "x", "--edition", "000003")[2].startswith(OLDER)
+
+
+def test_a_file_that_an_older_version_refused_is_read_again(own_home, almanac):
+    source = almanac.json(own_home, "sources")[0]["source"]
+    assert almanac.json(own_home, "refresh", source)["counts"]["inputs"]["unchanged_files"] == 10
+    journal = Home(own_home).journal
+    rows = [row for row in journal.table(ContainerRead).to_pylist() if "binary" in row["container"]]
+    fingerprint = rows[-1]["fingerprint"].partition(" refused under ")[0]
+    assert fingerprint != rows[-1]["fingerprint"]
+    older = ContainerRead.to_table([rows[-1] | {"fingerprint": fingerprint}])
+    journal.append({ContainerRead: older})
+    inputs = [almanac.json(own_home, "refresh", source)["counts"]["inputs"] for _ in range(2)]
+    assert [(one["unchanged_files"], one.get("refused", 0)) for one in inputs] == [(9, 1), (10, 0)]
 
 
 def test_what_a_newer_version_made_is_neither_read_nor_called_damaged(own_home, almanac):
