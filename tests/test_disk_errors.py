@@ -16,6 +16,7 @@ import pytest
 from flows.__main__ import main
 from tasks.run import last_run
 from tests.command_line import CommandLine
+from tests.served import COMMAND
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -325,6 +326,26 @@ def test_of_two_disks_the_full_one_is_named(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
         code, _, err = almanac(small_home, "backup", str(elsewhere.parent / "copy"))
     assert code == 1 and f"under {elsewhere.parent}" in err and str(small_home) not in err
+
+
+def test_a_full_disk_that_is_not_the_homes_is_not_called_so(small_home, tmp_path, almanac):
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": QUESTION}), encoding="utf-8")
+    with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
+        fill(elsewhere.parent)
+        out = elsewhere.parent / "answers.jsonl"
+        code, _, err = almanac(small_home, "answer", str(questions), "--out", str(out))
+    assert code == 1 and f"under {out} is full (0 MiB" in err and str(small_home) not in err
+
+
+def test_a_full_disk_behind_standard_output_is_told_as_such(small_home):
+    for form in ("csv", "json", "table"):
+        query = "select repeat('a', 9000) as a from range(99)"
+        command = [*COMMAND, "sql", query, "--format", form, "--home", str(small_home)]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr == "Standard output takes no more: No space left on device.\n", form
 
 
 def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):
