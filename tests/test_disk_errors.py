@@ -16,7 +16,7 @@ import pytest
 from flows.__main__ import main
 from tasks.run import last_run
 from tests.command_line import CommandLine
-from tests.served import COMMAND
+from tests.served import COMMAND, serving
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -138,6 +138,22 @@ def test_ask_answers_from_a_disk_for_reading_only(small_home, tmp_path, almanac)
         for arguments in WRITING:
             code, out, err = almanac(home, *arguments)
             assert code == 1 and "reading only" in err and str(home) in err, arguments
+
+
+def test_what_hides_sensitive_texts_is_made_elsewhere_for_a_disk_for_reading_only(
+    small_home, tmp_path, almanac
+):
+    secret = tmp_path / "secret.md"
+    secret.write_text("# Grimsey\n\nGrimsey is an island.\n", encoding="utf-8")
+    with mounted(tmp_path / "disk", small_home) as home:
+        almanac.shown(home, "refresh", str(secret), "--sensitive")
+        subprocess.run(["mount", "-o", "remount,ro", str(home.parent)], check=True)
+        almanac.shown(home, "report", "--out", str(tmp_path / "report"))
+        almanac.shown(home, "export", "--format", "nt", "--out", str(tmp_path / "made.nt"))
+        with serving(home) as client:
+            found = client.get("/v1/entities").text
+    exported = (tmp_path / "made.nt").read_text(encoding="utf-8")
+    assert all("Ada Lovelace" in text and "Grimsey" not in text for text in (exported, found))
 
 
 def test_ask_answers_on_a_full_disk(small_home, tmp_path, almanac):
