@@ -157,7 +157,7 @@ def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> N
         h11_max_incomplete_event_size=64 << 10,
         limit_concurrency=CONNECTIONS,
     )
-    # uvicorn sends itself the signal again at the end, which must not keep files that are temporary.
+    # uvicorn sends itself the signal again at the end, which must leave no temporary files.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     uvicorn.Server(config).run(sockets=[listening])
 
