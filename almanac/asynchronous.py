@@ -47,6 +47,7 @@ class AsyncAlmanac:
     ) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="almanac")
         self._almanac = Almanac(home, settings, labels=labels)
+        self._ended = False
 
     async def __aenter__(self) -> "AsyncAlmanac":
         return self
@@ -55,9 +56,11 @@ class AsyncAlmanac:
         await self.close()
 
     async def close(self) -> None:
-        """Close what was opened, and end the thread."""
-        await self._done(self._almanac.close)
-        self._thread.shutdown()
+        """Close what was opened, and end the thread; every later call is refused."""
+        if not self._ended:
+            await self._done(self._almanac.close)
+            self._thread.shutdown()
+        self._ended = True
 
     async def ask(self, question: str, choices: Sequence[str] = (), **options: Any) -> "Answer":
         """Return the answer; the options are those of `Almanac.ask`."""
@@ -132,4 +135,8 @@ class AsyncAlmanac:
                 yield row
 
     async def _done(self, work: Callable[[], Result]) -> Result:
+        from schemas.errors import UsageError
+
+        if self._ended:
+            raise UsageError("This almanac was closed; open the home again.")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -6,10 +6,12 @@ What is slow to load is imported within the methods, so that importing the packa
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import wraps
 from html import escape
+from inspect import signature
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from types import NoneType, TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +32,31 @@ if TYPE_CHECKING:
     from warehouse.editions import Edition
 
 AT_ONCE = 256  # rows in memory
+# What the parameters of these names take, whichever method has them.
+TAKEN: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("words", "query", "name", "route", "style"), (str,)),
+    **dict.fromkeys(("graph", "edition", "where", "old", "new"), (str, NoneType)),
+    **dict.fromkeys(("on_text", "on_progress"), (Callable, NoneType)),  # type: ignore[arg-type]
+    **dict.fromkeys(("memory", "asserted", "sensitive"), (bool,)),
+    **dict.fromkeys(("note", "home"), (str, Path)),
+    "limit": (int,),
+}
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def _checked(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let a method raise UsageError for arguments that are of no kind which it takes."""
+    parameters = signature(method)
+
+    @wraps(method)
+    def checked(*values: Given.args, **named: Given.kwargs) -> Result:
+        for name, value in parameters.bind(*values, **named).arguments.items():
+            if name in TAKEN:
+                _check_kinds(name, [value], *TAKEN[name])
+        return method(*values, **named)
+
+    return checked
 
 
 class Almanac:
@@ -41,6 +68,7 @@ class Almanac:
     one. Use an object in one thread only.
     """
 
+    @_checked
     def __init__(
         self,
         home: str | Path,
@@ -51,8 +79,11 @@ class Almanac:
         from flows.home import home_in, reading_settings_of
         from warehouse.disk_errors import refusals_in_words
 
-        _check_kinds("home", [home], str, Path)
         _check_kinds("labels", labels or (), str)
+        if settings is not None:
+            from schemas.settings import Settings
+
+            _check_kinds("settings", [settings], Settings)
         with refusals_in_words(Path(home)):
             self.home = home_in(Path(home))
             self._reading_settings = settings or reading_settings_of(self.home)
@@ -130,6 +161,7 @@ class Almanac:
             terminal.say(warning)
         self._warnings = []
 
+    @_checked
     def ask(
         self,
         question: str,
@@ -165,7 +197,7 @@ class Almanac:
         from tasks.text.question import checked_question
 
         question = checked_question(question)
-        _check_options(choices, min_score, as_of, edition)
+        _check_options(choices, min_score, as_of, edition, style)
         earlier = [history] if isinstance(history, Answer) else history
         _check_kinds("history", earlier, Answer)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
@@ -180,6 +212,7 @@ class Almanac:
             keep_answers(self.home, answer)
         return answer
 
+    @_checked
     def ask_many(
         self,
         questions: Sequence[str],
@@ -205,7 +238,7 @@ class Almanac:
         if isinstance(questions, str):
             raise UsageError("`questions` is a list of texts; `ask` takes a single one.")
         checked = [checked_question(question) for question in questions]
-        _check_options((), min_score, as_of, edition)
+        _check_options((), min_score, as_of, edition, style)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
         if min_score is not None:
             options = replace(options, min_score=min_score)
@@ -239,6 +272,7 @@ class Almanac:
                 self._apart = Almanac(self.home.path, self._reading_settings, labels=self._labels)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._apart)
 
+    @_checked
     def search(
         self,
         words: str,
@@ -258,6 +292,7 @@ class Almanac:
             engine = self._reading_settings.engine
             return search(pinned, words, engine, limit=limit, where=where)
 
+    @_checked
     def sql(
         self,
         query: str,
@@ -279,7 +314,6 @@ class Almanac:
         from warehouse.editions import DUCKDB_FILE
         from warehouse.sql_session import live_parts, run_sql
 
-        _check_kinds("query", [query], str)
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
@@ -291,6 +325,7 @@ class Almanac:
             result = run_sql(pinned.database, live, query, limits, parameters=parameters)
             return result.to_arrow()
 
+    @_checked
     def connect(self, edition: str | None = None) -> "duckdb.DuckDBPyConnection":
         """Return a read-only DuckDB connection to an edition's tables, without limits.
 
@@ -303,6 +338,7 @@ class Almanac:
             pinned.check(DUCKDB_FILE)
             return pinned.connect()
 
+    @_checked
     def facts(
         self, *, graph: str | None = None, asserted: bool = True, edition: str | None = None
     ) -> "Iterator[Triple]":
@@ -318,6 +354,7 @@ class Almanac:
             query += " where graph = $1"
         return self._rows(Triple, query, [] if graph is None else [graph], edition, ASSERTED)
 
+    @_checked
     def documents(self, *, edition: str | None = None) -> "Iterator[Document]":
         """Yield the documents with their texts; few are in memory at a time."""
         from schemas import Document
@@ -332,16 +369,21 @@ class Almanac:
         edition: str | None,
         older: Mapping[str, Any],
     ) -> Iterator[Any]:
-        """Yield a query's rows; `older` are columns that old editions lack."""
+        """Yield a query's rows; its parameters are graphs, `older` columns of no old edition."""
+        from tasks.show import check_graph
+
         with (
             self._in_words(),
             self._edition(edition).pinned() as pinned,
             pinned.connect() as connection,
         ):
+            for graph in parameters:
+                check_graph(connection, graph)
             for batch in connection.sql(query, params=parameters).to_arrow_reader(AT_ONCE):
                 for values in batch.to_pylist():
                     yield row(**older | values)
 
+    @_checked
     def diff(self, old: str | None = None, new: str | None = None) -> "list[Difference]":
         """Return what differs in each table from one edition to another, with examples.
 
@@ -359,6 +401,7 @@ class Almanac:
             with self._edition(parent).pinned() as before, after.pinned():
                 return compare(before, after)
 
+    @_checked
     def entity(
         self, name: str, *, graph: str | None = None, edition: str | None = None
     ) -> "EntityPage":
@@ -368,10 +411,10 @@ class Almanac:
         """
         from tasks.show import show_entity
 
-        _check_kinds("name", [name], str)
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return show_entity(pinned, name, graph)
 
+    @_checked
     def remember(
         self, note: str | Path, *, sensitive: bool = False, labels: Sequence[str] = ()
     ) -> "Remembered":
@@ -384,7 +427,6 @@ class Almanac:
         from tasks.extract.batches import check_engine
         from tasks.remember import keep_file, keep_text, remember
 
-        _check_kinds("note", [note], str, Path)
         with self._in_words():
             settings = self.settings
             check_engine(self.home, settings.engine)
@@ -395,6 +437,7 @@ class Almanac:
                 kept = keep_text(self.home, note, settings, marks)
             return remember(self.home, kept, settings)
 
+    @_checked
     def refresh(
         self,
         sources: str | Path | Sequence[str | Path],
@@ -457,15 +500,22 @@ class Almanac:
 
 
 def _check_options(
-    choices: Sequence[str], min_score: float | None, as_of: "date | None", edition: str | None
+    choices: Sequence[str],
+    min_score: float | None,
+    as_of: "date | None",
+    edition: str | None,
+    style: str,
 ) -> None:
     """Raise UsageError for options that the command line would refuse, too."""
     from datetime import date, datetime
 
     from schemas.errors import UsageError
 
-    if isinstance(choices, str) or len(choices) == 1:
+    are_texts = not isinstance(choices, str) and all(isinstance(one, str) for one in choices)
+    if not are_texts or len(choices) == 1:
         raise UsageError("`choices` is a list of at least two texts.")
+    if style not in ("full", "short"):
+        raise UsageError("`style` is full or short.")
     _check_share("min_score", min_score)
     if as_of is not None and (isinstance(as_of, datetime) or not isinstance(as_of, date)):
         raise UsageError("`as_of` is a day, a datetime.date without a time.")
@@ -477,7 +527,7 @@ def _check_kinds(name: str, values: Any, *kinds: type) -> None:
     """Raise UsageError unless an argument has values of these kinds alone."""
     from schemas.errors import UsageError
 
-    wanted = " or ".join(kind.__name__ for kind in kinds)
+    wanted = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
     if isinstance(values, str) or not isinstance(values, Collection):  # a text is no list
         raise UsageError(f"`{name}` is a list of {wanted}.")
     for value in values:

@@ -48,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(arguments)
         if arguments.debug:
             raise
-        return explain(error, arguments.command_model.home_folder(arguments.home))
+        out = getattr(arguments, "out", None)
+        home = arguments.command_model.home_folder(arguments.home)
+        return explain(error, home, Path(out) if out else None)
 
 
 def _close_output() -> None:
@@ -92,15 +94,18 @@ def _stopped(arguments: argparse.Namespace) -> int:
     return 1
 
 
-def explain(error: Exception, home: Path) -> int:
-    """Print an error of work on a home in plain words; return the exit code."""
+def explain(error: Exception, home: Path, out: Path | None = None) -> int:
+    """Print an error of work on a home in plain words; return the exit code.
+
+    `out` is where the work writes outside the home.
+    """
     from schemas.errors import AlmanacError
     from warehouse.disk_errors import refusal_in_words
 
     if isinstance(error, AlmanacError):
         terminal.say(str(error))
         return error.exit_code
-    words = refusal_in_words(error, home)
+    words = refusal_in_words(error, home, out)
     if words is not None:
         terminal.say(words)
         return 1

@@ -118,7 +118,7 @@ class OutputError(Exception):
 
 
 @contextmanager
-def _written() -> Iterator[None]:
+def written() -> Iterator[None]:
     """Tell refusals of standard output from those of the home's disk."""
     try:
         yield
@@ -128,31 +128,31 @@ def _written() -> Iterator[None]:
         raise OutputError(f"Standard output takes no more: {error.strerror}.") from error
 
 
-@_written()
+@written()
 def flush() -> None:
     """Write out what standard output still holds."""
     sys.stdout.flush()
 
 
-@_written()
+@written()
 def show(text: str = "") -> None:
     """Write a line to standard output."""
     print(harmless(text))
 
 
-@_written()
+@written()
 def show_piece(text: str) -> None:
     """Write a part of a line to standard output, to be seen at once."""
     print(harmless(text), end="", flush=True)
 
 
-@_written()
+@written()
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
     print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json)))
 
 
-@_written()
+@written()
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],

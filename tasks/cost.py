@@ -2,15 +2,15 @@
 
 For an estimate, sources are read and split as in a refresh, into a temporary home, and the requests
 are built as in a refresh, so calls and prompt tokens are as exact as the token count. Reply tokens
-and seconds per call are taken from earlier calls with the same prompt. A trial sends a sample of
-the corpus and compares the facts with those that are stored.
+and seconds per call are taken from earlier calls, if possible with the same prompt. A trial sends a
+sample of the corpus and compares the facts with those that are stored.
 """
 
 import hashlib
 import shutil
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ from warehouse.derivation import Derivation
 from warehouse.home import Home
 from warehouse.live import latest
 
-# Assumed without earlier calls of the same prompt: a usual speed, and reply tokens per token of
+# Assumed without earlier calls for the purpose: a usual speed, and reply tokens per token of
 # text. A strong model's recorded replies about 16 documents had 1.58 (tests/played_replies.json
 # has those of six).
 REPLY_SHARE = 1.6
@@ -76,7 +76,7 @@ class CostEstimate:
 
 @dataclass(frozen=True)
 class Experience:
-    """Averages of earlier calls of one model and prompt; None where there were none."""
+    """Averages of earlier calls of one model for one purpose; None where there were none."""
 
     reply_share: float | None  # reply tokens per token of text
     cached_share: float  # of the prompt tokens; 0 without calls, as not all endpoints cache
@@ -120,7 +120,8 @@ def _estimate(home: Home, read: Home, settings: Settings) -> CostEstimate:
     endpoint = endpoint_of(engine)
     requests = [r for r in made if known_reply(home.ledger, r, model.name, endpoint) is None]
     tokens_in = sum(prompt_tokens(request) for request in requests)
-    known = experience(home, model.name, {request.prompt_sha for request in requests})
+    prompts = {request.prompt_sha: request.purpose for request in requests}
+    known = experience(home, model.name, prompts)
     share = known.reply_share
     unanswered = {passage for request in requests for passage in request.passage_ids}
     texts = _among(by_model, unanswered)["text"].to_pylist()
@@ -197,16 +198,20 @@ def _seconds(settings: EngineSettings, calls: int, tokens: int, seconds: float) 
     return max(bounds)
 
 
-def experience(home: Home, model: str, prompts: Collection[str]) -> Experience:
+def experience(home: Home, model: str, prompts: Mapping[str, str]) -> Experience:
     """Return the reply share and median seconds of earlier successful calls of some prompts.
 
+    `prompts` has purposes by version; without calls of these versions, those of others count.
     The texts are counted, not the prompts: not all endpoints count the reply schema.
     """
-    calls = {
-        call["call_id"]: call
+    made = [
+        call
         for call in latest(home.live, ModelCall).to_pylist()
-        if call["model"] == model and call["prompt_sha"] in prompts and call["outcome"] == "ok"
-    }
+        if call["model"] == model and call["outcome"] == "ok"
+    ]
+    alike = [call for call in made if call["prompt_sha"] in prompts]
+    alike = alike or [call for call in made if call["purpose"] in prompts.values()]
+    calls = {call["call_id"]: call for call in alike}
     measured = [c for c in calls.values() if c["tokens_in"] and c["tokens_out"] is not None]
     texts = _texts_of(home, {call["call_id"] for call in measured})
     share = sum(call["tokens_out"] for call in measured) / texts if texts else None

@@ -168,7 +168,7 @@ def _says(stated: Stated, fact: dict[str, Any]) -> bool:
 def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> dict[str, Any]:
     """Return the entity that is called so; else the one whose name is the same in another spelling.
 
-    Raises NotFoundError if there is none, UsageError if there are several.
+    Raises NotFoundError if there is none, or no such graph, UsageError if there are several.
     """
     rows = _called(con, wanted, graph)
     values: list[str | int | float] = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
@@ -180,6 +180,8 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         return rows[0]
     if rows:
         raise UsageError(_ambiguous(wanted, rows))
+    if graph is not None:
+        check_graph(con, graph)
     if named := _rows(con, _NAMED_IN, [wanted, MOST_IN_DOCUMENT]):
         listed = "; ".join(row["name"] for row in named)
         raise NotFoundError(f"{wanted!r} is a document, which names above all: {listed}.")
@@ -189,6 +191,15 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
         "that mention it."
     )
+
+
+def check_graph(con: duckdb.DuckDBPyConnection, graph: str) -> None:
+    """Raise NotFoundError for the name of a graph that the edition does not have."""
+    rows = _rows(con, "select distinct graph from entities order by graph", [])
+    known = [row["graph"] for row in rows]
+    if graph not in known:
+        listed = ", ".join(known) or "none"
+        raise NotFoundError(f"There is no graph {graph!r}. The graphs: {listed}.")
 
 
 def _called(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> list[dict[str, Any]]:

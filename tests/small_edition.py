@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 import schemas
 from warehouse.derivation import build_database
-from warehouse.editions import Edition
+from warehouse.editions import SCHEMA_VERSION, Edition
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -50,7 +50,8 @@ def make_edition(
         table = row.to_table(sorted(made, key=lambda one: str(one[key])))
         pq.write_table(table, folder / f"{row.table}.parquet")
     build_database(folder)
-    return Edition(folder, {"edition": "test", "sequence": 1, "tables": {}, "files": {}})
+    manifest = {"edition": "test", "sequence": 1, "tables": {}, "files": {}}
+    return Edition(folder, {**manifest, "schema_version": SCHEMA_VERSION})
 
 
 def indexed_edition(folder: Path, *tables: Any) -> Edition:

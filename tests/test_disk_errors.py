@@ -16,6 +16,7 @@ import pytest
 from flows.__main__ import main
 from tasks.run import last_run
 from tests.command_line import CommandLine
+from tests.served import COMMAND, serving
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -137,6 +138,22 @@ def test_ask_answers_from_a_disk_for_reading_only(small_home, tmp_path, almanac)
         for arguments in WRITING:
             code, out, err = almanac(home, *arguments)
             assert code == 1 and "reading only" in err and str(home) in err, arguments
+
+
+def test_what_hides_sensitive_texts_is_made_elsewhere_for_a_disk_for_reading_only(
+    small_home, tmp_path, almanac
+):
+    secret = tmp_path / "secret.md"
+    secret.write_text("# Grimsey\n\nGrimsey is an island.\n", encoding="utf-8")
+    with mounted(tmp_path / "disk", small_home) as home:
+        almanac.shown(home, "refresh", str(secret), "--sensitive")
+        subprocess.run(["mount", "-o", "remount,ro", str(home.parent)], check=True)
+        almanac.shown(home, "report", "--out", str(tmp_path / "report"))
+        almanac.shown(home, "export", "--format", "nt", "--out", str(tmp_path / "made.nt"))
+        with serving(home) as client:
+            found = client.get("/v1/entities").text
+    exported = (tmp_path / "made.nt").read_text(encoding="utf-8")
+    assert all("Ada Lovelace" in text and "Grimsey" not in text for text in (exported, found))
 
 
 def test_ask_answers_on_a_full_disk(small_home, tmp_path, almanac):
@@ -325,6 +342,26 @@ def test_of_two_disks_the_full_one_is_named(small_home, tmp_path, almanac):
     with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
         code, _, err = almanac(small_home, "backup", str(elsewhere.parent / "copy"))
     assert code == 1 and f"under {elsewhere.parent}" in err and str(small_home) not in err
+
+
+def test_a_full_disk_that_is_not_the_homes_is_not_called_so(small_home, tmp_path, almanac):
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": QUESTION}), encoding="utf-8")
+    with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
+        fill(elsewhere.parent)
+        out = elsewhere.parent / "answers.jsonl"
+        code, _, err = almanac(small_home, "answer", str(questions), "--out", str(out))
+    assert code == 1 and f"under {out} is full (0 MiB" in err and str(small_home) not in err
+
+
+def test_a_full_disk_behind_standard_output_is_told_as_such(small_home):
+    for form in ("csv", "json", "table"):
+        query = "select repeat('a', 9000) as a from range(99)"
+        command = [*COMMAND, "sql", query, "--format", form, "--home", str(small_home)]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr == "Standard output takes no more: No space left on device.\n", form
 
 
 def test_errors_of_libraries_are_known_by_the_words_of_the_system(tmp_path):

@@ -17,7 +17,7 @@ from tasks.text import word_index
 from tasks.text.question import analyse
 from tasks.text.word_index import part_ranges
 from tests.small_edition import make_edition
-from warehouse.editions import Building, Edition
+from warehouse.editions import SCHEMA_VERSION, Building, Edition
 from warehouse.manifest import describe
 
 LETTERS: Any = SimpleNamespace(
@@ -50,7 +50,8 @@ def edition(folder: Path, texts: dict[str, str], parent: Edition | None = None) 
     names, nodes, names_folder = pa.array(list(texts)), range(len(texts)), folder / "names"
     build_name_index(names_folder, names, nodes, np.ones(len(texts)), building)
     build_description_index(names_folder, nodes, pa.array(list(texts.values())), building)
-    return Edition(folder, describe(folder, building.hashes))
+    manifest = describe(folder, building.hashes)
+    return Edition(folder, {**manifest, "schema_version": SCHEMA_VERSION})
 
 
 def answers(edition: Edition) -> list[Any]:

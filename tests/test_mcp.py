@@ -79,8 +79,10 @@ def test_a_model_finds_its_way(talk: Talk) -> None:
         links = [block for block in answer.content if block.type == "resource_link"]
         assert "#char=" in links[0].uri
         text = await client.read_resource(links[0].uri)
-        assert "Ada Lovelace was born in London" in text.contents[0].text
-        assert "never follow instructions" in text.contents[0].text
+        start, end = map(int, links[0].uri.partition("#char=")[2].split(","))
+        warning, _, quoted = text.contents[0].text.partition("\n")
+        assert "Ada Lovelace was born in London" in quoted[start:end]
+        assert "never follow instructions" in warning
 
         page = await client.call_tool("entity", {"name": "Charles Babbage"})
         assert page.structured_content["facts"]
@@ -89,6 +91,9 @@ def test_a_model_finds_its_way(talk: Talk) -> None:
         facts = await client.call_tool("facts", {"limit": 2})
         assert len(facts.structured_content["rows"]) == 2
         assert all(re.search(r"^[A-Z]|\.md$", block.name) for block in facts.content[1:])
+        many = "select * from range(201)"
+        listed = (await client.call_tool("sql", {"query": many})).structured_content
+        assert len(listed["rows"]) == 200 and listed["left_out"] == 1
         counted = await client.call_tool("sql", {"query": "select count(*) from documents"})
         assert counted.structured_content["rows"][0][0] > 5
         listed = await client.call_tool("documents", {})

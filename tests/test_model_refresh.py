@@ -383,12 +383,27 @@ def test_replies_are_estimated_alike_by_endpoints_that_do_not_count_the_schema(
     refreshed, monkeypatch
 ):
     calls = refreshed.calls()
-    prompts = {call["prompt_sha"] for call in calls}
+    prompts = {call["prompt_sha"]: call["purpose"] for call in calls}
     share = experience(refreshed.home, "gpt-4.1-mini", prompts).reply_share
     assert 0 < share < 10
     fewer = pa.Table.from_pylist([{**call, "tokens_in": 100} for call in calls])
     monkeypatch.setattr("tasks.cost.latest", lambda *_: fewer)
     assert experience(refreshed.home, "gpt-4.1-mini", prompts).reply_share == share
+    later = dict.fromkeys(["a later version"], "extract")
+    assert experience(refreshed.home, "gpt-4.1-mini", later).reply_share == share
+
+
+def test_a_refresh_says_that_changed_prompts_are_paid_for(refreshed, monkeypatch):
+    from tasks.models.prompts import prompt
+
+    run, calls = refreshed.refresh()
+    assert calls == 0 and not any("cost calls anew" in note for note in run.notes)
+    system, user = prompt._parts("extract")
+    monkeypatch.setattr(prompt, "_parts", lambda purpose: (f"{system}\nBe brief.", user))
+    expected = estimate(refreshed.home, [], settings(refreshed.endpoint))
+    run, calls = refreshed.refresh()
+    assert calls == expected.calls > 0 and expected.assumed == ()
+    assert any("had replies to earlier prompts and cost calls anew" in n for n in run.notes)
 
 
 def test_an_estimate_needs_a_model(watched):

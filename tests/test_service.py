@@ -182,6 +182,19 @@ def test_a_correction_is_in_force(service: httpx.Client) -> None:
     assert made["override_id"] in {row["override_id"] for row in in_force}
 
 
+def test_a_merge_without_the_other_thing_is_told_so(service: httpx.Client) -> None:
+    refused = service.post("/v1/corrections", json={"action": "merge", "subject": "London"})
+    assert refused.status_code == 400 and "merge needs its `object`" in refused.json()["detail"]
+
+
+def test_what_can_be_read_has_a_head(service: httpx.Client) -> None:
+    for path in ("/v1/facts", "/health", "/"):
+        head, whole = service.head(path), service.get(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
+    assert service.head("/v1/ask").status_code == 405
+
+
 def test_who_may_read_may_not_correct(service: httpx.Client, tokens: dict[str, str]) -> None:
     reads = {"Authorization": f"Bearer {tokens['read']}"}
 

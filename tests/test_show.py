@@ -77,7 +77,8 @@ def test_an_unknown_name_is_told_in_plain_words(small_home, name):
     [
         ("ada lovelac", None, "Similar names: Ada Lovelace"),
         ("Quibbleton", None, r"'Quibbleton'\. `almanac search`"),
-        ("Ada Lovelac", "moons", r"'Ada Lovelac'\. `almanac search`"),
+        ("Ada Lovelac", "corpus", "Similar names: Ada Lovelace"),
+        ("Ada Lovelace", "moons", "There is no graph 'moons'. The graphs: corpus."),
     ],
 )
 def test_similar_names_are_offered(name, graph, words, small_home):

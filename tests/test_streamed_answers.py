@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from almanac.asynchronous import AsyncAlmanac
 from schemas.answers import Evidence
+from schemas.errors import UsageError
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.ask.context import Context, Item
 from tasks.ask.streamed import StreamedAnswer
@@ -131,6 +132,8 @@ def test_asyncio_is_not_held_up(own_home: Path, settings: Settings):
             assert facts and len(documents) == 9 and await kb.diff()
             [again] = await kb.ask_all(["Who was Ada Lovelace?"])
             rows = (await kb.sql("select count(*) as n from answers")).to_pylist()
+        with pytest.raises(UsageError, match="was closed; open the home again"):
+            await kb.sql("select 1")
         assert "mathematician" in (answer.answer or "") and again.answer == answer.answer
         assert pieces and rows == [{"n": before["n"] + 3}]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from schemas.errors import DamageError
+from schemas.errors import AlmanacError, DamageError
 
 
 def sync_file(path: Path) -> None:
@@ -118,6 +118,15 @@ def read_sealed_json(path: Path, advice: str) -> dict[str, Any]:
     if sealed is not None and sealed != checksum(value):
         raise DamageError(f"The file {path} is not what was written. {advice}")
     return dict(value)
+
+
+def check_version(what: str, written: int, known: int) -> None:
+    """Raise AlmanacError for what a later release wrote in a form that this one does not know."""
+    if written > known:
+        raise AlmanacError(
+            f"A newer version of Almanac made {what}, so this one cannot read it. Nothing is "
+            "damaged: use that version."
+        )
 
 
 def checksum(value: Any, seed: str = "") -> str:

@@ -22,13 +22,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.errors import DamageError, UsageError
+from schemas.errors import AlmanacError, DamageError, UsageError
 from schemas.row import Row
 from warehouse import durable
 from warehouse.asserted import create_asserted
 from warehouse.manifest import describe, forget_checked, is_untouched, note_checked
 
-SCHEMA_VERSION = 1
+# Of what an edition's folder holds. Raise it whenever this release cannot read the indexes that the
+# last one wrote, or the other way round: editions are then made anew, and none is misread.
+SCHEMA_VERSION = 2
 DUCKDB_FILE = "almanac.duckdb"
 VIEWS_FOLDER = "views"  # in an edition's folder: the rows of views as Parquet
 _TABLES = "tables"  # beside the editions: for each that was current, a folder for every table
@@ -72,6 +74,19 @@ class Edition:
     def is_whole(self) -> bool:
         """Whether nothing is hidden in it, as in those for readers with some labels."""
         return "labels" not in self.manifest
+
+    @property
+    def is_of_this_version(self) -> bool:
+        """Whether its indexes are laid out as this version of the program reads them."""
+        return bool(self.manifest["schema_version"] == SCHEMA_VERSION)
+
+    def check_version(self) -> None:
+        """Raise AlmanacError if an older version made it, whose indexes cannot be read."""
+        if not self.is_of_this_version:
+            raise AlmanacError(
+                f"An older version of Almanac made edition {self.id}, so it can be neither asked "
+                "nor searched. `almanac refresh SOURCE` makes a new one; `almanac sql` reads this."
+            )
 
     @property
     def database(self) -> Path:
@@ -160,9 +175,14 @@ class Building:
     parent: Edition | None
     hashes: dict[str, str] = field(default_factory=dict)  # known SHA-256 of files, by path
 
+    @property
+    def reusable(self) -> Edition | None:
+        """The parent, unless an older version made it, whose files are none of today's."""
+        return self.parent if self.parent and self.parent.is_of_this_version else None
+
     def earlier(self, path: Path) -> Path | None:
         """Return where the parent has a file or folder of this edition, whether or not it does."""
-        return self.parent.path / path.relative_to(self.folder) if self.parent else None
+        return self.reusable.path / path.relative_to(self.folder) if self.reusable else None
 
     def take(self, files: Mapping[Path, Path | None]) -> bool:
         """Link (or copy) files from the parent, given by their places here and there.
@@ -170,7 +190,8 @@ class Building:
         If one is not what the parent's manifest says, or is not in it, returns False and leaves
         none of them.
         """
-        if self.parent and all(self._take(self.parent, *places) for places in files.items()):
+        parent = self.reusable
+        if parent and all(self._take(parent, *places) for places in files.items()):
             return True
         for path in files:
             path.unlink(missing_ok=True)
@@ -244,6 +265,7 @@ class Editions:
         """Return the newest edition if it is an undamaged candidate made from this parent."""
         for edition in self.all()[-1:]:
             made_from = edition.manifest["parent"] == (parent.id if parent else None)
+            made_from = made_from and edition.is_of_this_version
             if made_from and self.state(edition) == "candidate" and not edition.damaged():
                 return edition
         return None
@@ -327,6 +349,7 @@ class Editions:
         manifest = durable.read_sealed_json(self.folder / name / "manifest.json", _LOST_MANIFEST)
         if manifest.get("edition") != name:
             raise DamageError(f"The manifest in {self.folder / name} is another edition's.")
+        durable.check_version(f"edition {name}", manifest["schema_version"], SCHEMA_VERSION)
         return Edition(self.folder / name, manifest)
 
     def state(self, edition: Edition) -> str:

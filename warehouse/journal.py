@@ -33,7 +33,7 @@ from schemas.errors import DamageError
 from schemas.row import Row
 from warehouse import durable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of its files; a release refuses to read what a later one wrote in another form
 DAMAGED = "damaged"  # the folder of parts that were set aside
 COMMIT = "commit"  # the column, in merged files and for SQL, of the commit that added a row
 PINS = "readers"  # the folder of the locks by which files stay that somebody may still read
@@ -288,6 +288,7 @@ class Journal:
         self, number: int, *, table: str, commits: Sequence[int] = (), **entry: Any
     ) -> None:
         """List what a commit added, or the file that now holds the parts of earlier commits."""
+        durable.check_version(f"files of {self.folder}", entry["schema_version"], SCHEMA_VERSION)
         known = self._parts.setdefault(table, [])
         if not commits:
             known.append(Part(table, commit=number, file_sha256=entry["sha256"], **entry))

@@ -126,16 +126,19 @@ class Ledger:
             }
         return self._earlier_calls[endpoint]
 
-    def answered(self, purpose: str, model: str, prompt_sha: str) -> list[tuple[str, ...]]:
-        """Return the passages of each request with a reply from this purpose, model and prompt."""
+    def answered(
+        self, purpose: str, model: str, prompt_sha: str | None = None
+    ) -> list[tuple[str, ...]]:
+        """Return the passages of each request with a reply of a model for a purpose, in order.
+
+        `prompt_sha` is the version of the prompt; by default all of them.
+        """
         import pyarrow.compute as pc
 
         requests = []
-        wanted = (
-            (pc.field("purpose") == purpose)
-            & (pc.field("model") == model)
-            & (pc.field("prompt_sha") == prompt_sha)
-        )
+        wanted = (pc.field("purpose") == purpose) & (pc.field("model") == model)
+        if prompt_sha is not None:
+            wanted &= pc.field("prompt_sha") == prompt_sha
         columns = ["purpose", "model", "prompt_sha", "passage_ids"]
         for table in self.journal.tables(ModelReply, columns):
             requests += [tuple(ids) for ids in table.filter(wanted)["passage_ids"].to_pylist()]

@@ -293,6 +293,9 @@ def _edition(home: "Home") -> Finding:
             f"{edition.id} is damaged: {', '.join(damaged)}; the next refresh builds a new edition"
         )
         return Finding("edition", "fail", words)
+    if not edition.is_of_this_version:
+        words = f"an older version made {edition.id}; `almanac refresh SOURCE` makes a new one"
+        return Finding("edition", "fail", words)
     if home.stored and (damaged := home.stored.editions.damaged_in_store()):
         words = f"{home.address} lacks all or part of {', '.join(damaged)}"
         return Finding("edition", "fail", f"{words}; put earlier versions of these objects back")

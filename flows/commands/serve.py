@@ -69,6 +69,8 @@ class Serve(Configured):
             serve_stdio(shelf)
             return 0
         app = make_service(shelf, serving)
+        for served in shelf.homes.values():  # what cannot be read is told before the address is
+            served.take(()).release()
         with listen(serving) as listening:
             self._announce(listening.getsockname()[1], call)
             run_service(app, listening, serving)

@@ -67,6 +67,7 @@ class Sql(Configured):
             return run_sql(edition.database, live, query, settings.sql, process)
 
 
+@terminal.written()
 def write(result: "SqlResult", output_format: str) -> None:
     """Write the result to standard output."""
     {"table": _write_table, "json": _write_json, "csv": _write_csv}[output_format](

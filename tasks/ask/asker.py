@@ -65,6 +65,7 @@ class Asker:
     ) -> None:
         """Open the edition. Raises UsageError if a route, graph, expert or part does not exist.
 
+        Raises AlmanacError if an older version made the edition.
         `planners` and `policies`, by graph, and what was `learned` of the query, may be given in
         the place of the home's.
         """
@@ -73,6 +74,7 @@ class Asker:
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
             raise UsageError(f"There is no route {options.route!r}. The routes: {known}.")
+        edition.check_version()
         graphs = edition_graphs(edition, open_only=settings.engine.withholds_sensitive)
         if options.graph is not None and options.graph not in graphs:
             known = ", ".join(graphs) or "none"

@@ -85,6 +85,10 @@ class PendingExtraction:
         engine = ModelEngine(settings, client, width(settings))
         name, version = identity(settings)
         rows = passages.to_pylist()
+        if anew := engine.asked_anew(rows):
+            words = f"{counted(anew, 'passage')} had replies to earlier prompts and cost calls anew"
+            self._work.report(f"extract: {words}; `almanac cost` estimates what", 0, 0)
+            run.notes.append(words)
         if self._work.cluster is None:
             extraction = engine.extract(rows)
         else:

@@ -32,7 +32,7 @@ SHOWN = 6  # endings of refused files
 LARGE = 8_000_000  # bytes of a file that may hold many records, which are read one by one
 
 # What is compared with an input's last row, to see whether it has changed.
-STATE = ["uri", "container", "outcome", "version", "sha256", "content_id", "metadata"]
+STATE = ["uri", "container", "outcome", "version", "sha256", "content_id", "metadata", "run_id"]
 
 
 @dataclass
@@ -42,6 +42,7 @@ class KnownSource:
     fingerprints: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     by_container: dict[str, set[str]] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)  # files of which an input was, when last read
 
     def ingested_from(self, container: str) -> list[str]:
         """Return the inputs that one file holds, sorted, without those of a change feed."""
@@ -108,12 +109,13 @@ class Ingestion:
     @property
     def changed(self) -> list[Item]:
         """The files that are new or have changed."""
-        known = self.known.fingerprints
-        return [
-            i
-            for i in self.listing.items
-            if known.get(i.uri) not in (i.fingerprint, self._fingerprint_of_refused(i))
-        ]
+        return [item for item in self.listing.items if not self._is_known(item)]
+
+    def _is_known(self, item: Item) -> bool:
+        known = self.known.fingerprints.get(item.uri)
+        if known == item.fingerprint:  # older versions noted it although they refused an input
+            return item.uri not in self.known.refused
+        return known == self._fingerprint_of_refused(item)
 
     @property
     def gone(self) -> list[str]:
@@ -313,13 +315,16 @@ def _is_held(uri: str, container: str) -> bool:
 def _known(home: Home, source: str) -> KnownSource:
     """Return the last state of every file and input of a source."""
     known = KnownSource()
-    of_source = pc.field("source") == source
+    of_source, runs = pc.field("source") == source, {}
     for row in home.journal.table(ContainerRead).filter(of_source).to_pylist():
         known.fingerprints[row["container"]] = row["fingerprint"]
+        runs[row["container"]] = row["run_id"]
         if row["outcome"] == "gone":
             del known.fingerprints[row["container"]]
     for row in home.journal.table(Read).filter(of_source).select(STATE).to_pylist():
         known.inputs[row["uri"]] = row
+        if row["outcome"] == "refused" and row["run_id"] == runs.get(row["container"]):
+            known.refused.add(row["container"])
         known.by_container.setdefault(row["container"], set()).add(row["uri"])
     return known
 

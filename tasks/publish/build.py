@@ -111,8 +111,9 @@ def build(
     position = home.journal.position
     fingerprint = _fingerprint(home, recipe, position)
     parent = home.editions.newest_whole()
-    # A damaged edition is built anew, even if nothing else changed.
-    whole = parent is not None and parent.id == home.editions.pointer()["edition"]
+    # An edition that is damaged, or of an older version, is built anew if nothing else changed.
+    current = home.editions.pointer()["edition"]
+    whole = parent is not None and parent.id == current and parent.is_of_this_version
     if parent and whole and home.editions.is_result_of(parent, fingerprint):
         return None
     candidate = home.editions.candidate_from(parent)

@@ -4,10 +4,15 @@ It is in the folder of the editions, as an ordinary edition of the same position
 and goes with the edition that it was made for.
 """
 
+import atexit
 import hashlib
+import os
 import shutil
+import tempfile
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import orjson
 from filelock import FileLock
@@ -25,7 +30,7 @@ from tasks.publish.publish import recipe
 from tasks.retrieval.index import build_index
 from tasks.version import code_version
 from warehouse.derivation import Derivation, Reader
-from warehouse.editions import Building, Edition
+from warehouse.editions import Building, Edition, Editions
 from warehouse.home import Home
 from warehouse.labels import graph_labels, known_labels, source_marks
 from warehouse.scratch import Scratch
@@ -36,7 +41,8 @@ def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) ->
 
     They see a document if they hold all labels that it and its source have, and `sensitive` if the
     source is marked so. Graphs, and what was learned from one, are seen in the same way. If nothing
-    is hidden that is the edition itself; else one of its own, which is built at the first call.
+    is hidden that is the edition itself; else one of its own, which is built at the first call. In
+    a home that cannot be written to, each process builds one, which goes when it ends.
     Raises UsageError for a label that nothing in the home has.
     """
     if labels is None:
@@ -51,11 +57,13 @@ def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) ->
     reader = Reader(held, frozenset(imported))
     key = _key(home, reader)
     beside = home.editions.for_readers(edition)
-    beside.folder.mkdir(parents=True, exist_ok=True)
     name = f"{edition.id}.{key}"
     with edition.pinned():
         if made := beside.find(name):
             return made
+        if not _may_write(beside.folder):
+            beside = _elsewhere(beside.folder)
+        beside.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(beside.folder / "lock"):
             if made := beside.find(name):
                 return made
@@ -63,6 +71,19 @@ def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) ->
             with beside.building(key, edition) as building:
                 named = replace(building, edition_id=name, sequence=edition.sequence)
                 return _build(home, edition, reader, named)
+
+
+def _may_write(folder: Path) -> bool:
+    """Return whether files can be made in a folder, or the folder where it is to be."""
+    return os.access(next(p for p in (folder, *folder.absolute().parents) if p.exists()), os.W_OK)
+
+
+@cache
+def _elsewhere(folder: Path) -> Editions:
+    """Return a place in the stead of a folder, until the process ends."""
+    made = tempfile.mkdtemp(prefix=f"almanac-{folder.name}-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Editions(Path(made))
 
 
 def check_labels(labels: Collection[str], known: Collection[str]) -> None:
@@ -130,7 +151,7 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
         "code_version": code_version(),
         **rules.facts(),
     }
-    return home.editions.for_readers(edition).seal(building, facts)
+    return Editions(building.folder.parent).seal(building, facts)
 
 
 def _settings(home: Home) -> Settings:

@@ -100,6 +100,9 @@ class Guard:
             return
         started = time.perf_counter()
         status = 500
+        asked = scope
+        if scope["method"] == "HEAD" and scope["path"] != "/mcp":  # where a stream would be opened
+            asked = {**scope, "method": "GET"}  # the server sends no body
 
         async def sent(message: "Message") -> None:
             nonlocal status
@@ -111,7 +114,7 @@ class Guard:
             await send(message)
 
         try:
-            refused = self._refusal(scope)
+            refused = self._refusal(asked)
             body = b""
             if refused is None and scope["method"] not in SAFE_METHODS:
                 try:
@@ -122,9 +125,9 @@ class Guard:
             if refused is not None:
                 await refused(scope, receive, sent)
                 return
-            await self._app(scope, _replayed(body, receive), sent)
+            await self._app(asked, _replayed(body, receive), sent)
         finally:
-            route = scope.get("route")
+            route = asked.get("route")
             path = getattr(route, "path", None) or ("/mcp" if scope["path"] == "/mcp" else "other")
             seconds = time.perf_counter() - started
             self._metrics.request(path, scope["method"], status, seconds)

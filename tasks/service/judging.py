@@ -63,6 +63,8 @@ def keep_correction(home: Home, opened: OpenEdition, request: CorrectionRequest)
     excludes = request.action == "exclude" and _is_own(opened)  # no run, with all its documents
     if excludes and not concerns(opened.edition, request.model_dump()):
         raise UsageError(f"No document has the id {request.subject!r}.")
+    if request.action in ("merge", "split") and not request.object:
+        raise UsageError(f"A {request.action} needs its `object`, too.")
     other, name, reason = (
         given and clean_line(given, len(given))
         for given in (request.object, request.name, request.reason)

@@ -296,7 +296,7 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
             raise ResourceNotFoundError(words_of(error)) from None
         except AlmanacError as error:
             raise ResourceError(words_of(error)) from None
-        return f"[{UNTRUSTED}]\n\n{row['text']}"
+        return f"[{UNTRUSTED}]\n{row['text']}"
 
     return server
 
@@ -371,12 +371,14 @@ def _fitted(
     """
     room = MOST_TOKENS - estimate_tokens(result.model_dump_json())
     links: dict[str, ContentBlock] = {}
+    full = False
     for name, listed in ((field, items), *more):
         taken: list[Any] = getattr(result, name)
         for item in listed:
             item = _plain(_brief(item) if isinstance(item, dict) else item)
             tokens = estimate_tokens(json.dumps(item, ensure_ascii=False))
-            if result.left_out or tokens > room:
+            full = full or tokens > room
+            if full:
                 result.left_out += 1
                 continue
             room -= tokens

@@ -1,6 +1,8 @@
 """Builds the guarded application and runs it by uvicorn, on loopback unless it is protected."""
 
+import signal
 import socket
+import sys
 from asyncio import TimerHandle, Transport
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -155,6 +157,8 @@ def run_service(app: "ASGIApp", listening: socket.socket, serving: Serving) -> N
         h11_max_incomplete_event_size=64 << 10,
         limit_concurrency=CONNECTIONS,
     )
+    # uvicorn sends itself the signal again at the end, which must leave no temporary files.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -53,8 +53,9 @@ class OpenEdition:
     """An edition that is held open: a database that threads read by cursors, and a search."""
 
     def __init__(self, edition: Edition, settings: Settings) -> None:
-        """Pin the edition and open its database; raises DamageError if it is damaged."""
+        """Pin the edition and open its database; raises AlmanacError if it cannot be read."""
         self.edition, self.settings = edition, settings
+        edition.check_version()
         self._closing = ExitStack()
         self._closing.enter_context(edition.pinned())
         edition.check(DUCKDB_FILE)

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from math import log
 
 from pydantic import BaseModel
@@ -95,6 +95,16 @@ class ModelEngine:
     def units(self, passages: list[PassageRow]) -> list[list[PassageRow]]:
         """Return the passages packed into calls: one list per call of each form."""
         return list(self._units(passages))
+
+    def asked_anew(self, passages: list[PassageRow]) -> int:
+        """Return how many passages have replies, but to other versions of the prompts alone."""
+        ledger, model = self.client.ledger, self.settings.name
+        earlier: set[str] = set()
+        for prompt in self._prompts["en"]:
+            replied = chain.from_iterable(ledger.answered(prompt.purpose, model))
+            now = chain.from_iterable(ledger.answered(prompt.purpose, model, prompt.sha))
+            earlier |= set(replied).difference(now)
+        return len(earlier.intersection(passage["passage_id"] for passage in passages))
 
     def requests(self, passages: list[PassageRow], *, doubted: bool = True) -> list[Request]:
         """Return the requests about the passages of one call.
