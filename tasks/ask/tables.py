@@ -6,7 +6,14 @@ from functools import cached_property, lru_cache
 
 from tasks.extract.rules.layout import NO_VALUE, TOTAL
 from tasks.ingest.prose import words_of
-from tasks.ingest.table_rows import Cell, are_compared, cells_of, is_one_cell, key_column
+from tasks.ingest.table_rows import (
+    Cell,
+    are_compared,
+    cells_of,
+    is_one_cell,
+    key_column,
+    parts_of_name,
+)
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.planner.rows import Column, Rows, computed
 from tasks.reader.texts import ReaderAnswer, evidence_from
@@ -83,7 +90,10 @@ class Tables:
                     lines.append((line[1], Place(document, uri, *line.span(1))))
             if 0 < len(rows) <= MOST_ROWS and not are_compared(heads, rows):
                 columns = [_column(head, n, rows) for n, head in enumerate(heads)]
-                table = Rows(titles, columns, key_column(rows))
+                if parts := parts_of_name(heads):
+                    names = zip(*(columns[n].raw for n in parts), strict=True)
+                    columns.insert(0, Column("name", [" ".join(filter(None, n)) for n in names]))
+                table = Rows(titles, columns, key_column(heads, rows))
                 tables.append((" > ".join(titles), table, lines))
         return tables
 
