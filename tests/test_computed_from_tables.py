@@ -47,7 +47,7 @@ def asker(tmp_path_factory: pytest.TempPathFactory) -> Asker:
         ("What is the total number of keepers of the lighthouses?", ["12"]),
         ("What is the average height of the lighthouses on the West coast?", ["34 m"]),
         ("What is the longest ferry?", ["Bryn"]),
-        ("What is the total turnover in sales 2022?", ["EUR700"]),
+        ("What is the total turnover in sales 2022?", ["EUR 700"]),
         ("哪座水库的库容最大？", ["大洼水库"]),
         ("安平市有几座水库？", ["2"]),
         ("最早建成的水库是哪座？", ["青溪水库", "石桥水库"]),
