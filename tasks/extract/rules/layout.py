@@ -298,9 +298,9 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
     A value below a list item is of that item; a label with several values is of several things.
     """
     values = Counter(label for label, _ in {(pair.label, pair.value) for pair in pairs})
-    indented = {pair for pair in pairs if text[text.rfind("\n", 0, pair.start) + 1].isspace()}
-    shared = {pair for pair in pairs if values[pair.label] > 1}
-    return [replace(pair, is_owned=pair not in indented | shared) for pair in pairs]
+    parts = {pair for pair in pairs if text[text.rfind("\n", 0, pair.start) + 1].isspace()}
+    parts |= {pair for pair in pairs if values[pair.label] > 1}
+    return [replace(pair, is_owned=pair not in parts) for pair in pairs]
 
 
 def _label(markup: str) -> str:

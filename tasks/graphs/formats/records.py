@@ -171,8 +171,9 @@ class RuleRows:
         if scope is None:
             return False
         parts = [fill(part, scope, self._tables) for part in (rule.head, rule.relation, rule.tail)]
-        if all(parts):
-            self.rows.triples.append((line, *parts, rule.value, None, None))
+        head, relation, tail = parts
+        if head and relation and tail:
+            self.rows.triples.append((line, head, relation, tail, rule.value, None, None))
         return all(parts)
 
 
