@@ -175,23 +175,17 @@ class Building:
     parent: Edition | None
     hashes: dict[str, str] = field(default_factory=dict)  # known SHA-256 of files, by path
 
-    @property
-    def reusable(self) -> Edition | None:
-        """The parent, unless an older version made it, whose files are none of today's."""
-        return self.parent if self.parent and self.parent.is_of_this_version else None
-
     def earlier(self, path: Path) -> Path | None:
         """Return where the parent has a file or folder of this edition, whether or not it does."""
-        return self.reusable.path / path.relative_to(self.folder) if self.reusable else None
+        return self.parent.path / path.relative_to(self.folder) if self.parent else None
 
     def take(self, files: Mapping[Path, Path | None]) -> bool:
         """Link (or copy) files from the parent, given by their places here and there.
 
-        If one is not what the parent's manifest says, or is not in it, returns False and leaves
-        none of them.
+        If one is not what the parent's manifest says, or is not in it, or an older version made
+        the parent, returns False and leaves none of them.
         """
-        parent = self.reusable
-        if parent and all(self._take(parent, *places) for places in files.items()):
+        if self.parent and all(self._take(self.parent, *places) for places in files.items()):
             return True
         for path in files:
             path.unlink(missing_ok=True)
@@ -199,7 +193,7 @@ class Building:
 
     def _take(self, parent: Edition, path: Path, source: Path | None) -> bool:
         name = str(source.relative_to(parent.path)) if source else ""
-        if source is None or name not in parent.manifest["files"]:
+        if name not in parent.manifest["files"] or source is None or not parent.is_of_this_version:
             return False
         try:
             parent.check_file(name)
