@@ -84,8 +84,8 @@ class Edition:
         """Raise AlmanacError if an older version made it, whose indexes cannot be read."""
         if not self.is_of_this_version:
             raise AlmanacError(
-                f"An older version of Almanac made edition {self.id}, so it can be neither asked "
-                "nor searched. `almanac refresh SOURCE` makes a new one; `almanac sql` reads this."
+                f"An older version of Almanac made edition {self.id}. `almanac sql` reads it; to "
+                "ask or search, make a new one by `almanac refresh SOURCE`."
             )
 
     @property
