@@ -28,9 +28,7 @@ from warehouse import durable
 from warehouse.asserted import create_asserted
 from warehouse.manifest import describe, forget_checked, is_untouched, note_checked
 
-# Of what an edition's folder holds. Raise it whenever this release cannot read the indexes that the
-# last one wrote, or the other way round: editions are then made anew, and none is misread.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 2  # raise it where releases before and after cannot read each other's editions
 DUCKDB_FILE = "almanac.duckdb"
 VIEWS_FOLDER = "views"  # in an edition's folder: the rows of views as Parquet
 _TABLES = "tables"  # beside the editions: for each that was current, a folder for every table
@@ -121,13 +119,14 @@ class Edition:
 
     def damaged(self) -> list[str]:
         """Return the files that differ from the manifest."""
-        bad = []
-        for name in self.manifest["files"]:
-            try:
-                self.check_file(name)
-            except DamageError:
-                bad.append(str(self.path / name))
-        return bad
+        return [str(self.path / name) for name in self.manifest["files"] if self._is_damaged(name)]
+
+    def _is_damaged(self, name: str) -> bool:
+        try:
+            self.check_file(name)
+        except DamageError:
+            return True
+        return False
 
     def check_file(self, name: str, hashed_below: float = math.inf) -> None:
         """Raise DamageError unless a file, by relative path, is what the manifest says."""
@@ -195,9 +194,7 @@ class Building:
         name = str(source.relative_to(parent.path)) if source else ""
         if name not in parent.manifest["files"] or source is None or not parent.is_of_this_version:
             return False
-        try:
-            parent.check_file(name)
-        except DamageError:
+        if parent._is_damaged(name):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         if durable.link_or_copy(source, path):
@@ -259,8 +256,8 @@ class Editions:
         """Return the newest edition if it is an undamaged candidate made from this parent."""
         for edition in self.all()[-1:]:
             made_from = edition.manifest["parent"] == (parent.id if parent else None)
-            made_from = made_from and edition.is_of_this_version
-            if made_from and self.state(edition) == "candidate" and not edition.damaged():
+            usable = made_from and edition.is_of_this_version
+            if usable and self.state(edition) == "candidate" and not edition.damaged():
                 return edition
         return None
 
