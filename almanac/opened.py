@@ -6,12 +6,12 @@ What is slow to load is imported within the methods, so that importing the packa
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import wraps
 from html import escape
-from inspect import signature
 from pathlib import Path
-from types import NoneType, TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from almanac.arguments import check_kinds, check_options, check_share, checked
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -32,31 +32,6 @@ if TYPE_CHECKING:
     from warehouse.editions import Edition
 
 AT_ONCE = 256  # rows in memory
-# What the parameters of these names take, whichever method has them.
-TAKEN: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("words", "query", "name", "route", "style"), (str,)),
-    **dict.fromkeys(("graph", "edition", "where", "old", "new"), (str, NoneType)),
-    **dict.fromkeys(("on_text", "on_progress"), (Callable, NoneType)),  # type: ignore[arg-type]
-    **dict.fromkeys(("memory", "asserted", "sensitive"), (bool,)),
-    **dict.fromkeys(("note", "home"), (str, Path)),
-    "limit": (int,),
-}
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
-
-
-def _checked(method: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Let a method raise UsageError for arguments that are of no kind which it takes."""
-    parameters = signature(method)
-
-    @wraps(method)
-    def checked(*values: Given.args, **named: Given.kwargs) -> Result:
-        for name, value in parameters.bind(*values, **named).arguments.items():
-            if name in TAKEN:
-                _check_kinds(name, [value], *TAKEN[name])
-        return method(*values, **named)
-
-    return checked
 
 
 class Almanac:
@@ -68,7 +43,7 @@ class Almanac:
     one. Use an object in one thread only.
     """
 
-    @_checked
+    @checked
     def __init__(
         self,
         home: str | Path,
@@ -79,11 +54,11 @@ class Almanac:
         from flows.home import home_in, reading_settings_of
         from warehouse.disk_errors import refusals_in_words
 
-        _check_kinds("labels", labels or (), str)
+        check_kinds("labels", labels or (), str)
         if settings is not None:
             from schemas.settings import Settings
 
-            _check_kinds("settings", [settings], Settings)
+            check_kinds("settings", [settings], Settings)
         with refusals_in_words(Path(home)):
             self.home = home_in(Path(home))
             self._reading_settings = settings or reading_settings_of(self.home)
@@ -161,7 +136,7 @@ class Almanac:
             terminal.say(warning)
         self._warnings = []
 
-    @_checked
+    @checked
     def ask(
         self,
         question: str,
@@ -197,9 +172,9 @@ class Almanac:
         from tasks.text.question import checked_question
 
         question = checked_question(question)
-        _check_options(choices, min_score, as_of, edition, style)
+        check_options(choices, min_score, as_of, edition, style)
         earlier = [history] if isinstance(history, Answer) else history
-        _check_kinds("history", earlier, Answer)
+        check_kinds("history", earlier, Answer)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
         if min_score is not None:
             options = replace(options, min_score=min_score)
@@ -212,7 +187,7 @@ class Almanac:
             keep_answers(self.home, answer)
         return answer
 
-    @_checked
+    @checked
     def ask_many(
         self,
         questions: Sequence[str],
@@ -238,7 +213,7 @@ class Almanac:
         if isinstance(questions, str):
             raise UsageError("`questions` is a list of texts; `ask` takes a single one.")
         checked = [checked_question(question) for question in questions]
-        _check_options((), min_score, as_of, edition, style)
+        check_options((), min_score, as_of, edition, style)
         options = AskOptions(route, graph, style=style, memory=memory, where=where)
         if min_score is not None:
             options = replace(options, min_score=min_score)
@@ -272,7 +247,7 @@ class Almanac:
                 self._apart = Almanac(self.home.path, self._reading_settings, labels=self._labels)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._apart)
 
-    @_checked
+    @checked
     def search(
         self,
         words: str,
@@ -292,7 +267,7 @@ class Almanac:
             engine = self._reading_settings.engine
             return search(pinned, words, engine, limit=limit, where=where)
 
-    @_checked
+    @checked
     def sql(
         self,
         query: str,
@@ -325,7 +300,7 @@ class Almanac:
             result = run_sql(pinned.database, live, query, limits, parameters=parameters)
             return result.to_arrow()
 
-    @_checked
+    @checked
     def connect(self, edition: str | None = None) -> "duckdb.DuckDBPyConnection":
         """Return a read-only DuckDB connection to an edition's tables, without limits.
 
@@ -338,7 +313,7 @@ class Almanac:
             pinned.check(DUCKDB_FILE)
             return pinned.connect()
 
-    @_checked
+    @checked
     def facts(
         self, *, graph: str | None = None, asserted: bool = True, edition: str | None = None
     ) -> "Iterator[Triple]":
@@ -354,7 +329,7 @@ class Almanac:
             query += " where graph = $1"
         return self._rows(Triple, query, [] if graph is None else [graph], edition, ASSERTED)
 
-    @_checked
+    @checked
     def documents(self, *, edition: str | None = None) -> "Iterator[Document]":
         """Yield the documents with their texts; few are in memory at a time."""
         from schemas import Document
@@ -383,7 +358,7 @@ class Almanac:
                 for values in batch.to_pylist():
                     yield row(**older | values)
 
-    @_checked
+    @checked
     def diff(self, old: str | None = None, new: str | None = None) -> "list[Difference]":
         """Return what differs in each table from one edition to another, with examples.
 
@@ -401,7 +376,7 @@ class Almanac:
             with self._edition(parent).pinned() as before, after.pinned():
                 return compare(before, after)
 
-    @_checked
+    @checked
     def entity(
         self, name: str, *, graph: str | None = None, edition: str | None = None
     ) -> "EntityPage":
@@ -414,7 +389,7 @@ class Almanac:
         with self._in_words(), self._edition(edition).pinned() as pinned:
             return show_entity(pinned, name, graph)
 
-    @_checked
+    @checked
     def remember(
         self, note: str | Path, *, sensitive: bool = False, labels: Sequence[str] = ()
     ) -> "Remembered":
@@ -437,7 +412,7 @@ class Almanac:
                 kept = keep_text(self.home, note, settings, marks)
             return remember(self.home, kept, settings)
 
-    @_checked
+    @checked
     def refresh(
         self,
         sources: str | Path | Sequence[str | Path],
@@ -456,9 +431,9 @@ class Almanac:
         from tasks.progress import silent
         from tasks.refresh import refresh
 
-        _check_share("max_delete", max_delete)
+        check_share("max_delete", max_delete)
         several = [sources] if isinstance(sources, str | Path) else sources
-        _check_kinds("sources", several, str, Path)
+        check_kinds("sources", several, str, Path)
         changes = {} if max_delete is None else {"publish.max_delete": max_delete}
         with self._in_words():
             settings = changed_settings(self.settings, changes)
@@ -497,47 +472,3 @@ class Almanac:
             )
             self._options = options
         return self._asker
-
-
-def _check_options(
-    choices: Sequence[str],
-    min_score: float | None,
-    as_of: "date | None",
-    edition: str | None,
-    style: str,
-) -> None:
-    """Raise UsageError for options that the command line would refuse, too."""
-    from datetime import date, datetime
-
-    from schemas.errors import UsageError
-
-    are_texts = not isinstance(choices, str) and all(isinstance(one, str) for one in choices)
-    if not are_texts or len(choices) == 1:
-        raise UsageError("`choices` is a list of at least two texts.")
-    if style not in ("full", "short"):
-        raise UsageError("`style` is full or short.")
-    _check_share("min_score", min_score)
-    if as_of is not None and (isinstance(as_of, datetime) or not isinstance(as_of, date)):
-        raise UsageError("`as_of` is a day, a datetime.date without a time.")
-    if as_of and edition:
-        raise UsageError("Give `as_of` or `edition`, not both.")
-
-
-def _check_kinds(name: str, values: Any, *kinds: type) -> None:
-    """Raise UsageError unless an argument has values of these kinds alone."""
-    from schemas.errors import UsageError
-
-    wanted = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
-    if isinstance(values, str) or not isinstance(values, Collection):  # a text is no list
-        raise UsageError(f"`{name}` is a list of {wanted}.")
-    for value in values:
-        if not isinstance(value, kinds):
-            raise UsageError(f"`{name}` takes {wanted}, not {type(value).__name__}.")
-
-
-def _check_share(name: str, value: float | None) -> None:
-    """Raise UsageError for a number that is no share."""
-    from schemas.errors import UsageError
-
-    if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
-        raise UsageError(f"`{name}` is a number between 0 and 1.")

@@ -95,10 +95,7 @@ def _stopped(arguments: argparse.Namespace) -> int:
 
 
 def explain(error: Exception, home: Path, out: Path | None = None) -> int:
-    """Print an error of work on a home in plain words; return the exit code.
-
-    `out` is where the work writes outside the home.
-    """
+    """Print an error of work on a home, which writes `out`, in words; return the exit code."""
     from schemas.errors import AlmanacError
     from warehouse.disk_errors import refusal_in_words
 

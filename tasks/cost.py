@@ -204,11 +204,8 @@ def experience(home: Home, model: str, prompts: Mapping[str, str]) -> Experience
     `prompts` has purposes by version; without calls of these versions, those of others count.
     The texts are counted, not the prompts: not all endpoints count the reply schema.
     """
-    made = [
-        call
-        for call in latest(home.live, ModelCall).to_pylist()
-        if call["model"] == model and call["outcome"] == "ok"
-    ]
+    rows = latest(home.live, ModelCall).to_pylist()
+    made = [row for row in rows if row["model"] == model and row["outcome"] == "ok"]
     alike = [call for call in made if call["prompt_sha"] in prompts]
     alike = alike or [call for call in made if call["purpose"] in prompts.values()]
     calls = {call["call_id"]: call for call in alike}

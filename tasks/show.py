@@ -195,11 +195,10 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
 
 def check_graph(con: duckdb.DuckDBPyConnection, graph: str) -> None:
     """Raise NotFoundError for the name of a graph that the edition does not have."""
-    rows = _rows(con, "select distinct graph from entities order by graph", [])
-    known = [row["graph"] for row in rows]
-    if graph not in known:
-        listed = ", ".join(known) or "none"
-        raise NotFoundError(f"There is no graph {graph!r}. The graphs: {listed}.")
+    listed = con.execute("select distinct graph from entities order by graph").fetchall()
+    if (graph,) not in listed:
+        names = ", ".join(name for (name,) in listed) or "none"
+        raise NotFoundError(f"There is no graph {graph!r}. The graphs: {names}.")
 
 
 def _called(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> list[dict[str, Any]]:

@@ -28,9 +28,7 @@ from warehouse import durable
 from warehouse.asserted import create_asserted
 from warehouse.manifest import describe, forget_checked, is_untouched, note_checked
 
-# Of what an edition's folder holds. Raise it whenever this release cannot read the indexes that the
-# last one wrote, or the other way round: editions are then made anew, and none is misread.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 2  # raise it where releases before and after cannot read each other's editions
 DUCKDB_FILE = "almanac.duckdb"
 VIEWS_FOLDER = "views"  # in an edition's folder: the rows of views as Parquet
 _TABLES = "tables"  # beside the editions: for each that was current, a folder for every table
@@ -84,8 +82,8 @@ class Edition:
         """Raise AlmanacError if an older version made it, whose indexes cannot be read."""
         if not self.is_of_this_version:
             raise AlmanacError(
-                f"An older version of Almanac made edition {self.id}, so it can be neither asked "
-                "nor searched. `almanac refresh SOURCE` makes a new one; `almanac sql` reads this."
+                f"An older version of Almanac made edition {self.id}. `almanac sql` reads it; to "
+                "ask or search, make a new one by `almanac refresh SOURCE`."
             )
 
     @property
@@ -121,13 +119,14 @@ class Edition:
 
     def damaged(self) -> list[str]:
         """Return the files that differ from the manifest."""
-        bad = []
-        for name in self.manifest["files"]:
-            try:
-                self.check_file(name)
-            except DamageError:
-                bad.append(str(self.path / name))
-        return bad
+        return [str(self.path / name) for name in self.manifest["files"] if self._is_damaged(name)]
+
+    def _is_damaged(self, name: str) -> bool:
+        try:
+            self.check_file(name)
+        except DamageError:
+            return True
+        return False
 
     def check_file(self, name: str, hashed_below: float = math.inf) -> None:
         """Raise DamageError unless a file, by relative path, is what the manifest says."""
@@ -175,23 +174,17 @@ class Building:
     parent: Edition | None
     hashes: dict[str, str] = field(default_factory=dict)  # known SHA-256 of files, by path
 
-    @property
-    def reusable(self) -> Edition | None:
-        """The parent, unless an older version made it, whose files are none of today's."""
-        return self.parent if self.parent and self.parent.is_of_this_version else None
-
     def earlier(self, path: Path) -> Path | None:
         """Return where the parent has a file or folder of this edition, whether or not it does."""
-        return self.reusable.path / path.relative_to(self.folder) if self.reusable else None
+        return self.parent.path / path.relative_to(self.folder) if self.parent else None
 
     def take(self, files: Mapping[Path, Path | None]) -> bool:
         """Link (or copy) files from the parent, given by their places here and there.
 
-        If one is not what the parent's manifest says, or is not in it, returns False and leaves
-        none of them.
+        If one is not what the parent's manifest says, or is not in it, or an older version made
+        the parent, returns False and leaves none of them.
         """
-        parent = self.reusable
-        if parent and all(self._take(parent, *places) for places in files.items()):
+        if self.parent and all(self._take(self.parent, *places) for places in files.items()):
             return True
         for path in files:
             path.unlink(missing_ok=True)
@@ -199,11 +192,9 @@ class Building:
 
     def _take(self, parent: Edition, path: Path, source: Path | None) -> bool:
         name = str(source.relative_to(parent.path)) if source else ""
-        if source is None or name not in parent.manifest["files"]:
+        if name not in parent.manifest["files"] or source is None or not parent.is_of_this_version:
             return False
-        try:
-            parent.check_file(name)
-        except DamageError:
+        if parent._is_damaged(name):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         if durable.link_or_copy(source, path):
@@ -265,8 +256,8 @@ class Editions:
         """Return the newest edition if it is an undamaged candidate made from this parent."""
         for edition in self.all()[-1:]:
             made_from = edition.manifest["parent"] == (parent.id if parent else None)
-            made_from = made_from and edition.is_of_this_version
-            if made_from and self.state(edition) == "candidate" and not edition.damaged():
+            usable = made_from and edition.is_of_this_version
+            if usable and self.state(edition) == "candidate" and not edition.damaged():
                 return edition
         return None
 

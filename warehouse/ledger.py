@@ -126,13 +126,8 @@ class Ledger:
             }
         return self._earlier_calls[endpoint]
 
-    def answered(
-        self, purpose: str, model: str, prompt_sha: str | None = None
-    ) -> list[tuple[str, ...]]:
-        """Return the passages of each request with a reply of a model for a purpose, in order.
-
-        `prompt_sha` is the version of the prompt; by default all of them.
-        """
+    def answered(self, purpose: str, model: str, prompt_sha: str | None) -> list[tuple[str, ...]]:
+        """Return the passages of each request with a reply of this kind; None is any prompt."""
         import pyarrow.compute as pc
 
         requests = []

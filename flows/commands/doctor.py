@@ -215,8 +215,7 @@ def _duckdb() -> Finding:
     query = "select extension_name from duckdb_extensions() where loaded"
     with duckdb.connect(":memory:") as connection:
         loaded = {name for (name,) in connection.execute(query).fetchall()}
-    missing = NEEDED_EXTENSIONS - loaded
-    if missing:
+    if missing := NEEDED_EXTENSIONS - loaded:
         words = f"{duckdb.__version__} lacks {', '.join(sorted(missing))}; install it from PyPI"
         return Finding("duckdb", "fail", words)
     return Finding("duckdb", "ok", f"{duckdb.__version__} with {', '.join(sorted(loaded))}")
@@ -265,19 +264,17 @@ def _disk(home: "Home") -> Finding:
     place = next(p for p in (path, *path.parents) if p.exists())
     free = shutil.disk_usage(place).free
     words = f"{free / (1 << 30):.1f} GiB free at {place}"
-    if free < NO_SPACE:
-        return Finding("disk", "fail", f"{words}; `almanac editions prune` frees some")
-    if free < LITTLE_SPACE:
-        return Finding("disk", "warn", f"{words}; `almanac editions prune` frees some")
-    return Finding("disk", "ok", words)
+    if free >= LITTLE_SPACE:
+        return Finding("disk", "ok", words)
+    words += "; `almanac editions prune` frees some"
+    return Finding("disk", "fail" if free < NO_SPACE else "warn", words)
 
 
 def _journal(home: "Home") -> Finding:
     if not home.exists:
         words = f"there is no almanac in {home.address} yet; `almanac refresh SOURCE` makes one"
         return Finding("journal", "warn", words)
-    damaged = [*home.journal.damaged(), *home.live.damaged()]
-    if damaged:
+    if damaged := [*home.journal.damaged(), *home.live.damaged()]:
         words = f"damaged: {', '.join(damaged)}; restore these files from a backup"
         return Finding("journal", "fail", words)
     return Finding("journal", "ok", f"intact, {counted(home.journal.position, 'commit')}")
@@ -287,20 +284,14 @@ def _edition(home: "Home") -> Finding:
     edition = home.editions.current()
     if edition is None:
         return Finding("edition", "warn", "none is published yet")
-    damaged = edition.damaged()
-    if damaged:
-        words = (
-            f"{edition.id} is damaged: {', '.join(damaged)}; the next refresh builds a new edition"
-        )
-        return Finding("edition", "fail", words)
-    if not edition.is_of_this_version:
-        words = f"an older version made {edition.id}; `almanac refresh SOURCE` makes a new one"
+    edition.check_version()
+    if damaged := edition.damaged():
+        words = f"{edition.id} is damaged: {', '.join(damaged)}; the next refresh builds a new one"
         return Finding("edition", "fail", words)
     if home.stored and (damaged := home.stored.editions.damaged_in_store()):
         words = f"{home.address} lacks all or part of {', '.join(damaged)}"
         return Finding("edition", "fail", f"{words}; put earlier versions of these objects back")
-    hold = home.editions.pointer()["hold"]
-    if hold:
+    if hold := home.editions.pointer()["hold"]:
         words = f"publishing is held ({hold['reason']}); `almanac editions publish` ends that"
         return Finding("edition", "warn", words)
     if not home.editions.is_led_to(edition):

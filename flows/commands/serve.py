@@ -52,13 +52,7 @@ class Serve(Configured):
 
     def run(self, call: Call) -> int:
         """Serve until stopped; the first line of output is the URL, unless MCP needs the pipe."""
-        from tasks.service.server import (
-            listen,
-            make_service,
-            open_shelf,
-            run_service,
-            serve_stdio,
-        )
+        from tasks.service.server import listen, make_service, open_shelf, run_service, serve_stdio
 
         homes = self._homes()
         for home, _ in homes.values():

@@ -98,8 +98,8 @@ class GraphFolders:
         """Write into a new edition's folder, taking unchanged graphs from its parent."""
         self._scratch = scratch
         self._building, self._number = building, 0
-        self._edition, parent = building.folder, building.reusable
-        self._parent = parent
+        self._edition, parent = building.folder, building.parent
+        self._parent = parent = parent if parent and parent.is_of_this_version else None
         self._beside = ThreadPoolExecutor(1)
         self._indexing: list[Future[None]] = []
         folders = graph_folders(parent) if parent else []

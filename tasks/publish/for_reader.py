@@ -61,8 +61,7 @@ def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) ->
     with edition.pinned():
         if made := beside.find(name):
             return made
-        if not _may_write(beside.folder):
-            beside = _elsewhere(beside.folder)
+        beside = _writable(beside.folder)
         beside.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(beside.folder / "lock"):
             if made := beside.find(name):
@@ -73,17 +72,13 @@ def edition_for(home: Home, edition: Edition, labels: Collection[str] | None) ->
                 return _build(home, edition, reader, named)
 
 
-def _may_write(folder: Path) -> bool:
-    """Return whether files can be made in a folder, or the folder where it is to be."""
-    return os.access(next(p for p in (folder, *folder.absolute().parents) if p.exists()), os.W_OK)
-
-
 @cache
-def _elsewhere(folder: Path) -> Editions:
-    """Return a place in the stead of a folder, until the process ends."""
-    made = tempfile.mkdtemp(prefix=f"almanac-{folder.name}-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return Editions(Path(made))
+def _writable(folder: Path) -> Editions:
+    """Return the editions in a folder; if it cannot be written, until the end in one that can."""
+    if not os.access(next(p for p in (folder, *folder.absolute().parents) if p.exists()), os.W_OK):
+        folder = Path(tempfile.mkdtemp(prefix=f"almanac-{folder.name}-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Editions(folder)
 
 
 def check_labels(labels: Collection[str], known: Collection[str]) -> None:
@@ -134,11 +129,7 @@ def _build(home: Home, edition: Edition, reader: Reader, building: Building) -> 
     with GraphFolders(building, scratch) as graphs:
         derivation.write(building.folder, graphs.rows(home.journal, position, reader))
         derivation.close()
-        index_all(
-            building,
-            graphs,
-            lambda made: build_index(made.folder, english, chinese, scratch, made),
-        )
+        index_all(building, graphs, lambda b: build_index(b.folder, english, chinese, scratch, b))
     scratch.close()
     shutil.rmtree(spill, ignore_errors=True)
     facts = {

@@ -50,10 +50,7 @@ def checked_search(words: str, limit: int) -> str:
 
 
 def open_searcher(edition: Edition, settings: EngineSettings) -> Searcher:
-    """Return the search over an edition, with its encoders.
-
-    Raises DamageError if it is damaged, and AlmanacError if an older version made it.
-    """
+    """Return the search over an edition, with its encoders; raise AlmanacError if it is unfit."""
     edition.check_version()
     edition.check(f"{Entity.table}.parquet", "search/")
     return Searcher(

@@ -181,14 +181,9 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         """Tell what is known about one thing, by its name, alias or id."""
         with _opened(shelf, ctx) as (_, opened):
             page = opened.entity(readings.clean(name), graph)
-            about = {
-                "entity_id": page.entity_id,
-                "name": page.name,
-                "kind": page.kind,
-                "graph": page.graph,
-                "aliases": page.aliases[:20],
-                "description": page.description,
-            }
+            told = ("entity_id", "name", "kind", "graph", "description")
+            about = {column: getattr(page, column) for column in told}
+            about["aliases"] = page.aliases[:20]
             result = EntityResult(edition=opened.edition.id, entity=about, facts=[], notes=[])
             notes = [*page.descriptions, *page.aspects, *page.statements]
             return _fitted(result, "facts", [*page.facts, *page.facts_as_tail], ("notes", notes))
@@ -208,25 +203,16 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
             rows, more = readings.page_of(opened, readings.LISTED["facts"], given, after, limit)
             cited = readings.cited_documents(opened, [row["document_id"] for row in rows])
             rows = [row | cited.get(row["document_id"], {}) for row in rows]
-            return _fitted(
-                RowsResult(edition=opened.edition.id, rows=[], after=more),
-                "rows",
-                rows,
-                key="triple_id",
-            )
+            result = RowsResult(edition=opened.edition.id, rows=[], after=more)
+            return _fitted(result, "rows", rows, key="triple_id")
 
     @server.tool(annotations=READS)
     def sql(query: str, ctx: Context[Any, Any]) -> Annotated[CallToolResult, SqlResult]:
         """Run one read-only DuckDB query; almanac://tables describes the tables."""
         with _opened(shelf, ctx) as (home, opened):
             found = readings.sql_rows(home, opened, query, readings.MOST_ROWS)
-            result = SqlResult(
-                edition=opened.edition.id,
-                columns=found.columns,
-                rows=[],
-                row_count=found.row_count,
-                left_out=found.left_out,
-            )
+            about = found.model_dump(include={"columns", "row_count", "left_out"})
+            result = SqlResult(edition=opened.edition.id, rows=[], **about)
             return _fitted(result, "rows", found.rows)
 
     @server.tool(annotations=READS)
@@ -251,12 +237,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
                 return _fitted(result, "documents", [about])
             rows, more = readings.page_of(opened, readings.LISTED["documents"], {}, after, limit)
             entries = [messages.DocumentEntry(**row).model_dump(mode="json") for row in rows]
-            return _fitted(
-                DocumentsResult(edition=opened.edition.id, documents=[], after=more),
-                "documents",
-                entries,
-                key="document_id",
-            )
+            result = DocumentsResult(edition=opened.edition.id, documents=[], after=more)
+            return _fitted(result, "documents", entries, key="document_id")
 
     @server.tool(annotations=JUDGES)
     def feedback(
@@ -270,14 +252,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         with _opened(shelf, ctx) as (home, opened):
             if "feedback" not in _reader(ctx).scopes:
                 raise ToolError("This needs a token with the scope feedback.")
-            request = messages.FeedbackRequest.model_validate(
-                {
-                    "verdict": verdict,
-                    "question_id": question_id,
-                    "fact_id": fact_id,
-                    "words": words,
-                }
-            )
+            given = {"question_id": question_id, "fact_id": fact_id, "words": words}
+            request = messages.FeedbackRequest.model_validate({"verdict": verdict, **given})
             return keep_feedback(home, opened, request)
 
     @server.resource("almanac://tables", mime_type="text/markdown")

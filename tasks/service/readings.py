@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 from pydantic import BaseModel, Field
 
 import schemas
@@ -167,9 +166,6 @@ def clean(value: Any) -> Any:
 
 def _rows(opened: OpenEdition, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     with opened.cursor() as con:
-        try:
-            table = con.sql(query, params=dict(values)).to_arrow_table()
-        except duckdb.CatalogException:  # an older edition may lack the table
-            return []
+        table = con.sql(query, params=dict(values)).to_arrow_table()
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows

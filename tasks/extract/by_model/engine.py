@@ -101,9 +101,8 @@ class ModelEngine:
         ledger, model = self.client.ledger, self.settings.name
         earlier: set[str] = set()
         for prompt in self._prompts["en"]:
-            replied = chain.from_iterable(ledger.answered(prompt.purpose, model))
-            now = chain.from_iterable(ledger.answered(prompt.purpose, model, prompt.sha))
-            earlier |= set(replied).difference(now)
+            replied, now = (ledger.answered(prompt.purpose, model, p) for p in (None, prompt.sha))
+            earlier |= set(chain(*replied)).difference(*now)
         return len(earlier.intersection(passage["passage_id"] for passage in passages))
 
     def requests(self, passages: list[PassageRow], *, doubted: bool = True) -> list[Request]:
