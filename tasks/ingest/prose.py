@@ -22,7 +22,8 @@ _INLINE = re.compile(
     r"|(?<![A-Za-z0-9_])(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|(?<=[A-Za-z0-9_])`+(?![A-Za-z0-9_`])"  # closes a code span that begins before the text
     r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # the pronunciation of a word
-    r"|</?(?![bB][rR]\s*/?>\S)[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
+    r"|</?(?![bB][rR]\s*/?>\S)[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->"
+    r"|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
     r"|\{:?[.#][^{}\n]{0,100}\}|\{:[ \t][^{}\n]{0,200}\}"  # classes and attributes of a block
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<=[^\s\\])\\(?=\n|\Z)"  # a line that ends within its paragraph

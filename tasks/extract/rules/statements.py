@@ -113,7 +113,8 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
 
     A statement whose object is not a plain coordination of nouns is yielded as it is.
     """
-    subject, first, *others = [*statement.arguments, []]
+    subject, *others = statement.arguments
+    first = [*others, []][0]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
     # "A and B of X": the modifier after the last noun may belong to all.
@@ -127,7 +128,7 @@ def _by_object(tree: Tree, statement: StatedClause) -> Iterator[StatedClause]:
         yield statement
         return
     for member in members:
-        yield replace(statement, arguments=[subject, member, *others])
+        yield replace(statement, arguments=[subject, member, *others[1:]])
 
 
 def statement_features(tree: Tree, statement: StatedClause) -> dict[str, float]:

@@ -128,10 +128,8 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
     if sense.kind == "person" or (" " not in sense.norm and _written(sense).isupper()):
         return False
     *first, last = sense.norm.split()
-    if first:
-        plural = beside or is_word(last)
-    else:
-        plural = beside and (is_word(last[:-1]) or not _VOWEL.search(last))
+    is_noun = is_word(last[:-1]) or not _VOWEL.search(last)
+    plural = (beside or is_word(last)) if first else (beside and is_noun)
     return (plural and is_plural(last)) or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 
