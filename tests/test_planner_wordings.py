@@ -51,6 +51,7 @@ def answers(
     ("question", "expected"),
     [
         ("Who constructed Brenna Mill?", ["Hal Oster"]),  # another form of the verb
+        ("What is the Height of Brenna Mill?", ["31"]),  # with a capital
         ("How tall is Brenna Mill?", ["31"]),  # a synonym, and a unit in the relation's name
         ("Who was Hal Oster married to?", ["Ida Oster"]),
         ("Where was Hal Oster born?", ["Ravel"]),  # not the date, which is also of a birth

@@ -10,6 +10,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -107,9 +108,9 @@ class Wordings:
         candidates = [
             candidate
             for topic in topics_in(question, self.graph)
-            # A name says more than the path would, unless it is part of what was learned.
-            if bare(topic.masked) in known or not _NAMED.search(topic.masked)
             for candidate in self._around(topic)
+            # A name says more than the path would, unless it is part of what was learned.
+            if bare(topic.masked) in known or self._has_names(candidate.path, topic.masked)
         ]
         if not candidates:
             return None
@@ -125,6 +126,12 @@ class Wordings:
             return None
         encoder = self.chinese if question.is_chinese else self.english
         return self._nearest(candidates, encoder) if encoder else None
+
+    def _has_names(self, path: Path, masked: str) -> bool:
+        """Tell whether relations of a path have all names in a question without its topic."""
+        names = {name.lower() for name in _NAMED.findall(masked)}
+        spelt = (spelt_out(self.graph.relations[relation]).split() for relation, _ in path)
+        return not names or names.issubset(chain.from_iterable(spelt))
 
     def says_all(self, planned: Planned) -> bool:
         """Tell whether a question says no more than a path (see `_whole`)."""
