@@ -13,7 +13,7 @@ from tasks.text.sentences import sentences
 
 # Raise it whenever some text gets other passages, blocks, headings or another subject; the next
 # refresh then splits every text again. `tests/test_versions.py` notices a change.
-SPLITTER_VERSION = 9
+SPLITTER_VERSION = 10
 # A character of a script without spaces, a word (in parts if long), a punctuation mark, a wide gap.
 _TOKEN = re.compile(
     rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]{{1,24}}"
