@@ -27,6 +27,8 @@ def modality_of(extracted: Extracted, subject: str) -> str:
         "Imagine a harbour. Otto sold boats in Japan.",
         "**Both of these must be true:**\n- Otto sold boats in Japan, **and**\n- You live there",
         "The fee is due if:\n\n- Otto sold boats in Japan.",
+        "The fee is due if in the last year:\n\n(A) Otto sold boats in Japan; and\n\n(B) Rome won.",
+        "4.1 The club may close unless\n\n- (a) Otto sold boats in Japan.",
     ],
 )
 def test_examples_and_listed_conditions_are_only_supposed(text):
@@ -147,3 +149,35 @@ def test_a_comparison_keeps_its_direction(degree):
 )
 def test_what_is_advised_or_planned_is_told_from_who_advises_or_announces(text, subject, modality):
     assert modality_of(read(text), subject) == modality
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "modality"),
+    [
+        ("Where the guard finds a boat, Otto may sell it.", "the guard", "supposed"),
+        ("Subject to rule 4, Otto owns the boat.", "Otto", "conditional"),
+        ("2.3 Subject to rule 4, Otto owns the boat.", "Otto", "conditional"),
+        ("Otto shall sell or burn the boat.", "Otto", "possible"),
+        ("Otto sold or burnt the boat.", "Otto", "possible"),
+        ("Otto shall not sell or burn the boat.", "Otto", "required"),
+        ("Otto sells boats or maps.", "Otto", "asserted"),
+        ("Otto is a sailor or a clerk.", "Otto", "asserted"),
+    ],
+)
+def test_a_rule_is_told_from_its_condition_and_from_one_of_its_alternatives(
+    text, subject, modality
+):
+    assert modality_of(read(text), subject) == modality
+
+
+@pytest.mark.parametrize("names", ["Otto Lund nor Ida Sand", "Otto Lund nor Ida"])
+def test_neither_before_names_denies_what_is_said_of_them(names):
+    found = read(f"The sea is deep.\n\nNeither {names} may sell the boat without the help of Rome.")
+    assert {t["polarity"] for t in found.triples} == {"negative"}
+    assert [s["polarity"] for s in found.statements if s["predicate"] == "may sell"] == ["negative"]
+
+
+@pytest.mark.parametrize("text", ["1.2.3 Credits help Otto.", "7.1 Credits of Otto shall help."])
+def test_the_number_of_a_clause_is_no_word_of_it(text):
+    assert "Credits" in read(text).statements[0]["subject"]
+    assert not any(c.isdigit() for s in read(text).statements for c in s["subject"])

@@ -112,8 +112,24 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield StatedAlias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
-    elif match["quoted"] and looks_like_name(alias) and _is_named(passage, name, alias):
-        yield _either(passage, name, alias, end, "quoted")
+    elif match["quoted"] and looks_like_name(alias):
+        bearer = _bearer(passage, name, alias)
+        if bearer is not None:
+            yield _either(passage, bearer, alias, end, "quoted")
+
+
+def _bearer(passage: ParsedPassage, name: NameSpan, alias: str) -> NameSpan | None:
+    """Return the name that bears an alias in parentheses behind `name`, None if that is open.
+
+    It is the nearest name of the sentence with the words of the alias: what stands between is often
+    an address, "Tarn Mining, with offices in Boise, USA (“Tarn”)".
+    """
+    words = set(normalise_name(alias).split())
+    first, _ = passage.sentence_of(name.first)
+    near = [other for other in passage.names if first <= other.first <= name.first]
+    sharing = [other for other in near if words <= set(normalise_name(other.name).split())]
+    bearer = [name, *sharing][-1]
+    return bearer if _is_named(passage, bearer, alias) else None
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -133,7 +149,8 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     """Return whether an alias belongs to a name, not to a longer phrase or clause around it.
 
     It does if it consists of the name's own words or initials. Otherwise the name must be the head
-    of its phrase, must not be coordinated, and must not follow a preposition.
+    of its phrase, must not be coordinated, must not follow a preposition, and must not be a place
+    that ends an address.
     """
     words = normalise_name(alias).split()
     if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
@@ -143,9 +160,11 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     tree = passage.tree
     own = range(name.first, name.last)
     before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
+    apart = tree.pos[name.first - 2] in ("PROPN", "NUM") and before[1:] == [","]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
-        tree.dep[head] not in INNER
+        not (apart and name.kind == "place")
+        and tree.dep[head] not in INNER
         and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])

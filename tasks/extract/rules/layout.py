@@ -47,13 +47,16 @@ _EXAMPLE_WORDS = (
 )
 _EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
 _EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
-# "**Note** The tide ...": the label of a box is no word of its sentence.
+# "**Note** The tide ...", "7.1 The tenant ...": a label or number is no word of its sentence.
 _CALLOUT_WORDS = (
     "note|tip|hint|warning|caution|danger|important|attention|info(?:rmation)?|remark|notice"
 )
 _CALLOUT = re.compile(
     rf"[^\w*_\[]*(?:(?P<mark>\*{{1,3}}|_{{1,3}})(?:{_CALLOUT_WORDS})(?: ?[:.!–—-])?(?P=mark):?"
-    rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)",
+    rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)"
+    r"|\W*(?-i:\d{1,3}(?:\.\d{1,3}){2,4}\.?\s+(?=[A-Z])|\d{1,3}\.\d{1,3}\.?\s+(?=(?:The|An?|Each"
+    r"|Either|Neither|No|Any|All|If|Where|When|Unless|Subject|Upon|This|These|In|For)\s"
+    r"|[A-Z]\w*(?: \w+){0,3} (?:shall|may|must|will)\b))",
     re.IGNORECASE,
 )
 # "**5. Roads** It was agreed" and "ROADS (5 MINUTES) The mayor": a heading before its sentence.
@@ -74,11 +77,13 @@ _SUPPOSING = re.compile(
 _SUPPOSED_LEAD = re.compile(
     rf"\A{_EXAMPLE.pattern}\Z"
     r"|\S.*\b(?:if|unless)(?: (?:you|we|it|they|he|she))?\W*\Z"
+    r"|\A(?:(?!\b(?:following|below|these|steps?)\b).)+\b(?:if|unless)\b[^,;.!?:]*\W*\Z"
     r"|\b(?:all|any|both|one|either|each) (?:of )?(?:these|the|those|them)\b.*"
     r"\b(?:true|appl(?:y|ies)|met)(?: (?:to|for) [^:.]{1,60})?\W*(?:you|we|they)?\W*\Z"
     r"|\bif\b.*\bmeets? .*\b(?:following|these|below)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_LETTERED = re.compile(r"\W*\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s", re.IGNORECASE)  # (a), iv)
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
@@ -181,14 +186,16 @@ def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[in
     An example under a heading or label on its own line extends to the next one; an example after
     "Suppose" or an inline label extends to the end of the paragraph.
     """
-    is_open = bool(_EXAMPLE.fullmatch(heading))
+    is_open, before = bool(_EXAMPLE.fullmatch(heading)), ""
     for block in blocks:
         words = text[block.start : block.end]
+        lettered = block.kind is BlockKind.PROSE and _LETTERED.match(words)
+        lead, before = (before, before) if lettered else (block.lead, words)
         label = _LABEL_ALONE.match(words)
         if block.kind is BlockKind.HEADING or label:
-            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else block.lead))
+            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else lead))
         supposing = _SUPPOSING.search(words)
-        if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(block.lead[-_LONGEST_LEAD:]):
+        if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(lead[-_LONGEST_LEAD:]):
             yield block.start, block.end
         elif supposing and block.kind in _PROSE:
             yield block.start + supposing.start(), block.end

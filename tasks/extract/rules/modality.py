@@ -8,10 +8,16 @@ clause, so a clause gives triples only if the clauses around it do not change wh
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause, Complement
+from tasks.extract.rules.clauses import FINITE, RELATIVES, SUBJECTS, Clause, Complement
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import INFORMING, MODALITY_OF_WORD, NEGATING, OFFICES
-from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
+from tasks.extract.rules.noun_phrases import (
+    OUTSIDE,
+    SIDE_REMARKS,
+    conjuncts,
+    is_one_of_several,
+    phrase_without,
+)
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.function_words import NEGATORS
@@ -43,6 +49,7 @@ DOUBTS = word_set(
     "rarely seldom hardly scarcely barely nearly almost hopefully only partially partly"
 )
 UNSTATED = word_set("possible intended supposed asked")
+ONE_OF = ("asserted", "required", "future")
 COMMAS = frozenset(",(–—-")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
 SPEAKING = frozenset(["person", "organisation", "work"])
@@ -84,7 +91,9 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     for depth in range(DEEPEST):
         label, above = tree.dep[token], tree.head[token]
         around, speaker = _around(tree, token)
-        if depth == 0 and not around and conditions_of(tree, token):
+        opening = tree.lower[passage.sentence_of(token)[0] :][:2]
+        limited = conditions_of(tree, token) or opening == ["subject", "to"]
+        if depth == 0 and not around and limited:
             around = "conditional"
         if label == "ccomp" or (depth and label == "xcomp"):
             informs = tree.lemma[above].lower() in INFORMING and _is_indicative(tree, token)
@@ -104,7 +113,11 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         token = above
     if _is_question(passage, clause):
         modality, stated = "asked" if modality == "asserted" else modality, False
-    standing = Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
+    polarity = _polarity(tree, clause)
+    # Of what may or must not be done, all alternatives are meant.
+    if modality in ONE_OF and polarity == "positive" and _is_alternative(tree, clause.predicate):
+        modality, stated = "possible", False
+    standing = Standing(polarity, modality, _name(passage, source), stated)
     first, last = passage.sentence_of(clause.predicate)
     start = tree.start[first]
     sentence = tree.text[start : tree.end[last - 1]]
@@ -137,11 +150,27 @@ def _is_indicative(tree: Tree, predicate: int) -> bool:
 
 
 def _opens_condition(tree: Tree, clause: Clause) -> bool:
-    """Return whether a clause is a condition without "if": "Should X fail", "In case X fails"."""
+    """Return whether a clause is a condition without "if": "Should X fail", "In case X fails".
+
+    "Where X fails" is one too, if the clause behind it permits or orders something.
+    """
     verb, subject = min([*clause.verb, clause.predicate]), tree.subtree(clause.subject)[0]
     inverted = verb < clause.subject and tree.lower[verb] in INVERTED
-    opens = any(verb == start for start, _ in tree.sentences)
+    start, end = next(s for s in tree.sentences if s[0] <= verb < s[1])
+    if tree.lower[start] == "where" and tree.head[start] == clause.predicate:
+        comma = tree.words.index(",", verb, end) if "," in tree.words[verb:end] else end
+        return tree.tag[verb] in PRESENT and "MD" in tree.tag[comma:end]
+    opens = verb == start
     return (inverted and opens) or tree.lower[max(subject - 2, 0) : subject] == ["in", "case"]
+
+
+def _is_alternative(tree: Tree, predicate: int) -> bool:
+    """Return whether "or" joins a predicate to others of its subject: "return or destroy"."""
+    first = predicate
+    while tree.dep[first] == "conj" and tree.child(first, *SUBJECTS) is None:
+        first = tree.head[first]
+    acts = tree.pos[predicate] == "VERB" and len(conjuncts(tree, first)) > 1
+    return acts and is_one_of_several(tree, predicate)
 
 
 def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
