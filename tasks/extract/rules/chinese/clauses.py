@@ -38,6 +38,7 @@ from tasks.extract.rules.chinese.tokens import Token, text_of
 EITHER = AND | {"或者", "或", "并", "并且"}
 JOINS = AND | {"或者", "或", "的", "之"}
 PAST = frozenset(["曾", "曾经"])
+TOWARDS = frozenset(["对", "对于"])
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -241,6 +242,7 @@ def _take_preposition(clause: Clause, position: int) -> int:
         if (
             is_verb(tokens, end)
             and not _modifies(tokens, end)
+            and not (end == start and word in TOWARDS and _describes(tokens, end))
             and not (end == start and word == "用")
         ):
             break
@@ -299,6 +301,12 @@ def _modifies(tokens: list[Token], position: int) -> bool:
         if tokens[end].text in ASPECT:
             return False
     return False
+
+
+def _describes(tokens: list[Token], position: int) -> bool:
+    """Return whether a verb only describes the noun that ends its clause: 对|损害公园的行为."""
+    marked = [i for i in range(position, len(tokens) - 1) if tokens[i].text == "的"]
+    return bool(marked) and all(token.nominal for token in tokens[marked[-1] + 1 :])
 
 
 def _take_nominal(clause: Clause, position: int) -> int:
