@@ -10,6 +10,7 @@ from tasks.extract.rules.attributes import Attribute
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
+from tasks.extract.rules.find_names import PARTS, ROMAN
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
@@ -40,8 +41,6 @@ _LISTED = re.compile(r"\s*[,;]\s*")
 _JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
 _CAPITALISED = re.compile(r"\b[A-Z]")
 _MOST_BEFORE = 80  # characters
-PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
-ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 
 

@@ -16,7 +16,9 @@ NO_NAME_START = word_set("the a an 's and of •")
 NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
-NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
+NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos whereas therefore whereof witnesseth")
+PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
+ROMAN = re.compile("[IVX]+")
 DEGREES = word_set("ba bs bsc bfa ma ms msc mba mfa mpa mph phd dphil md jd llb llm edd")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
@@ -420,6 +422,11 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
         return False  # Linux-only
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
+    if last - first > 1 and set(tree.tag[first:last]) == {"CD"}:
+        return False  # Ten Thousand Dollars
+    numbered = last - first <= 2 <= last and ROMAN.fullmatch(tree.words[last - 1].rstrip("."))
+    if numbered and noun_lemma(tree.lower[last - 2]) in PARTS:
+        return False  # Articles V
     return not all(
         tree.lower[t].strip(".") in CALENDAR or not LETTERS.search(tree.words[t])
         for t in range(first, last)

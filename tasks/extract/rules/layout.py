@@ -47,13 +47,14 @@ _EXAMPLE_WORDS = (
 )
 _EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
 _EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
-# "**Note** The tide ...", "7.1 The tenant ...": a label or number is no word of its sentence.
+# "**Note** The tide ...", "7.1 The tenant ...", "WHEREAS, X ...": no words of their sentences.
 _CALLOUT_WORDS = (
     "note|tip|hint|warning|caution|danger|important|attention|info(?:rmation)?|remark|notice"
 )
 _CALLOUT = re.compile(
     rf"[^\w*_\[]*(?:(?P<mark>\*{{1,3}}|_{{1,3}})(?:{_CALLOUT_WORDS})(?: ?[:.!–—-])?(?P=mark):?"
     rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)"
+    r"|\W*(?-i:WHEREAS|NOW,? THEREFORE|IN WITNESS WHEREOF|WITNESSETH)[,:;]?\s+(?:that\s+)?(?=\S)"
     r"|\W*(?-i:\d{1,3}(?:\.\d{1,3}){2,4}\.?\s+(?=[A-Z])|\d{1,3}\.\d{1,3}\.?\s+(?=(?:The|An?|Each"
     r"|Either|Neither|No|Any|All|If|Where|When|Unless|Subject|Upon|This|These|In|For)\s"
     r"|[A-Z]\w*(?: \w+){0,3} (?:shall|may|must|will)\b))",

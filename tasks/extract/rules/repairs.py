@@ -10,6 +10,7 @@ from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
+from tasks.text.values.english_numbers import SCALE, SMALL
 from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN
 
 DATE_MARKS = word_set("in on since from until till during between")
@@ -32,6 +33,8 @@ PIECED_AMOUNT = re.compile(
     r"(?:half|quarters?|thirds?) [a-z]+\b"
     r"|(?<![\w.,])\d[\d.,]* ?[×x] ?10 ?\^ ?[-−–]?\d+(?: [a-zA-Z]{1,3}\b(?<! in| at| of| on| to))?"
     r"|(?<![\w.,])\d[\d.,]* (?:sq|cu)\.? [a-z]+\b"
+    rf"|(?=[A-Z]\w+[ -][A-Z])\b(?i:(?:{SMALL})(?:[ -](?:and )?(?:{SMALL}|{SCALE}))+)"
+    r" (?:[A-Z][\w.]+ )?(?:[Dd]ollars|[Ee]uros|[Pp]ounds)\b"
     rf"|\b(?:{CURRENCIES}) \d[\d.,]*(?<=\d)(?: (?:thousand|million|billion)\b)?"
 )
 
@@ -265,12 +268,15 @@ def _join_number_signs(tree: Tree) -> None:
 
 
 def _join_amounts(tree: Tree) -> None:
-    """Make one phrase of "two and a half hours", "2×10^3 kg" and "USD 12,500"."""
+    """Make one phrase of "two and a half hours", "2×10^3 kg", "USD 12,500", "Ten Million Euros"."""
     for match in PIECED_AMOUNT.finditer(tree.text):
         first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
         if last - first < 2 or tree.start[first] != match.start():
             continue
         inside = range(first, last)
+        if match[0].istitle():
+            tree.pos[first:last] = ["NUM"] * len(inside)
+            tree.tag[first:last] = ["CD"] * len(inside)
         if tree.head[first] in inside:
             _join(tree, first, last)
             continue
