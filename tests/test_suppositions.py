@@ -170,11 +170,17 @@ def test_a_rule_is_told_from_its_condition_and_from_one_of_its_alternatives(
     assert modality_of(read(text), subject) == modality
 
 
-@pytest.mark.parametrize("names", ["Otto Lund nor Ida Sand", "Otto Lund nor Ida"])
+@pytest.mark.parametrize(
+    "names", ["Ana Rook nor Ben Tull", "Ida Rook nor Otto Tull", "Ana Lund nor Ben Sand"]
+)
 def test_neither_before_names_denies_what_is_said_of_them(names):
-    found = read(f"The sea is deep.\n\nNeither {names} may sell the boat without the help of Rome.")
-    assert {t["polarity"] for t in found.triples} == {"negative"}
-    assert [s["polarity"] for s in found.statements if s["predicate"] == "may sell"] == ["negative"]
+    found = read(
+        f"Bo Rook pays.\n\nNeither {names} may sell the boat without the help of Orr Bank."
+    )
+    denied = [f for f in (*found.statements, *found.triples) if "sell" in str(f)]
+    assert denied
+    assert {fact["polarity"] for fact in denied} == {"negative"}
+    assert not any(name["name"].startswith("Neither") for name in found.names)
 
 
 @pytest.mark.parametrize("text", ["1.2.3 Credits help Otto.", "WHEREAS, Credits help Otto;"])

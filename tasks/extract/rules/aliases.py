@@ -120,8 +120,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
 def _bearer(passage: ParsedPassage, name: NameSpan, alias: str) -> NameSpan | None:
     """Return the name that bears an alias in parentheses behind `name`, None if that is open.
 
-    It is the nearest name of the sentence with the words of the alias: what stands between is often
-    an address, "Tarn Mining, with offices in Boise, USA (“Tarn”)".
+    It is the nearest one with its words: "Tarn Mining, with offices in Boise, USA (“Tarn”)".
     """
     words = set(normalise_name(alias).split())
     first, _ = passage.sentence_of(name.first)

@@ -84,22 +84,9 @@ def _hang_limits(tree: Tree) -> None:
 
 
 def _hang_denials(tree: Tree) -> None:
-    """Attach denials that the parser took for nouns or gave to them to what they deny.
-
-    Such are "not" in "there isn't a lift", and "neither" as a first name in "neither Ana nor Ben".
-    """
+    """Attach to "is" the "not" that the parser gave to the noun: "there isn't a lift"."""
     for token, word in enumerate(tree.lower):
         noun, verb = tree.head[token], token - 1
-        if word == "neither" and tree.pos[token + 1 : token + 2] == ["PROPN"]:
-            if tree.head[token + 1] == token:
-                for child in tree.children[token]:
-                    tree.head[child] = token + 1
-                tree.head[token + 1] = token + 1 if noun == token else noun
-                tree.dep[token + 1] = tree.dep[token]
-            named = token + 1
-            while tree.dep[named] in PARTS and tree.head[named] > named:
-                named = tree.head[named]
-            tree.head[token], tree.dep[token], tree.pos[token] = named, "cc:preconj", "CCONJ"
         if word in ("not", "n't") and tree.dep[noun] in SUBJECTS and tree.head[noun] == verb:
             tree.head[token], tree.dep[token] = verb, "advmod"
     tree.index()

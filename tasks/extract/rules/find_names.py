@@ -12,7 +12,7 @@ from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name, strip_titles
 from tasks.text.values import parse_value
 
-NO_NAME_START = word_set("the a an 's and of •")
+NO_NAME_START = word_set("the a an 's and of • neither")
 NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")

@@ -8,13 +8,12 @@ clause, so a clause gives triples only if the clauses around it do not change wh
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.clauses import FINITE, RELATIVES, SUBJECTS, Clause, Complement
+from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause, Complement
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import INFORMING, MODALITY_OF_WORD, NEGATING, OFFICES
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
-    conjuncts,
     is_one_of_several,
     phrase_without,
 )
@@ -114,8 +113,10 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     if _is_question(passage, clause):
         modality, stated = "asked" if modality == "asserted" else modality, False
     polarity = _polarity(tree, clause)
+    acts = tree.pos[clause.predicate] == "VERB"
+    several = acts and modality in ONE_OF and is_one_of_several(tree, clause.predicate)
     # Of what may or must not be done, all alternatives are meant.
-    if modality in ONE_OF and polarity == "positive" and _is_alternative(tree, clause.predicate):
+    if several and polarity == "positive":
         modality, stated = "possible", False
     standing = Standing(polarity, modality, _name(passage, source), stated)
     first, last = passage.sentence_of(clause.predicate)
@@ -162,15 +163,6 @@ def _opens_condition(tree: Tree, clause: Clause) -> bool:
         return tree.tag[verb] in PRESENT and "MD" in tree.tag[comma:end]
     opens = verb == start
     return (inverted and opens) or tree.lower[max(subject - 2, 0) : subject] == ["in", "case"]
-
-
-def _is_alternative(tree: Tree, predicate: int) -> bool:
-    """Return whether "or" joins a predicate to others of its subject: "return or destroy"."""
-    first = predicate
-    while tree.dep[first] == "conj" and tree.child(first, *SUBJECTS) is None:
-        first = tree.head[first]
-    acts = tree.pos[predicate] == "VERB" and len(conjuncts(tree, first)) > 1
-    return acts and is_one_of_several(tree, predicate)
 
 
 def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
@@ -377,9 +369,13 @@ def _denies(tree: Tree, token: int) -> bool:
 
 
 def _is_none(tree: Tree, head: int) -> bool:
-    """Return whether a phrase is negated: "nobody", "no books" or "no longer"."""
+    """Return whether a phrase is negated: "nobody", "no books", "no longer" or "neither A nor B".
+
+    The parser does not always take "neither" for a part of the phrase.
+    """
+    denies = "neither" in tree.lower[max(tree.subtree(head)[0] - 1, 0) : head]
     own = (c for c in tree.children[head] if tree.dep[c] in ("det", "advmod", "cc:preconj"))
-    return tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
+    return denies or tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
 
 
 def _is_question(passage: ParsedPassage, clause: Clause) -> bool:

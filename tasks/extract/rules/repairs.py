@@ -277,16 +277,7 @@ def _join_amounts(tree: Tree) -> None:
         if match[0].istitle():
             tree.pos[first:last] = ["NUM"] * len(inside)
             tree.tag[first:last] = ["CD"] * len(inside)
-        if tree.head[first] in inside:
-            _join(tree, first, last)
-            continue
-        for token in inside:
-            for child in tree.children[token]:
-                if child not in inside:
-                    hang(tree, child, first, tree.dep[child])
-        for token in inside[1:]:
-            hang(tree, token, first, "flat")
-        tree.index()
+        _join(tree, first, last)
 
 
 MENDS = (

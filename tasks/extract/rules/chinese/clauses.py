@@ -242,7 +242,6 @@ def _take_preposition(clause: Clause, position: int) -> int:
         if (
             is_verb(tokens, end)
             and not _modifies(tokens, end)
-            and not (end == start and word in TOWARDS and _describes(tokens, end))
             and not (end == start and word == "用")
         ):
             break
@@ -294,19 +293,15 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:
-    """Return whether a verb is part of a modifier with 的 that another verb follows."""
+    """Return whether a verb is part of a modifier with 的: another verb follows, or 对 leads."""
     for end in range(position + 1, min(len(tokens) - 1, position + 8)):
         if tokens[end].text == "的":
-            return has_verb(tokens, end + 1, len(tokens))
+            towards = tokens[position - 1].text in TOWARDS  # 对|损害公园的行为，
+            led = towards and all(token.nominal for token in tokens[end + 1 :])
+            return led or has_verb(tokens, end + 1, len(tokens))
         if tokens[end].text in ASPECT:
             return False
     return False
-
-
-def _describes(tokens: list[Token], position: int) -> bool:
-    """Return whether a verb only describes the noun that ends its clause: 对|损害公园的行为."""
-    marked = [i for i in range(position, len(tokens) - 1) if tokens[i].text == "的"]
-    return bool(marked) and all(token.nominal for token in tokens[marked[-1] + 1 :])
 
 
 def _take_nominal(clause: Clause, position: int) -> int:
