@@ -56,11 +56,6 @@ class StatedAlias:
     end: int
 
 
-def find_aliases(passage: ParsedPassage) -> list[Mention]:
-    """Return the aliases that a passage states, each pair once."""
-    return [row for row, _ in candidates(passage)]
-
-
 def labelled_aliases(attribute: Attribute) -> Iterator[Mention]:
     """Yield the other names that a labelled value lists: "Also known as: Sea Hall, Port Hall"."""
     if names_alias(attribute.relation):
@@ -71,7 +66,7 @@ def labelled_aliases(attribute: Attribute) -> Iterator[Mention]:
 
 
 def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
-    """Yield aliases with the kind of evidence for each."""
+    """Yield the aliases that a passage states, each pair once, with its kind of evidence."""
     stated = chain.from_iterable(_stated(passage, name) for name in passage.names)
     seen: set[tuple[str, str]] = set()
     for found in chain(stated, _surnames(passage)):
@@ -112,22 +107,13 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
     elif whole := _whole_name(text, name, alias):
         yield StatedAlias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
     elif match["quoted"] and looks_like_name(alias):
-        bearer = _bearer(passage, name, alias)
-        if bearer is not None:
+        # It is of the nearest name with its words: between them often stands an address.
+        words, (first, _) = set(normalise_name(alias).split()), passage.sentence_of(name.first)
+        near = [other for other in passage.names if first <= other.first <= name.first]
+        sharing = [other for other in near if words <= set(normalise_name(other.name).split())]
+        bearer = [name, *sharing][-1]
+        if _is_named(passage, bearer, alias):
             yield _either(passage, bearer, alias, end, "quoted")
-
-
-def _bearer(passage: ParsedPassage, name: NameSpan, alias: str) -> NameSpan | None:
-    """Return the name that bears an alias in parentheses behind `name`, None if that is open.
-
-    It is the nearest one with its words: "Tarn Mining, with offices in Boise, USA (“Tarn”)".
-    """
-    words = set(normalise_name(alias).split())
-    first, _ = passage.sentence_of(name.first)
-    near = [other for other in passage.names if first <= other.first <= name.first]
-    sharing = [other for other in near if words <= set(normalise_name(other.name).split())]
-    bearer = [name, *sharing][-1]
-    return bearer if _is_named(passage, bearer, alias) else None
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -171,9 +157,8 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
 
 def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> StatedAlias:
     """Return the pair as a `StatedAlias` whose alias is the acronym, if one of the two is."""
-    full, short = name.name, alias
-    if is_acronym_of(full, alias):
-        full, short = alias, full
+    shortened = is_acronym_of(name.name, alias)
+    full, short = (alias, name.name) if shortened else (name.name, alias)
     return StatedAlias(full, short, passage.kind(name.name), sign, name.start, end)
 
 

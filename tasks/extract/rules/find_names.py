@@ -417,16 +417,14 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     letters = len(LETTERS.findall(words))
     if CODE.search(words) or (letters < 2 and not NUMBERED_NAME.fullmatch(words)):
         return False
-    quality = QUALITY.search(words)
-    if quality and is_word(quality[1]):
+    if (quality := QUALITY.search(words)) and is_word(quality[1]):
         return False  # Linux-only
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
-    if last - first > 1 and set(tree.tag[first:last]) == {"CD"}:
-        return False  # Ten Thousand Dollars
     numbered = last - first <= 2 <= last and ROMAN.fullmatch(tree.words[last - 1].rstrip("."))
-    if numbered and noun_lemma(tree.lower[last - 2]) in PARTS:
-        return False  # Articles V
+    part = numbered and noun_lemma(tree.lower[last - 2]) in PARTS
+    if part or (last - first > 1 and set(tree.tag[first:last]) == {"CD"}):
+        return False  # Articles V, Ten Thousand Dollars
     return not all(
         tree.lower[t].strip(".") in CALENDAR or not LETTERS.search(tree.words[t])
         for t in range(first, last)

@@ -279,11 +279,9 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
 
 def _named(text: str, blocks: list[Block]) -> list[Record]:
     """Return the labelled values; those in a row with "Name: K2", below it, are of K2."""
-    pairs: list[Record] = []
-    for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
-        if is_pair:
-            pairs += _with_names([pair for block in run for pair in _of_pair(text, block)])
-    return pairs
+    runs = groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR)
+    rows = ([p for block in run for p in _of_pair(text, block)] for is_pair, run in runs if is_pair)
+    return [pair for row in rows for pair in _with_names(row)]
 
 
 def _with_names(row: list[Record]) -> Iterator[Record]:
@@ -305,14 +303,11 @@ def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
     values: dict[str, set[str]] = {}
     for pair in pairs:
         values.setdefault(pair.label, set()).add(pair.value)
+    indents = (text[text.rfind("\n", 0, pair.start) + 1].isspace() for pair in pairs)
     return [
-        replace(pair, is_owned=len(values[pair.label]) == 1 and not _is_indented(text, pair.start))
-        for pair in pairs
+        replace(pair, is_owned=len(values[pair.label]) == 1 and not is_indented)
+        for pair, is_indented in zip(pairs, indents, strict=True)
     ]
-
-
-def _is_indented(text: str, place: int) -> bool:
-    return text[text.rfind("\n", 0, place) + 1].isspace()
 
 
 def _label(markup: str) -> str:
@@ -376,10 +371,8 @@ def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
     """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
     label = _label(labelling[0])
-    if _is_label(label) and is_subject(label):
-        yield from (
-            record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
-        )
+    stated = _of_cell("", label, cell) if _is_label(label) and is_subject(label) else ()
+    yield from (record for record in stated if not CLAUSE.search(record.value))
 
 
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:

@@ -134,9 +134,8 @@ def governed(standing: Standing, sentence: str, place: int) -> Standing:
     if (standing.polarity, standing.modality) != ("positive", "asserted"):
         return standing
     doubt = next((d for d in doubts(sentence) if d.governed and d.holds(place)), None)
-    if doubt is not None and doubt.kind == "planned" and place < doubt.cue[0]:
-        return standing  # of "announced plans to sell" only the sale is planned
-    if doubt is None or doubt.kind == "contrasted":
+    # Of "announced plans to sell" only the sale is planned.
+    if not doubt or doubt.kind == "contrasted" or doubt.kind == "planned" and place < doubt.cue[0]:
         return standing
     if doubt.kind == "denied":
         return replace(standing, polarity="negative", stated=False)
