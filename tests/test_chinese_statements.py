@@ -23,7 +23,6 @@ def statements(text: str) -> list[Fact]:
         ("任何单位和个人，不得占用湿地。", ("任何单位和个人", "不得占用", "湿地")),
         # A word that may be a noun acts after a modal word.
         ("游客不得危害野生动物。", ("游客", "不得危害", "野生动物")),
-        ("理事会应当代表和维护渔民的利益。", ("理事会", "应当代表和维护", "渔民的利益")),
         # What is done is described by a verb of its own, and done by nobody here.
         ("渔业机构对污染海港的船舶，可以扣留一日。", ("渔业机构", "可以扣留", "一日")),
         (

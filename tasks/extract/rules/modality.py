@@ -112,17 +112,22 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         token = above
     if _is_question(passage, clause):
         modality, stated = "asked" if modality == "asserted" else modality, False
-    polarity = _polarity(tree, clause)
-    acts = tree.pos[clause.predicate] == "VERB"
-    several = acts and modality in ONE_OF and is_one_of_several(tree, clause.predicate)
-    # Of what may or must not be done, all alternatives are meant.
-    if several and polarity == "positive":
-        modality, stated = "possible", False
-    standing = Standing(polarity, modality, _name(passage, source), stated)
+    standing = Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
     first, last = passage.sentence_of(clause.predicate)
     start = tree.start[first]
     sentence = tree.text[start : tree.end[last - 1]]
-    return governed(standing, sentence, tree.start[clause.predicate] - start)
+    standing = governed(standing, sentence, tree.start[clause.predicate] - start)
+    # Of what may or must not be done all alternatives are meant; of what must be done, only one.
+    one_of = standing.modality in ONE_OF and standing.polarity == "positive"
+    one_of = one_of and _is_alternative(tree, clause.predicate)
+    return replace(standing, modality="possible", stated=False) if one_of else standing
+
+
+def _is_alternative(tree: Tree, verb: int) -> bool:
+    """Return whether "or" joins a verb to another; the parser also joins participles to verbs."""
+    other = tree.head[verb] if tree.dep[verb] == "conj" else tree.child(verb, "conj") or verb
+    alike = tree.pos[other] == "VERB" and (tree.tag[other] == "VBG") == (tree.tag[verb] == "VBG")
+    return alike and tree.pos[verb] == "VERB" and is_one_of_several(tree, verb)
 
 
 def governed(standing: Standing, sentence: str, place: int) -> Standing:
@@ -156,7 +161,7 @@ def _opens_condition(tree: Tree, clause: Clause) -> bool:
     """
     verb, subject = min([*clause.verb, clause.predicate]), tree.subtree(clause.subject)[0]
     inverted = verb < clause.subject and tree.lower[verb] in INVERTED
-    start, end = next(s for s in tree.sentences if s[0] <= verb < s[1])
+    start, end = next((s for s in tree.sentences if s[0] <= verb < s[1]), (0, verb))
     if tree.lower[start] == "where" and tree.head[start] == clause.predicate:
         comma = tree.words.index(",", verb, end) if "," in tree.words[verb:end] else end
         return tree.tag[verb] in PRESENT and "MD" in tree.tag[comma:end]
@@ -368,10 +373,8 @@ def _denies(tree: Tree, token: int) -> bool:
 
 
 def _is_none(tree: Tree, head: int) -> bool:
-    """Return whether a phrase is negated: "nobody", "no books", "no longer" or "neither A nor B".
-
-    The parser does not always take "neither" for a part of the phrase.
-    """
+    """Return whether a phrase is negated: "nobody", "no longer", "neither A nor B"."""
+    # The parser does not always take "neither" for a part of the phrase.
     denies = "neither" in tree.lower[max(tree.subtree(head)[0] - 1, 0) : head]
     own = (c for c in tree.children[head] if tree.dep[c] in ("det", "advmod", "cc:preconj"))
     return denies or tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)

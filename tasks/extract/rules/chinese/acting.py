@@ -100,9 +100,7 @@ def _after_modal(tokens: list[Token], position: int) -> int | None:
     """Return the position of the predicate after a modal: the next verb, or the likeliest word."""
     after = [i for i in range(position, len(tokens)) if tokens[i].text not in TAKEN_OUT]
     for i in [i for i in after if tokens[i].tag not in MANNER | {"a"}][:1]:
-        joined = [t.text in AND or t.tag == "v" for t in tokens[i + 1 : i + 3]] == [True, True]
-        acts = tokens[i].tag in ("v", "vn") or (tokens[i].tag == "n" and joined)  # 代表|和|维护
-        if acts and tokens[i].text not in PREPOSITIONS:
+        if tokens[i].tag in ("v", "vn") and tokens[i].text not in PREPOSITIONS:
             return i
     acting = [i for i in after if tokens[i].leads >= (0 if tokens[i].tag == "v" else SURE)]
     acting = [i for i in acting if not _is_described(tokens, i)]
