@@ -25,6 +25,9 @@ from tests.test_rules_chinese import extract
 在 5.0 版本中，该软件支持插件。 | 在5.0版本中 | 支持
 2021年起，李安国担任校长。 | 2021年起 | 担任
 从 5.4 版本开始，该软件支持插件。 | 从5.4版本开始 | 支持
+# What recurs keeps the word that says so.
+企业应当于每年3月31日前提交报告。 | 每年3月31日前 | 应当提交
+企业应当在每月5日前提交报告。 | 每月5日前 | 应当提交
 # Many put spaces around figures, and the hour may stand apart from the day.
 2018 年 8 月 25 日晚，军队攻下许州。 | 2018 年 8 月 25 日晚 | 攻下
 2018 年 8 月 25 日（周六），军队于下午 2 时攻下许州。 | 2018 年 8 月 25 日下午 2 时 | 攻下

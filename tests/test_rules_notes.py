@@ -26,6 +26,13 @@ def test_a_passage_states_its_aliases(text: str, pair: tuple[str, str]):
     assert pair in {(a["name"], a["alias"]) for a in read(text).aliases}
 
 
+def test_the_place_at_the_end_of_an_address_does_not_bear_the_alias_of_who_resides_there():
+    read_in = "Tarn Mining, with its seat at 5 Quay, Boise, Idaho (“{}”), sells drills."
+    pairs = [(a["name"], a["alias"]) for a in read(read_in.format("Tarn")).aliases]
+    assert pairs == [("Tarn Mining", "Tarn")]
+    assert read(read_in.format("Old Mole")).aliases == []
+
+
 def test_a_surname_of_two_people_is_nobodys_alias():
     aliases = read("Marie Curie met Irène Curie. Curie died in Paris.").aliases
     assert "Curie" not in {a["alias"] for a in aliases}

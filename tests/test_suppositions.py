@@ -27,6 +27,8 @@ def modality_of(extracted: Extracted, subject: str) -> str:
         "Imagine a harbour. Otto sold boats in Japan.",
         "**Both of these must be true:**\n- Otto sold boats in Japan, **and**\n- You live there",
         "The fee is due if:\n\n- Otto sold boats in Japan.",
+        "The fee is due if in the last year:\n\n(A) Otto sold boats in Japan; and\n\n(B) Rome won.",
+        "4.1 The club may close unless\n\n- (a) Otto sold boats in Japan.",
     ],
 )
 def test_examples_and_listed_conditions_are_only_supposed(text):
@@ -147,3 +149,55 @@ def test_a_comparison_keeps_its_direction(degree):
 )
 def test_what_is_advised_or_planned_is_told_from_who_advises_or_announces(text, subject, modality):
     assert modality_of(read(text), subject) == modality
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "modality"),
+    [
+        ("Where the guard finds a boat, Otto may sell it.", "the guard", "supposed"),
+        ("Subject to rule 4, Otto owns the boat.", "Otto", "conditional"),
+        ("2.3 Subject to rule 4, Otto owns the boat.", "Otto", "conditional"),
+        ("Otto shall sell or burn the boat.", "Otto", "possible"),
+        ("Otto sold or burnt the boat.", "Otto", "possible"),
+        ("Otto shall not sell or burn the boat.", "Otto", "required"),
+        ("Otto sells boats or maps.", "Otto", "asserted"),
+        ("Otto is a sailor or a clerk.", "Otto", "asserted"),
+    ],
+)
+def test_a_rule_is_told_from_its_condition_and_from_one_of_its_alternatives(
+    text, subject, modality
+):
+    assert modality_of(read(text), subject) == modality
+
+
+@pytest.mark.parametrize(
+    "names", ["Ana Rook nor Ben Tull", "Ida Rook nor Otto Tull", "Ana Lund nor Ben Sand"]
+)
+def test_neither_before_names_denies_what_is_said_of_them(names):
+    found = read(
+        f"Bo Rook pays.\n\nNeither {names} may sell the boat without the help of Orr Bank."
+    )
+    denied = [f for f in (*found.statements, *found.triples) if "sell" in str(f)]
+    assert denied
+    assert {fact["polarity"] for fact in denied} == {"negative"}
+    assert not any(name["name"].startswith("Neither") for name in found.names)
+
+
+@pytest.mark.parametrize("text", ["1.2.3 Credits help Otto.", "WHEREAS, Credits help Otto;"])
+def test_what_opens_a_clause_of_a_contract_is_no_word_of_it(text):
+    assert [s["subject"] for s in read(text).statements] == ["Credits"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Otto cites Articles V.", "NOW, THEREFORE, Otto left.", "Otto pays Ten Thousand Euros."],
+)
+def test_formulas_amounts_and_numbered_parts_are_no_names(text):
+    assert [name["name"] for name in read(text).names] == ["Otto"]
+
+
+def test_an_amount_in_capitalised_words_is_one_value():
+    found = read("The price of Corvo Hall is Two Million Six Hundred Forty-Six U.S. Dollars.")
+    (triple,) = found.triples
+    assert (triple["number"], triple["unit"]) == (2_000_646, "USD")
+    assert found.statements[0]["object"] == "Two Million Six Hundred Forty-Six U.S. Dollars"

@@ -10,6 +10,7 @@ from tasks.extract.rules.attributes import Attribute
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
+from tasks.extract.rules.find_names import PARTS, ROMAN
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
@@ -40,8 +41,6 @@ _LISTED = re.compile(r"\s*[,;]\s*")
 _JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
 _CAPITALISED = re.compile(r"\b[A-Z]")
 _MOST_BEFORE = 80  # characters
-PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
-ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 
 
@@ -57,11 +56,6 @@ class StatedAlias:
     end: int
 
 
-def find_aliases(passage: ParsedPassage) -> list[Mention]:
-    """Return the aliases that a passage states, each pair once."""
-    return [row for row, _ in candidates(passage)]
-
-
 def labelled_aliases(attribute: Attribute) -> Iterator[Mention]:
     """Yield the other names that a labelled value lists: "Also known as: Sea Hall, Port Hall"."""
     if names_alias(attribute.relation):
@@ -72,7 +66,7 @@ def labelled_aliases(attribute: Attribute) -> Iterator[Mention]:
 
 
 def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
-    """Yield aliases with the kind of evidence for each."""
+    """Yield the aliases that a passage states, each pair once, with its kind of evidence."""
     stated = chain.from_iterable(_stated(passage, name) for name in passage.names)
     seen: set[tuple[str, str]] = set()
     for found in chain(stated, _surnames(passage)):
@@ -112,8 +106,14 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[StatedAlias]:
         yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield StatedAlias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
-    elif match["quoted"] and looks_like_name(alias) and _is_named(passage, name, alias):
-        yield _either(passage, name, alias, end, "quoted")
+    elif match["quoted"] and looks_like_name(alias):
+        # It is of the nearest name with its words: between them often stands an address.
+        words, (first, _) = set(normalise_name(alias).split()), passage.sentence_of(name.first)
+        near = [other for other in passage.names if first <= other.first <= name.first]
+        sharing = [other for other in near if words <= set(normalise_name(other.name).split())]
+        bearer = [name, *sharing][-1]
+        if _is_named(passage, bearer, alias):
+            yield _either(passage, bearer, alias, end, "quoted")
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -133,7 +133,8 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     """Return whether an alias belongs to a name, not to a longer phrase or clause around it.
 
     It does if it consists of the name's own words or initials. Otherwise the name must be the head
-    of its phrase, must not be coordinated, and must not follow a preposition.
+    of its phrase, must not be coordinated, must not follow a preposition, and must not be a place
+    that ends an address.
     """
     words = normalise_name(alias).split()
     if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
@@ -143,9 +144,11 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     tree = passage.tree
     own = range(name.first, name.last)
     before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
+    apart = tree.pos[name.first - 2] in ("PROPN", "NUM") and before[1:] == [","]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
-        tree.dep[head] not in INNER
+        not (apart and name.kind == "place")
+        and tree.dep[head] not in INNER
         and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
@@ -154,9 +157,8 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
 
 def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> StatedAlias:
     """Return the pair as a `StatedAlias` whose alias is the acronym, if one of the two is."""
-    full, short = name.name, alias
-    if is_acronym_of(full, alias):
-        full, short = alias, full
+    shortened = is_acronym_of(name.name, alias)
+    full, short = (alias, name.name) if shortened else (name.name, alias)
     return StatedAlias(full, short, passage.kind(name.name), sign, name.start, end)
 
 

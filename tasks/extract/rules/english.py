@@ -9,7 +9,7 @@ from typing import Any
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.ontology_facts import ontology_triples
-from tasks.extract.rules.aliases import find_aliases, labelled_aliases
+from tasks.extract.rules.aliases import candidates, labelled_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates
 from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
@@ -151,7 +151,7 @@ def _read_prose(extracted: Extracted, passage: ParsedPassage) -> None:
     extracted.descriptions = find_descriptions(passage, clauses)
     described = {row["text"] for row in extracted.descriptions}
     extracted.aspects = find_notes(passage, clauses, described)
-    extracted.aliases = find_aliases(passage)
+    extracted.aliases = [alias for alias, _ in candidates(passage)]
     extracted.statements = statement_rows(passage, clauses)
 
 

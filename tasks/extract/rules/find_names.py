@@ -12,11 +12,13 @@ from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name, strip_titles
 from tasks.text.values import parse_value
 
-NO_NAME_START = word_set("the a an 's and of •")
+NO_NAME_START = word_set("the a an 's and of • neither")
 NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
-NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
+NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos whereas therefore whereof witnesseth")
+PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
+ROMAN = re.compile("[IVX]+")
 DEGREES = word_set("ba bs bsc bfa ma ms msc mba mfa mpa mph phd dphil md jd llb llm edd")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
@@ -415,11 +417,14 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     letters = len(LETTERS.findall(words))
     if CODE.search(words) or (letters < 2 and not NUMBERED_NAME.fullmatch(words)):
         return False
-    quality = QUALITY.search(words)
-    if quality and is_word(quality[1]):
+    if (quality := QUALITY.search(words)) and is_word(quality[1]):
         return False  # Linux-only
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
+    numbered = last - first <= 2 <= last and ROMAN.fullmatch(tree.words[last - 1].rstrip("."))
+    part = numbered and noun_lemma(tree.lower[last - 2]) in PARTS
+    if part or (last - first > 1 and set(tree.tag[first:last]) == {"CD"}):
+        return False  # Articles V, Ten Thousand Dollars
     return not all(
         tree.lower[t].strip(".") in CALENDAR or not LETTERS.search(tree.words[t])
         for t in range(first, last)

@@ -49,13 +49,17 @@ _EXAMPLE_WORDS = (
 )
 _EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
 _EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
-# "**Note** The tide ...": the label of a box is no word of its sentence.
+# "**Note** The tide ...", "7.1 The tenant ...", "WHEREAS, X ...": no words of their sentences.
 _CALLOUT_WORDS = (
     "note|tip|hint|warning|caution|danger|important|attention|info(?:rmation)?|remark|notice"
 )
 _CALLOUT = re.compile(
     rf"[^\w*_\[]*(?:(?P<mark>\*{{1,3}}|_{{1,3}})(?:{_CALLOUT_WORDS})(?: ?[:.!–—-])?(?P=mark):?"
-    rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)",
+    rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)"
+    r"|\W*(?-i:WHEREAS|NOW,? THEREFORE|IN WITNESS WHEREOF|WITNESSETH)[,:;]?\s+(?:that\s+)?(?=\S)"
+    r"|\W*(?-i:\d{1,3}(?:\.\d{1,3}){2,4}\.?\s+(?=[A-Z])|\d{1,3}\.\d{1,3}\.?\s+(?=(?:The|An?|Each"
+    r"|Either|Neither|No|Any|All|If|Where|When|Unless|Subject|Upon|This|These|In|For)\s"
+    r"|[A-Z]\w*(?: \w+){0,3} (?:shall|may|must|will)\b))",
     re.IGNORECASE,
 )
 # "**5. Roads** It was agreed" and "ROADS (5 MINUTES) The mayor": a heading before its sentence.
@@ -76,11 +80,13 @@ _SUPPOSING = re.compile(
 _SUPPOSED_LEAD = re.compile(
     rf"\A{_EXAMPLE.pattern}\Z"
     r"|\S.*\b(?:if|unless)(?: (?:you|we|it|they|he|she))?\W*\Z"
+    r"|\A(?:(?!\b(?:following|below|these|steps?)\b).)+\b(?:if|unless)\b[^,;.!?:]*\W*\Z"
     r"|\b(?:all|any|both|one|either|each) (?:of )?(?:these|the|those|them)\b.*"
     r"\b(?:true|appl(?:y|ies)|met)(?: (?:to|for) [^:.]{1,60})?\W*(?:you|we|they)?\W*\Z"
     r"|\bif\b.*\bmeets? .*\b(?:following|these|below)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_LETTERED = re.compile(r"\W*\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s", re.IGNORECASE)  # (a), iv)
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
@@ -184,14 +190,16 @@ def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[in
     An example under a heading or label on its own line extends to the next one; an example after
     "Suppose" or an inline label extends to the end of the paragraph.
     """
-    is_open = bool(_EXAMPLE.fullmatch(heading))
+    is_open, before = bool(_EXAMPLE.fullmatch(heading)), ""
     for block in blocks:
         words = text[block.start : block.end]
+        lettered = block.kind is BlockKind.PROSE and _LETTERED.match(words)
+        lead, before = (before, before) if lettered else (block.lead, words)
         label = _LABEL_ALONE.match(words)
         if block.kind is BlockKind.HEADING or label:
-            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else block.lead))
+            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else lead))
         supposing = _SUPPOSING.search(words)
-        if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(block.lead[-_LONGEST_LEAD:]):
+        if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(lead[-_LONGEST_LEAD:]):
             yield block.start, block.end
         elif supposing and block.kind in _PROSE:
             yield block.start + supposing.start(), block.end
@@ -274,11 +282,9 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
 
 def _named(text: str, blocks: list[Block]) -> list[Record]:
     """Return the labelled values; those in a row with "Name: K2", below it, are of K2."""
-    pairs: list[Record] = []
-    for is_pair, run in groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR):
-        if is_pair:
-            pairs += _with_names([pair for block in run for pair in _of_pair(text, block)])
-    return pairs
+    runs = groupby(blocks, key=lambda block: block.kind is BlockKind.PAIR)
+    rows = ([p for block in run for p in _of_pair(text, block)] for is_pair, run in runs if is_pair)
+    return [pair for row in rows for pair in _with_names(row)]
 
 
 def _with_names(row: list[Record]) -> Iterator[Record]:
@@ -367,10 +373,8 @@ def _telling(headers: list[str], rows: list[list[Cell]]) -> list[str]:
 def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
     """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
     label = _label(labelling[0])
-    if _is_label(label) and is_subject(label):
-        yield from (
-            record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
-        )
+    stated = _of_cell("", label, cell) if _is_label(label) and is_subject(label) else ()
+    yield from (record for record in stated if not CLAUSE.search(record.value))
 
 
 def _are_codes(cells: set[str]) -> bool:

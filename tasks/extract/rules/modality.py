@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from tasks.extract.rules.clauses import FINITE, RELATIVES, Clause, Complement
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import INFORMING, MODALITY_OF_WORD, NEGATING, OFFICES
-from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
+from tasks.extract.rules.noun_phrases import (
+    OUTSIDE,
+    SIDE_REMARKS,
+    is_one_of_several,
+    phrase_without,
+)
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.function_words import NEGATORS
@@ -43,6 +48,7 @@ DOUBTS = word_set(
     "rarely seldom hardly scarcely barely nearly almost hopefully only partially partly"
 )
 UNSTATED = word_set("possible intended supposed asked")
+ONE_OF = ("asserted", "required", "future")
 COMMAS = frozenset(",(–—-")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
 SPEAKING = frozenset(["person", "organisation", "work"])
@@ -84,7 +90,9 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     for depth in range(DEEPEST):
         label, above = tree.dep[token], tree.head[token]
         around, speaker = _around(tree, token)
-        if depth == 0 and not around and conditions_of(tree, token):
+        opening = tree.lower[passage.sentence_of(token)[0] :][:2]
+        limited = conditions_of(tree, token) or opening == ["subject", "to"]
+        if depth == 0 and not around and limited:
             around = "conditional"
         if label == "ccomp" or (depth and label == "xcomp"):
             informs = tree.lemma[above].lower() in INFORMING and _is_indicative(tree, token)
@@ -108,7 +116,18 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     first, last = passage.sentence_of(clause.predicate)
     start = tree.start[first]
     sentence = tree.text[start : tree.end[last - 1]]
-    return governed(standing, sentence, tree.start[clause.predicate] - start)
+    standing = governed(standing, sentence, tree.start[clause.predicate] - start)
+    # Of what may or must not be done all alternatives are meant; of what must be done, only one.
+    one_of = standing.modality in ONE_OF and standing.polarity == "positive"
+    one_of = one_of and _is_alternative(tree, clause.predicate)
+    return replace(standing, modality="possible", stated=False) if one_of else standing
+
+
+def _is_alternative(tree: Tree, verb: int) -> bool:
+    """Return whether "or" joins a verb to another; the parser also joins participles to verbs."""
+    other = tree.head[verb] if tree.dep[verb] == "conj" else tree.child(verb, "conj") or verb
+    alike = tree.pos[other] == "VERB" and (tree.tag[other] == "VBG") == (tree.tag[verb] == "VBG")
+    return alike and tree.pos[verb] == "VERB" and is_one_of_several(tree, verb)
 
 
 def governed(standing: Standing, sentence: str, place: int) -> Standing:
@@ -120,9 +139,8 @@ def governed(standing: Standing, sentence: str, place: int) -> Standing:
     if (standing.polarity, standing.modality) != ("positive", "asserted"):
         return standing
     doubt = next((d for d in doubts(sentence) if d.governed and d.holds(place)), None)
-    if doubt is not None and doubt.kind == "planned" and place < doubt.cue[0]:
-        return standing  # of "announced plans to sell" only the sale is planned
-    if doubt is None or doubt.kind == "contrasted":
+    # Of "announced plans to sell" only the sale is planned.
+    if not doubt or doubt.kind == "contrasted" or doubt.kind == "planned" and place < doubt.cue[0]:
         return standing
     if doubt.kind == "denied":
         return replace(standing, polarity="negative", stated=False)
@@ -137,10 +155,17 @@ def _is_indicative(tree: Tree, predicate: int) -> bool:
 
 
 def _opens_condition(tree: Tree, clause: Clause) -> bool:
-    """Return whether a clause is a condition without "if": "Should X fail", "In case X fails"."""
+    """Return whether a clause is a condition without "if": "Should X fail", "In case X fails".
+
+    "Where X fails" is one too, if the clause behind it permits or orders something.
+    """
     verb, subject = min([*clause.verb, clause.predicate]), tree.subtree(clause.subject)[0]
     inverted = verb < clause.subject and tree.lower[verb] in INVERTED
-    opens = any(verb == start for start, _ in tree.sentences)
+    start, end = next((s for s in tree.sentences if s[0] <= verb < s[1]), (0, verb))
+    if tree.lower[start] == "where" and tree.head[start] == clause.predicate:
+        comma = tree.words.index(",", verb, end) if "," in tree.words[verb:end] else end
+        return tree.tag[verb] in PRESENT and "MD" in tree.tag[comma:end]
+    opens = verb == start
     return (inverted and opens) or tree.lower[max(subject - 2, 0) : subject] == ["in", "case"]
 
 
@@ -348,9 +373,11 @@ def _denies(tree: Tree, token: int) -> bool:
 
 
 def _is_none(tree: Tree, head: int) -> bool:
-    """Return whether a phrase is negated: "nobody", "no books" or "no longer"."""
+    """Return whether a phrase is negated: "nobody", "no longer", "neither A nor B"."""
+    # The parser does not always take "neither" for a part of the phrase.
+    denies = "neither" in tree.lower[max(tree.subtree(head)[0] - 1, 0) : head]
     own = (c for c in tree.children[head] if tree.dep[c] in ("det", "advmod", "cc:preconj"))
-    return tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
+    return denies or tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
 
 
 def _is_question(passage: ParsedPassage, clause: Clause) -> bool:

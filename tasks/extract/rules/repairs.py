@@ -10,6 +10,7 @@ from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
+from tasks.text.values.english_numbers import SCALE, SMALL
 from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN
 
 DATE_MARKS = word_set("in on since from until till during between")
@@ -27,6 +28,10 @@ LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
 CURRENCIES = "|".join(sorted({*CURRENCY_SIGNS.values(), *YEN_OR_YUAN.values()}))
+SPELLED = re.compile(
+    rf"(?=[A-Z]\w+[ -][A-Z])\b(?i:(?:{SMALL})(?:[ -](?:and )?(?:{SMALL}|{SCALE}))+)"
+    r" (?:[A-Z][\w.]+ )?(?:[Dd]ollars|[Ee]uros|[Pp]ounds)\b"
+)
 PIECED_AMOUNT = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) and (?:a|one|three) "
     r"(?:half|quarters?|thirds?) [a-z]+\b"
@@ -68,7 +73,10 @@ def _raise_from_parts(tree: Tree) -> None:
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:
-    """Yield the token ranges of hyphenated words, dates, telephone numbers and names like "3M"."""
+    """Yield the token ranges of hyphenated words, dates, telephone numbers and names like "3M".
+
+    Amounts are among them: "two and a half hours", "2×10^3 kg", "USD 12,500", "Ten Million Euros".
+    """
     end = 0
     for token in range(1, len(tree.words) - 1):
         if token >= end and tree.words[token] in HYPHENS and tree.touches(token):
@@ -76,14 +84,17 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
             while end + 1 < len(tree.words) and tree.words[end] in HYPHENS and tree.touches(end):
                 end += 2
             yield token - 1, end
-    if not any(map(str.isdigit, tree.text)):
-        return
-    forms = (LONG_NUMBER, NUMBERED_THING, NUMBERED_NAME)
+    forms = [SPELLED, PIECED_AMOUNT, LONG_NUMBER, NUMBERED_THING, NUMBERED_NAME]
+    forms = forms if any(map(str.isdigit, tree.text)) else forms[:2]
     spans = [match.span() for form in forms for match in form.finditer(tree.text)]
-    spans += [(a, b) for a, b, value in find_values(tree.text, "en") if value.is_point]
+    if forms[2:]:
+        spans += [(a, b) for a, b, value in find_values(tree.text, "en") if value.is_point]
     for start, stop in spans:
         first, last = bisect_left(tree.start, start), bisect_right(tree.end, stop)
         if last - first > 1 and tree.start[first] == start:
+            if SPELLED.fullmatch(tree.text, start, stop):  # the parser made verbs of Hundred
+                tree.pos[first:last] = ["NUM"] * (last - first)
+                tree.tag[first:last] = ["CD"] * (last - first)
             yield first, last
 
 
@@ -264,27 +275,7 @@ def _join_number_signs(tree: Tree) -> None:
             tree.index()
 
 
-def _join_amounts(tree: Tree) -> None:
-    """Make one phrase of "two and a half hours", "2×10^3 kg" and "USD 12,500"."""
-    for match in PIECED_AMOUNT.finditer(tree.text):
-        first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
-        if last - first < 2 or tree.start[first] != match.start():
-            continue
-        inside = range(first, last)
-        if tree.head[first] in inside:
-            _join(tree, first, last)
-            continue
-        for token in inside:
-            for child in tree.children[token]:
-                if child not in inside:
-                    hang(tree, child, first, tree.dep[child])
-        for token in inside[1:]:
-            hang(tree, token, first, "flat")
-        tree.index()
-
-
 MENDS = (
-    _join_amounts,
     _join_number_signs,
     _join_titles,
     _raise_from_parts,

@@ -163,7 +163,9 @@ def _words(text: str) -> Iterator[ValueSpan]:
             continue
         unit, end = unit_after(text, match.end())
         first = match[0].split()[0]
-        named = first[0].isupper() and re.match(r"\s[A-Z]", text[match.end() : match.end() + 2])
+        paid = unit in CURRENCY_SIGNS.values() and text[end - 1] == "s"  # Ten Thousand Euros
+        after = text[match.end() : match.end() + 2]
+        named = first[0].isupper() and not paid and re.match(r"\s[A-Z]", after)
         # "one" and "a dozen of them" are rarely numbers; capitalised ones are often names.
         if named or (match[0].lower() == "one" and unit is None):
             continue

@@ -38,6 +38,7 @@ from tasks.extract.rules.chinese.tokens import Token, text_of
 EITHER = AND | {"或者", "或", "并", "并且"}
 JOINS = AND | {"或者", "或", "的", "之"}
 PAST = frozenset(["曾", "曾经"])
+TOWARDS = frozenset(["对", "对于"])
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -292,10 +293,12 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:
-    """Return whether a verb is part of a modifier with 的 that another verb follows."""
+    """Return whether a verb is part of a modifier with 的: another verb follows, or 对 leads."""
     for end in range(position + 1, min(len(tokens) - 1, position + 8)):
         if tokens[end].text == "的":
-            return has_verb(tokens, end + 1, len(tokens))
+            towards = tokens[position - 1].text in TOWARDS  # 对|损害公园的行为，
+            led = towards and all(token.nominal for token in tokens[end + 1 :])
+            return led or has_verb(tokens, end + 1, len(tokens))
         if tokens[end].text in ASPECT:
             return False
     return False

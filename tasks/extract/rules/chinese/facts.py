@@ -189,6 +189,7 @@ def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
     """Add the definition 本法所称X，是指Y, with all the rest as Y; return whether there is one."""
     opening = [text_of(tokens[:i]).endswith("所称") for i in range(min(len(tokens), LONGEST_LAW))]
     first = opening.index(True) if True in opening else 0
+    first += first > 0 and tokens[first].text == "的"
     verbs = DEFINING | (COPULAS | {"指", "包括"} if first else set())
     verb = next((i for i, token in enumerate(tokens) if i > first and token.text in verbs), 0)
     clauses, _ = split_clauses(tokens[first:verb])
@@ -237,6 +238,11 @@ def _read_tokens(
     passage.clause = clause = parse_clause(meant.tokens)
     if _leads(thread, clause, meant.words):
         return
+    sets_case = thread.opens and clause.subject and clause.verb and meant.standing == PLAIN
+    sets_case = sets_case and not clause.times and all(t.tag != "ul" for t in meant.tokens)
+    known = sets_case and (is_name(clause.subject) or clause.subject[0].tag == "r")
+    if sets_case and not known and clause.verb not in COPULAS and clause.verb[-1] != "有":
+        meant = replace(meant, standing=replace(PLAIN, modality="supposed"))
     if thread.required and not clause.subject and meant.standing == PLAIN:
         passage.standing = replace(PLAIN, modality="required")
         meant = replace(meant, standing=passage.standing)

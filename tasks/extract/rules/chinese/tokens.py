@@ -39,6 +39,7 @@ NUMBERING = re.compile(
     r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十廿卅]+、|[-*•])[ \t\u3000]*)?"
 )
 WORK = re.compile("《[^《》\n]{1,60}》")
+CASE = re.compile(f"[（(〔][12][0-9]{{3}}[）)〕][0-9{HAN_CLASS}]{{1,16}}?[0-9]+(?:-[0-9]+)?号")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
 LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
@@ -74,7 +75,8 @@ def text_of(tokens: Iterable[Token]) -> str:
 # Dates whose year is that of another date.
 PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?日)?)?"
-    "|(?<![0-9年])[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
+    "|每月 ?[0-9]{1,2} ?[日号]|(?:每年 ?|(?<![0-9年]))[0-9]{1,2} ?月"
+    "(?: ?[0-9]{1,2} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
 )
 
 # 14时30分, 下午2时, 14:00, and the part of a day that a date ends with (8月25日晚); but not 为3时.
@@ -137,6 +139,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     """Return the tokens that are not left to the segmenter, in order and without overlaps."""
     candidates = [
         *_matches("work", WORK, text),
+        *_matches("n", CASE, text),
         *_matches("time", CLOCK, text),
         *(Token(text[start:end], "time", start, end) for start, end in find_times(text)),
         *(
