@@ -136,8 +136,8 @@ def looks_like_a_path(text: str) -> bool:
 def _mark(home: Home, uri: str, marks: Sequence[str]) -> None:
     """Write a note's labels before the note, so that no run reads it without them."""
     file, before = labels_of_note(home.path / NOTES, uri)
-    given = held_labels(mark for mark in marks if mark != SENSITIVE)
-    after = sorted({*before, *marks} & {SENSITIVE} | {*(before if given is None else given)})
+    labels = held_labels(mark for mark in marks if mark != SENSITIVE)
+    after = sorted({*before, *marks} & {SENSITIVE} | {*(before if labels is None else labels)})
     if after != before:
         durable.write_json(file, after)
 

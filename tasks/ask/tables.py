@@ -46,8 +46,8 @@ class Tables:
 
     def answer(self, question: Question) -> ReaderAnswer:
         """Return what a question asks of one table; nothing if several give other answers."""
-        asked = stems_of(question.text)
-        alike = {one: len(words & asked) for one, words in self._words.items() if words & asked}
+        stems = stems_of(question.text)
+        alike = {one: len(words & stems) for one, words in self._words.items() if words & stems}
         found = {
             tuple(answers): (title, lines, kept)
             for document in sorted(alike, key=lambda one: -alike[one])[:MOST_DOCUMENTS]

@@ -125,11 +125,11 @@ def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
     """Return the names to be journalled: those that differ from the known ones."""
     earlier = {use: (row["relation"], row["turned"]) for use, row in _newest(known).items()}
     rows = sorted(names.to_pylist(), key=lambda row: not row["by_model"])  # the rules' come last
-    given = {(r["wording"], r["tail_end"]): (r["relation"], r["turned"]) for r in rows}
+    meanings = {(r["wording"], r["tail_end"]): (r["relation"], r["turned"]) for r in rows}
     stamp = {"vocabulary": vocabulary_version(), "edition": edition}
     made = [
         {"wording": wording, "tail": end, "relation": relation, "turned": turned, **stamp}
-        for (wording, end), (relation, turned) in given.items()
+        for (wording, end), (relation, turned) in meanings.items()
         if earlier.get((wording, end)) != (relation, turned) and not depends_on_kinds(wording)
     ]
     return RelationName.to_table(made)

@@ -77,8 +77,8 @@ class Read:
     def earlier(self) -> list[Evidence]:
         """The sentences of older documents that likely answered otherwise."""
         found = (one for one in (*self.answers, *self.sentences) if one.outdated)
-        said = (self.part(one).scored(one.probability) for one in found)
-        return list({place.text: place for place in said if place.score >= LIKELY}.values())
+        sentences = (self.part(one).scored(one.probability) for one in found)
+        return list({place.text: place for place in sentences if place.score >= LIKELY}.values())
 
     def stated(self, answer: FoundAnswer) -> str:
         """Return the sentence or fact that contains an answer, after its title and headings."""
@@ -230,14 +230,16 @@ class Reading:
 
         earlier = before or Read([], [], [])
         for rows in candidates(question, texts, source, reader, most, dated):
-            answers, said = found([row for row in rows if not row.is_of_another])
+            answers, sentences = found([row for row in rows if not row.is_of_another])
             rivals = found([row for row in rows if row.is_of_another])
             known = earlier.answers + earlier.rivals[0], earlier.sentences + earlier.rivals[1]
             answers = with_probabilities(answers, reader, languages, "words", known[0] + rivals[0])
-            said = with_probabilities(said, reader, languages, "sentence", known[1] + rivals[1])
-            every = [*answers, *said, *earlier.answers, *earlier.sentences]
+            sentences = with_probabilities(
+                sentences, reader, languages, "sentence", known[1] + rivals[1]
+            )
+            every = [*answers, *sentences, *earlier.answers, *earlier.sentences]
             latest = partial(older_last, seen=every, least=self._least)
-            yield Read(texts, latest(answers), latest(said), rivals)
+            yield Read(texts, latest(answers), latest(sentences), rivals)
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
         """Return the likeliest sentence that contains the answer, where no words are sure.

@@ -100,9 +100,9 @@ class Guard:
             return
         started = time.perf_counter()
         status = 500
-        asked = scope
+        routed = scope
         if scope["method"] == "HEAD" and scope["path"] != "/mcp":  # where a stream would be opened
-            asked = {**scope, "method": "GET"}  # the server sends no body
+            routed = {**scope, "method": "GET"}  # the server sends no body
 
         async def sent(message: "Message") -> None:
             nonlocal status
@@ -114,7 +114,7 @@ class Guard:
             await send(message)
 
         try:
-            refused = self._refusal(asked)
+            refused = self._refusal(routed)
             body = b""
             if refused is None and scope["method"] not in SAFE_METHODS:
                 try:
@@ -125,9 +125,9 @@ class Guard:
             if refused is not None:
                 await refused(scope, receive, sent)
                 return
-            await self._app(asked, _replayed(body, receive), sent)
+            await self._app(routed, _replayed(body, receive), sent)
         finally:
-            route = asked.get("route")
+            route = routed.get("route")
             path = getattr(route, "path", None) or ("/mcp" if scope["path"] == "/mcp" else "other")
             seconds = time.perf_counter() - started
             self._metrics.request(path, scope["method"], status, seconds)

@@ -72,5 +72,5 @@ def keep_correction(home: Home, opened: OpenEdition, request: CorrectionRequest)
     if request.action == "split":
         check_split(opened.edition, request.subject, other or "")
     with lease(home.path, f"override {request.action}"):
-        given = (request.action, request.subject, other, reason, name)
-        return make_override(home, opened.edition, *given, inverse=request.inverse)
+        correction = (request.action, request.subject, other, reason, name)
+        return make_override(home, opened.edition, *correction, inverse=request.inverse)

@@ -181,8 +181,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         """Tell what is known about one thing, by its name, alias or id."""
         with _opened(shelf, ctx) as (_, opened):
             page = opened.entity(readings.clean(name), graph)
-            told = ("entity_id", "name", "kind", "graph", "description")
-            about = {column: getattr(page, column) for column in told}
+            shown = ("entity_id", "name", "kind", "graph", "description")
+            about = {column: getattr(page, column) for column in shown}
             about["aliases"] = page.aliases[:20]
             result = EntityResult(edition=opened.edition.id, entity=about, facts=[], notes=[])
             notes = [*page.descriptions, *page.aspects, *page.statements]
@@ -252,8 +252,8 @@ def make_mcp_server(shelf: Shelf) -> MCPServer[Any]:
         with _opened(shelf, ctx) as (home, opened):
             if "feedback" not in _reader(ctx).scopes:
                 raise ToolError("This needs a token with the scope feedback.")
-            given = {"question_id": question_id, "fact_id": fact_id, "words": words}
-            request = messages.FeedbackRequest.model_validate({"verdict": verdict, **given})
+            fields = {"question_id": question_id, "fact_id": fact_id, "words": words}
+            request = messages.FeedbackRequest.model_validate({"verdict": verdict, **fields})
             return keep_feedback(home, opened, request)
 
     @server.resource("almanac://tables", mime_type="text/markdown")

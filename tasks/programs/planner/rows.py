@@ -144,9 +144,9 @@ def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[i
     """Yield what a question asks of rows, and the rows that tell it, unless it asks for more."""
     reading = _Reading(question, rows)
     met = reading.conditions
-    said = [rows.columns[number] for number in reading.said if number not in met]
+    named = [rows.columns[number] for number in reading.column_places if number not in met]
     adjective = next((word for cue, word in reading.cues.items() if cue in _EXTREMES), "")
-    columns = said or reading.measured(adjective)
+    columns = named or reading.measured(adjective)
     parts = [part for _, part in sorted(reading.parts.items()) if part not in met]
     letters = "".join(part if isinstance(part, str) else "A" for part in parts)
     letters = re.sub("T+(?=N)|(?<=[NA])T+$", "", letters)  # a title that names the rows
@@ -169,14 +169,14 @@ def computed(question: Question, rows: Rows) -> Iterator[tuple[list[str], list[i
         yield [shown.replace(raw, number or "", 1)], kept
     if "H" in letters and not (key and _PERSON.search(key.head)):
         return
-    asked = column if _ASKS_VALUES.fullmatch(letters) else key
-    if asked and kept and (asked is column or _ASKS_NAMES.fullmatch(letters)):
+    answering = column if _ASKS_VALUES.fullmatch(letters) else key
+    if answering and kept and (answering is column or _ASKS_NAMES.fullmatch(letters)):
         [cue] = _EXTREMES.keys() & reading.cues.keys()
         is_age = cue in ("earliest", "latest") and column.kind != _DATES
         sign = -_EXTREMES[cue] if is_age else _EXTREMES[cue]
         best = max(kept, key=lambda row: sign * (value_of(column.cells[row]) or 0.0))
         kept = [row for row in kept if compare(column.cells[row], column.cells[best]) == 0]
-        yield _once(asked, kept), kept
+        yield _once(answering, kept), kept
 
 
 def _once(column: Column, rows: Sequence[int]) -> list[str]:
@@ -192,7 +192,7 @@ class _Reading:
         self.cues: dict[Cue, str] = {}
         self.titles = {stem(word) for title in rows.titles for word in title.split()}
         self.parts: dict[int, str | int] = {}  # the letter of each, or its column
-        self.said: dict[int, Span] = {}  # the places of columns
+        self.column_places: dict[int, Span] = {}
         if command := _COMMAND.match(self.left):
             self._take(*command.span(), "W")
         self._read_cells()
@@ -251,7 +251,7 @@ class _Reading:
         for surely, _, number, start, end in sorted(ways, reverse=True):
             if "," not in self.left[start:end]:
                 surest[start] = surely
-                self.said[number] = start, end
+                self.column_places[number] = start, end
                 self._take(start, end, number)
             elif surest.get(start) == surely and self.parts[start] != number:
                 self.parts[start] = "x"
@@ -275,7 +275,7 @@ class _Reading:
         first, last = min(how.start(), start), max(end, how.end() + len(core[0]) - 1)
         beside = [
             self.rows.columns[number]
-            for number, (begin, stop) in self.said.items()
+            for number, (begin, stop) in self.column_places.items()
             if not re.search(r",|\w{4}", self.left[stop:first] + self.left[last:begin])
         ]
         unit = parse_value(words, language_of(words)).unit
