@@ -1,6 +1,8 @@
 """The confidence of English triples: what it is made of, and how its weights are fitted."""
 
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from recipes import judged_facts
 from tasks.extract.english_pipeline.load import load_english
+from tasks.extract.extracted import STATED
 from tasks.extract.rules import tree as trees
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATES, WEIGHTS, centred, probability
@@ -40,6 +43,12 @@ def test_a_triple_is_weighed_by_its_features_and_by_the_states_of_its_words() ->
         assert states.shape == STATES
         assert confidence == probability(features, states=states)
         assert confidence != probability(features)
+
+
+def test_no_sentence_has_the_confidence_by_which_tables_are_known(tmp_path: Path) -> None:
+    fitted = tmp_path / "weights.json"
+    fitted.write_text(json.dumps({"weights": {"constant": math.log(STATED / (1 - STATED))}}))
+    assert probability({}, fitted) == STATED - 0.001
 
 
 def test_the_word_before_a_text_has_no_state() -> None:

@@ -344,14 +344,14 @@ def test_of_two_disks_the_full_one_is_named(small_home, tmp_path, almanac):
     assert code == 1 and f"under {elsewhere.parent}" in err and str(small_home) not in err
 
 
-def test_a_full_disk_that_is_not_the_homes_is_not_called_so(small_home, tmp_path, almanac):
+def test_a_full_disk_that_is_not_the_homes_is_not_called_so(own_home, tmp_path, almanac):
     questions = tmp_path / "questions.jsonl"
     questions.write_text(json.dumps({"question": QUESTION}), encoding="utf-8")
-    with mounted(tmp_path / "disk", small_home, 4) as elsewhere:
+    with mounted(tmp_path / "disk", own_home, 4) as elsewhere:
         fill(elsewhere.parent)
         out = elsewhere.parent / "answers.jsonl"
-        code, _, err = almanac(small_home, "answer", str(questions), "--out", str(out))
-    assert code == 1 and f"under {out} is full (0 MiB" in err and str(small_home) not in err
+        code, _, err = almanac(own_home, "answer", str(questions), "--out", str(out))
+    assert code == 1 and f"under {out} is full (0 MiB" in err and str(own_home) not in err
 
 
 def test_a_full_disk_behind_standard_output_is_told_as_such(small_home):

@@ -51,8 +51,9 @@ class TextRoute(AnswerRoute):
                 return RouteResult("text")
             answer = self._read(question, self._reader)
         found = answer.answers, answer.evidence, answer.probability
-        rest = {"others": answer.others, "earlier": answer.earlier}
-        return RouteResult("text", *found, program=answer.program, **rest)
+        return RouteResult(
+            "text", *found, program=answer.program, others=answer.others, earlier=answer.earlier
+        )
 
     def items(self, question: Question, state: QuestionState) -> list[Item]:
         """Return the passages that may answer a question, best first, then notes.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tasks.extract.extracted import STATED
 from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause
 from tasks.extract.rules.lexicon import PASSING, TEXTS
 from tasks.extract.rules.noun_phrases import Called
@@ -293,7 +294,8 @@ def probability(
 ) -> float:
     """Return the probability that a fact with these features is right, to three decimals.
 
-    `states` are given for triples only, by `end_states`.
+    It is never `STATED`, by which facts of tables and labels are known. `states` are given for
+    triples only, by `end_states`.
     """
     weights = _fitted(fitted)["weights"]
     total = weights["constant"]
@@ -302,4 +304,5 @@ def probability(
     if states is not None:
         shipped = _state_weights()
         total += float(np.vdot(centred(states, shipped["mean"]), shipped["weights"]))
-    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 3)
+    found = round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 3)
+    return found if found != STATED else STATED - 0.001
