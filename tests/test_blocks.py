@@ -159,6 +159,7 @@ def test_blocks_of_any_text_are_in_order_and_apart(text):
         ("Set `[a](b)` in\n`tide`<br/>and<br>\nebb.", "Set [a](b) in\ntide and\nebb."),
         ("See https://a.org/it's’ or https://a.org/港。它很老。", "See ’ or 。它很老。"),
         ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
+        ("- [x] Tides rise at [x] o'clock.", "-  Tides rise at [x] o'clock."),
         ("Built in 1990.\\\nAt C:\\tides\\", "Built in 1990.\nAt C:\\tides"),
     ],
 )

@@ -29,6 +29,7 @@ _INLINE = re.compile(
     r"|(?<=[^\s\\])\\(?=\n|\Z)"  # a line that ends within its paragraph
     r"|(?<![*\w])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![*\w])|\*\*(?=\S)|(?<=\S)\*\*"
     r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
+    r"|(?:\A|(?<=[-*+] ))\[[ xX]\](?=\s)"  # whether a task is done
     r"|(?<=\n)[ \t]*>[ \t]?"  # the mark of a quotation's further lines
     r"|(?<=\w)(?:[®™℠]|&(?:reg|trade);|\((?:R|TM)\))"  # trademark signs are no part of a name
     r"|(?<![\w:]):[a-z]+(?:[-_][a-z0-9]+)+:(?!\w)"  # an icon by its name
