@@ -30,6 +30,7 @@ TEXTS = {
     "## Children: half price\n\nThey need a lantern of their own.\n",
     "局.md": "| 部门 | 2025年经费（万元） | 2026年经费（万元） |\n| --- | --- | --- |\n"
     "| 水文局 | 310 | 420 |\n| 林务局 | 150 | 160 |\n",
+    "陶远.md": "陶远生于青州。陶远是画家。\n",
     "山.md": "| 山峰 | 海拔 | 首登者 |\n| --- | --- | --- |\n"
     "| 青岚峰 | 5120米 | 郭小川 |\n| 玉屏峰 | 4870米 | 何远 |\n",
 }
@@ -73,6 +74,11 @@ def asker(edition: Edition) -> Asker:
 )
 def test_a_question_for_a_cell_or_a_label_gets_its_value_or_nothing(asker, question, answers):
     assert asker.answer(question).answers == answers
+
+
+def test_a_short_sentence_is_no_cell(asker: Asker) -> None:
+    answer = asker.answer("陶远生于哪里？")
+    assert answer.answers == ["青州"] and answer.evidence[0].kind == "passage"
 
 
 def test_one_sentence_about_a_name_takes_none_of_its_records_away(edition):

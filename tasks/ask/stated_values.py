@@ -26,7 +26,9 @@ from tasks.text.question import Question
 
 MOST_FACTS = 400  # of one entity
 MOST_READ = 60  # facts
-MARKS = len("****")  # around a cell that is bold or code
+MARKS = "`*_"  # around a cell that is code, bold or slanted
+MOST_MARKS = 2 * len("***")
+_WORDS = "select text[$first + 1 : $last] from documents where document_id = $document"
 HOPELESS = -3.0  # margin below which no record answers
 SURE = 0.5  # least probability that a name means an entity which does not bear it
 
@@ -40,6 +42,7 @@ class StatedValues:
         """Take the graph of the corpus, and the search over its passages and names."""
         self._graph, self._searcher = graph, searcher
         self._encoders, self._documents = resources.name_encoders, resources.documents
+        self._con = resources.edition.connect()
 
     def records(self, question: Question) -> list[Named]:
         """Return the records of what a question names, the best supported first."""
@@ -47,7 +50,7 @@ class StatedValues:
             (name, fact)
             for name, entity in self._named(question)
             for fact in self._graph.get_entity_triples(entity)[:MOST_FACTS]
-            if fact.place and _is_record(fact, fact.place)
+            if fact.place and self._is_record(fact, fact.place)
             if self._documents is None or fact.place.document_id in self._documents
         ]
 
@@ -73,6 +76,18 @@ class StatedValues:
         evidence = [_evidence(stating[value]) for value in values]
         return ReaderAnswer(values, evidence, probability=planned.share)
 
+    def _is_record(self, fact: Fact, place: Place) -> bool:
+        """Return whether a fact is a cell or a labelled value: its place holds nothing else."""
+        tail = fact.entity.name if fact.inverse else fact.text
+        more = place.span_end - place.span_start - len(tail)
+        if fact.kind != "triple" or more > MOST_MARKS:
+            return False
+        return more <= 0 or self._words(place).strip(MARKS) == tail
+
+    def _words(self, place: Place) -> str:
+        at = {"document": place.document_id, "first": place.span_start, "last": place.span_end}
+        return "".join(text for (text,) in self._con.execute(_WORDS, at).fetchall())
+
     def _named(self, question: Question) -> Iterator[tuple[str, EntityRef]]:
         """Yield the names in a question with the entities that they may mean."""
         linked = self._searcher.link(question)
@@ -95,12 +110,6 @@ def is_among(records: list[Named], place: Evidence) -> bool:
         for _, fact in records
         if fact.place and place.span_start is not None and place.span_end is not None
     )
-
-
-def _is_record(fact: Fact, place: Place) -> bool:
-    """Return whether a fact is a cell or a labelled value: its place holds no more than that."""
-    tail = fact.entity.name if fact.inverse else fact.text
-    return fact.kind == "triple" and place.span_end - place.span_start <= len(tail) + MARKS
 
 
 def _triple(name: str, fact: Fact) -> tuple[str, str, str]:
