@@ -165,8 +165,8 @@ def test_a_diff_tells_a_renamed_entity_from_a_new_one(own_home, corpus, almanac)
     tables = {d.table: d for d in compare(*Home(own_home).editions.all()[-2:], 100)}
     renamed = "Charles Babbage, renamed: “Charles Babbage, person” -> “The Two Engineers, person”"
     assert renamed in tables["entities"].changed
-    told = [*tables["triples"].gone, *tables["triples"].changed, *tables["descriptions"].gone]
-    assert not [fact for fact in told if "Babbage" in fact]
+    differing = [*tables["triples"].gone, *tables["triples"].changed, *tables["descriptions"].gone]
+    assert not [fact for fact in differing if "Babbage" in fact]
 
 
 def test_a_diff_shows_old_and_new_values_in_words(own_home, corpus, almanac):

@@ -475,11 +475,11 @@ def test_of_an_endless_error_only_the_start_is_read():
 
 
 def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch, key):
-    asked = []
+    paths = []
 
     class Proxy(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked.append(self.path)
+            paths.append(self.path)
             self.send_error(500)
 
     with HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
@@ -490,4 +490,4 @@ def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch, key):
         with pytest.raises(CallError, match="500"):
             asyncio.run(endpoint.send(SENT))
         proxy.shutdown()
-    assert asked == ["http://nowhere.invalid/v1/chat/completions"]
+    assert paths == ["http://nowhere.invalid/v1/chat/completions"]

@@ -241,11 +241,11 @@ def test_a_sentence_bears_every_person_of_a_question_or_refers_to_one(
 ):
     before = "Max Moor was a painter. "
     at = {"span_start": len(before), "span_end": len(before + sentence)}
-    said = replace(part(before + sentence), start=len(before))
-    said = replace(said, evidence=said.evidence.model_copy(update={"text": sentence, **at}))
+    second = replace(part(before + sentence), start=len(before))
+    second = replace(second, evidence=second.evidence.model_copy(update={"text": sentence, **at}))
     whole = Evidence(text=before + sentence, kind="passage", score=1.0, span_start=0)
-    text = Text(before + sentence, (part(before[:-1]), said), whole)
-    assert AskedNames(analyse(question), Words()).all_act_in(text, said) is bears_all  # type: ignore[arg-type]
+    text = Text(before + sentence, (part(before[:-1]), second), whole)
+    assert AskedNames(analyse(question), Words()).all_act_in(text, second) is bears_all  # type: ignore[arg-type]
 
 
 TABLE = "| Option | Text |\n| --- | --- |\n| keep_ms | Kept. 30 is usual. |\n| Ost Gate | Open. |\n"
@@ -264,10 +264,10 @@ TABLE = "| Option | Text |\n| --- | --- |\n| keep_ms | Kept. 30 is usual. |\n| O
     ],
 )
 def test_a_sentence_in_a_row_says_nothing_of_another_row(question, lead_in, is_of_it):
-    said, sentence = replace(part("30 is usual."), lead_in=lead_in), "30 is usual."
+    cell, sentence = replace(part("30 is usual."), lead_in=lead_in), "30 is usual."
     whole = Evidence(text=TABLE, kind="passage", score=1.0, span_start=0)
-    text = Text(sentence, (said,), whole)
-    assert AskedNames(analyse(question), Said()).all_act_in(text, said) is is_of_it  # type: ignore[arg-type]
+    text = Text(sentence, (cell,), whole)
+    assert AskedNames(analyse(question), Said()).all_act_in(text, cell) is is_of_it  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

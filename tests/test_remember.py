@@ -47,10 +47,10 @@ def test_a_note_keeps_its_own_labels_until_it_is_given_others(home, almanac):
     almanac.json(home.path, "remember", SAID)
     assert seen() == {"Mir": ["botany"], "Jon": []} and not source_marks(home.journal)
     unlabelled = ("--set", "reader=none")
-    asked = almanac.json(home.path, "ask", "Where was Jon Vik born?", *unlabelled)
-    assert asked["answer"] == "Tromsø"
-    asked = almanac.json(home.path, "ask", "Where was Mira Holm born?", *unlabelled)
-    assert not asked["answerable"]
+    answer = almanac.json(home.path, "ask", "Where was Jon Vik born?", *unlabelled)
+    assert answer["answer"] == "Tromsø"
+    answer = almanac.json(home.path, "ask", "Where was Mira Holm born?", *unlabelled)
+    assert not answer["answerable"]
     almanac.json(home.path, "remember", SAID, "--label", "none")
     assert seen() == {"Mir": [], "Jon": []}
 

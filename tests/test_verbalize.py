@@ -237,12 +237,12 @@ def test_a_question_says_its_relation_unless_who_says_it(tmp_path):
         home = Home(tmp_path / f"home of {len(facts)}")
         import_graph(home, file, PLAIN, name="rivers")
         texts = texts_of(home, methods=("question",), wordings=40)
-        asked = [
+        questions = [
             (text["facts"][0][1], set(re.findall(r"\w+", prompt_of(text["text"]).lower())))
             for text in texts
         ]
-        assert {told for told, words in asked if not words & {*told.split()} - {"of"}} == silent
-        assert not any(words & {"bo", "choir", "eva"} for _, words in asked)
+        assert {told for told, words in questions if not words & {*told.split()} - {"of"}} == silent
+        assert not any(words & {"bo", "choir", "eva"} for _, words in questions)
 
 
 def test_an_owner_may_come_after_what_is_owned():

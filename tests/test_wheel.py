@@ -135,10 +135,10 @@ def test_it_refreshes_on_dask_in_a_flow_with_a_server_of_its_own_and_answers(
     installed: Installed,
 ) -> None:
     options = ["--dask", "local", "--prefect", "--home", "home", "--json"]
-    report, told = installed.run("-m", "almanac", "refresh", "texts", *options)
+    report, progress = installed.run("-m", "almanac", "refresh", "texts", *options)
     assert report["published"] and report["counts"]["extraction"]["extractions"] >= 10
-    assert "read: 11 of 11" in told and "Warning" not in told
-    assert "leaked" not in told, "the workers end quietly"
+    assert "read: 11 of 11" in progress and "Warning" not in progress
+    assert "leaked" not in progress, "the workers end quietly"
     assert (installed.folder / "home" / "prefect" / "prefect.db").exists()
     assert not list(servers_of(installed.folder))
     (installed.folder / "asking.py").write_text(ASKING, encoding="utf-8")

@@ -86,7 +86,7 @@ class IriNames:
             "temp_directory": self._folder.name,
         }
         self._con = duckdb.connect(str(Path(self._folder.name) / "names.duckdb"), config=config)
-        for table in _TABLES:
+        for table in _TABLES:  # constants of this module; a definition takes no parameters
             self._con.execute(f"create table {table}")
         self._con.from_arrow(pa.table({"kind": KINDS})).create("kinds")
 
