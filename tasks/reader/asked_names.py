@@ -16,6 +16,7 @@ from itertools import product
 
 from rapidfuzz.distance import OSA
 
+from schemas.answers import Evidence
 from tasks.programs.planner.writer import written_names
 from tasks.reader.comparison import find_comparison
 from tasks.reader.texts import Source, Text, TextPart
@@ -72,6 +73,13 @@ class AskedNames:
         """
         whole = f"{text.words} {text.whole.text if text.whole else ''}"
         return not self._asked.names or self._asked.are_in(whole)
+
+    def are_all_around(self, text: Text, place: Evidence) -> bool:
+        """Tell whether a text bears each of the names, or its document has it around a place."""
+        words = f"{text.subject} {text.words}"
+        missing = [name.names[0].casefold() for name in self._alone if not name.are_in(words)]
+        around = f"{place.uri} {self._source.around(place)[0]}".casefold() if missing else ""
+        return all(name in around for name in missing)
 
     def concern(self, text: Text, part: TextPart) -> bool:
         """Tell whether a part, or what its text is about, bears one of the names known before.

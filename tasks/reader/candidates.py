@@ -23,6 +23,7 @@ class CandidateAnswer:
     part: TextPart
     covered: float
     is_of_another: bool  # person, organisation or office
+    is_borne_out: bool = True  # the names asked for are in its text
 
 
 def candidates(
@@ -51,9 +52,9 @@ def candidates(
         chosen = [
             number
             for number in order[begin:end]
-            if foreign[number]
-            or (coverage.may_answer(texts[number]) and names.are_borne_by(texts[number]))
+            if foreign[number] or coverage.may_answer(texts[number])
         ]
+        borne = {n for n in chosen if foreign[n] or names.are_borne_by(texts[n])}
         spans = reader.read(question.text, [texts[number].words for number in chosen])
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
@@ -68,5 +69,6 @@ def candidates(
                 sentence = text.introduced(part)
                 is_of_it = names.all_act_in(text, part) and asserted.keeps_offices(sentence)
                 another = not (foreign[span.text] or is_of_it)
-                rows.append(CandidateAnswer(inside, part, coverage.share(sentence), another))
+                known = span.text in borne
+                rows.append(CandidateAnswer(inside, part, coverage.share(sentence), another, known))
         yield list(rows)

@@ -39,6 +39,7 @@ from tasks.reader.lists import (
     list_place,
 )
 from tasks.reader.nested import Nested, find_nested
+from tasks.reader.sections import find_sections, likeliest, worded
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.languages import is_chinese
@@ -66,6 +67,7 @@ class Read:
     answers: list[FoundAnswer]
     sentences: list[FoundAnswer]  # and both about something else, which are not given:
     rivals: tuple[list[FoundAnswer], list[FoundAnswer]] = field(default_factory=lambda: ([], []))
+    rows: list[CandidateAnswer] = field(default_factory=list)  # all spans that may answer
 
     def part(self, answer: FoundAnswer) -> TextPart:
         """Return the sentence or fact that contains an answer."""
@@ -164,7 +166,9 @@ class Reading:
                 break
         if yes_or_no:
             is_sure = _is_sure(first.sentences, least)
-            return self._sentence(question, first) if is_sure else _nothing(first)
+            return self._sentence(question, first) if is_sure else self._section(question, first)
+        if asks_for_steps(question.text) and (section := self._section(question, first)).answers:
+            return section
         beyond = texts_beyond(question, first.texts, self._source)
         *_, second = self._readings(question, beyond, options, READ_NEXT, first)
         if _is_sure(second.answers, sure):
@@ -180,7 +184,7 @@ class Reading:
                 return self._given(question, read)
         if whole and _is_sure(second.sentences, least):
             return self._sentence(question, second)
-        return _nothing(first)
+        return self._section(question, first) if whole else _nothing(first)
 
     def _readings(
         self,
@@ -230,8 +234,9 @@ class Reading:
 
         earlier = before or Read([], [], [])
         for rows in candidates(question, texts, source, reader, most, dated):
-            answers, sentences = found([row for row in rows if not row.is_of_another])
-            rivals = found([row for row in rows if row.is_of_another])
+            borne = [row for row in rows if row.is_borne_out]
+            answers, sentences = found([row for row in borne if not row.is_of_another])
+            rivals = found([row for row in borne if row.is_of_another])
             known = earlier.answers + earlier.rivals[0], earlier.sentences + earlier.rivals[1]
             answers = with_probabilities(answers, reader, languages, "words", known[0] + rivals[0])
             sentences = with_probabilities(
@@ -239,7 +244,7 @@ class Reading:
             )
             every = [*answers, *sentences, *earlier.answers, *earlier.sentences]
             latest = partial(older_last, seen=every, least=self._least)
-            yield Read(texts, latest(answers), latest(sentences), rivals)
+            yield Read(texts, latest(answers), latest(sentences), rivals, rows)
 
     def _sentence(self, question: Question, read: Read) -> ReaderAnswer:
         """Return the likeliest sentence that contains the answer, where no words are sure.
@@ -248,6 +253,16 @@ class Reading:
         """
         best = read.sentences[0]
         return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
+
+    def _section(self, question: Question, read: Read) -> ReaderAnswer:
+        """Return the likeliest section, else the nearest texts, where no sentence is sure."""
+        sections = find_sections(question, read.texts, read.rows, self._source, self._reader)
+        best = likeliest(question, sections, self._source, self._least)
+        if best is None:
+            return _nothing(read)
+        place = best.place.model_copy(update={"score": round(best.probability, 4)})
+        stated = f"{best.within.subject} {place.text}"
+        return ReaderAnswer([worded(place.text)], [place], None, best.probability, stated)
 
     def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
         """Return an answer's sentence, with the list or "but" after it; of a label its value."""

@@ -103,6 +103,20 @@ class TrainedReader:
         value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
         return _logistic(value + weights["intercept"])
 
+    def shares_of_sections(self, measures: Sequence[Sequence[float]]) -> list[float]:
+        """Return the probabilities with which each section answers a question; one at most does.
+
+        The measures of each are the log of the sum of its sentences' odds, the shares of the
+        question's words that it covers with and by its title and headings, the cosine and a tenth
+        of the rank of its text, and whether it has a list or code where the question asks for one.
+        """
+        weights = self._weights.get("sections")
+        if not weights or not measures:
+            return [0.0] * len(measures)
+        values = np.array(measures) @ np.array(weights["measures"]) + weights["intercept"]
+        shares: list[float] = np.exp(values - np.logaddexp.reduce([0.0, *values])).tolist()
+        return shares
+
 
 def _in_one_script(question: str, texts: list[str]) -> list[str]:
     """Return a question and texts, all simplified unless all that are Chinese are traditional.

@@ -294,7 +294,7 @@ class _Reading:
     def _read_nouns(self) -> None:
         """Read the words for rows, and those of titles; what is left says something else."""
         for noun in sorted(self.rows.nouns, key=len, reverse=True):
-            for match in re.finditer(noun, self.left) if HAN.search(noun) else ():
+            for match in re.finditer(re.escape(noun), self.left) if HAN.search(noun) else ():
                 self._take(*match.span(), "N")
         for start, word in content_tokens(self.left):
             root = stem(word)

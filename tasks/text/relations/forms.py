@@ -85,9 +85,10 @@ def form_of(wording: str) -> Form:
     if is_chinese(text):
         return _chinese(text)
     form = _english(text.split(" "))
-    if form.kind != "noun" or not form.turned or form.words.split()[-1] in PREPOSITIONS:
+    words = form.words.split()  # none of "-", as the head of a column may be
+    if form.kind != "noun" or not (form.turned and words) or words[-1] in PREPOSITIONS:
         return form
-    left_out = [word for word in text.lower().split() if word not in form.words.split()]
+    left_out = [word for word in text.lower().split() if word not in words]
     return replace(form, modifiers=tuple(word for word in left_out if word in TELLING))
 
 
