@@ -20,6 +20,7 @@ from tasks.gates.gate import PopularityGate, make_gate
 from tasks.gates.questions import DUMMY, GateQuestions, kind_of_answer
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.gates.uncertainty import answer_uncertainty
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, RunStage, run_plainly, silent
@@ -107,14 +108,18 @@ def calibrate_gates(
     calibrations: list[Calibration] = []
 
     def calibrate_all(work: Work) -> None:
-        encoder = open_question_encoder(choice.encoder, settings.engine, home, work.run.run_id)
-        store = VectorStore(home.journal, encoder, report)
+        stores: dict[EncoderChoice, VectorStore] = {}
         popularity: GraphPopularity | None = None
         if isinstance(gate, PopularityGate) and gate.popularity_of is not None:
             popularity = open_popularity(home.editions.current(), gate.popularity_of)
         for task, candidates in questions.items():
             drawn = draw_seeds(candidates, seeding)
             drawn = popularity.with_popularity(drawn) if popularity else drawn
+            by = choice.encoder.for_questions(question.question for question in drawn)
+            if by not in stores:
+                encoder = open_question_encoder(by, settings.engine, home, work.run.run_id)
+                stores[by] = VectorStore(home.journal, encoder, report)
+            store = stores[by]
             model = _model_of(drawn, seeding.model) if gate.needs & OF_A_MODEL else None
             seeds = seed_questions(drawn, store.encode([q.question for q in drawn]), model)
             if "uncertainty" in gate.needs:
@@ -123,7 +128,7 @@ def calibrate_gates(
                     prompts, settings.engine, home, work.run.run_id, report
                 )
                 seeds = replace(seeds, uncertainty=uncertainty)
-            calibrations.append(calibrate(task, choice, store.id, seeds))
+            calibrations.append(calibrate(task, replace(choice, encoder=by), store.id, seeds))
         home.journal.append(journal_rows(calibrations, work.run.run_id))
         work.run.counts["calibrate"] = {
             "seeds": sum(len(calibration.seeds) for calibration in calibrations),

@@ -78,6 +78,7 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
         raise AlmanacError(
             f"The gate {choice.gate} could score none of the {len(seeds)} questions, because none "
             f"has a known value of {', '.join(sorted(gate.needs))}."
+            f"{_SILENT if 'uncertainty' in gate.needs else ''}"
         )
     return Calibration(
         task,
@@ -99,6 +100,7 @@ _NEEDED = {
     "gains": "whether knowledge helps (`outcomes` in the questions file; "
     "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
 }
+_SILENT = " With its answers, the endpoint reports no probabilities (logprobs); or it gave none."
 
 
 def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[Row], pa.Table]:
