@@ -369,7 +369,7 @@ def test_gates_are_listed_with_their_options(home, tmp_path, hashed, almanac):
     choice = GateChoice("thrust", {"variant": "cosine"})
     calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=choice)
     code, out, _ = almanac(home.path, "gates", "list")
-    assert code == 0 and "variant: cosine" in out
+    assert code == 0 and '"variant": "cosine"' in out
 
 
 def test_an_endpoint_without_probabilities_is_named_as_the_reason(home, tmp_path, monkeypatch):

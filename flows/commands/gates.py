@@ -139,8 +139,6 @@ class EvaluateGates(EncodedQuestions, EvaluationJob):
 def _shown(name: str, value: Any) -> Any:
     if name == "fetched" and value is not None:
         return f"{value:.1%}"
-    if name == "options":
-        return value.strip("{}").replace('"', "")
     return f"{value:.4g}" if isinstance(value, float) else value
 
 

@@ -76,9 +76,8 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
     scores = cross_fitted(make, seeds)
     if np.isnan(scores).all() and choice.gate != "always":
         raise AlmanacError(
-            f"The gate {choice.gate} could score none of the {len(seeds)} questions, because none "
-            f"has a known value of {', '.join(sorted(gate.needs))}."
-            f"{_SILENT if 'uncertainty' in gate.needs else ''}"
+            f"The gate {choice.gate} could score none of the {len(seeds)} questions. It needs to "
+            f"know {', '.join(_NEEDED.get(name, name) for name in sorted(gate.needs))}."
         )
     return Calibration(
         task,
@@ -94,13 +93,13 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
 _NEEDED = {
     "popularity": "how well known the questions' subjects are (`popularity` in the questions file, "
     "or a graph to take it from: --set popularity_of=GRAPH)",
-    "uncertainty": "how sure a model is of its answers",
+    "uncertainty": "how sure a model is of its answers (an endpoint must answer with "
+    "probabilities, logprobs)",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
     "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
     "gains": "whether knowledge helps (`outcomes` in the questions file; "
     "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
 }
-_SILENT = " With its answers, the endpoint reports no probabilities (logprobs); or it gave none."
 
 
 def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[Row], pa.Table]:
