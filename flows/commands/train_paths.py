@@ -33,7 +33,7 @@ class TrainPaths(PublishingJob):
     )
     rule: Rule = finer(
         "How the bandit chooses: sampling, or the paper's confidence bound, perhaps "
-        "with nonnegative weights (bound, nonnegative).",
+        "with nonnegative weights (bound, nonnegative); all with a floor of .05.",
         "sampling",
     )
     per_token: float = finer("What a token takes from a reward of 1.", 0.0, ge=0)
