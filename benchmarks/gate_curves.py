@@ -13,7 +13,6 @@ are drawn beside the results.
 
 import tempfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +60,8 @@ Figures = dict[str, Any]
 
 def measure(home: Home, measurement: GateMeasurement) -> GateResults:
     """Return the results of a measurement on the questions."""
-    opened = partial(open_question_encoder, EncoderChoice("minilm"), EngineSettings(), home)
-    return evaluate_gates(home, QUESTIONS, "mirage", opened, measurement)
+    encoder = open_question_encoder(EncoderChoice("minilm"), EngineSettings(), home)
+    return evaluate_gates(home, QUESTIONS, "mirage", lambda _: encoder, measurement)
 
 
 def measure_layers(folder: str, draws: Draws) -> GateResults:

@@ -19,6 +19,7 @@ from tasks.experts.verbalize.texts import TextOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn, learn_arms
 from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import sample
 from tasks.refresh import refresh
 from tasks.train_experts import add_expert, train_experts
 from tasks.train_paths import train_paths
@@ -105,7 +106,7 @@ def teach(home: Home, questions: Questions, graph: str) -> None:
 
 def walk(home: Home, questions: Questions, graph: str) -> None:
     """Train a policy on a graph and, where questions have choices, a bandit."""
-    train_paths(home, questions, SETTINGS, graph=graph, limit=WALKED)
+    train_paths(home, sample(questions, WALKED), SETTINGS, graph=graph)
     learn_arms(home, questions, SETTINGS, graph=graph, count=ARMS)
 
 

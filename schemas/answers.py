@@ -40,6 +40,7 @@ class GraphPath(_Reply):
     relatedness: float | None = Field(None, description="How related it is to the question.")
     conciseness: float | None = Field(None, description="One over its length.")
     reward: float | None = Field(None, description="The weighted sum of its rewards.")
+    arm: str | None = Field(None, description="How it was extracted and phrased for a reader.")
 
 
 class Evidence(_Reply):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ from tasks.gates.gate import PopularityGate, make_gate
 from tasks.gates.questions import DUMMY, GateQuestions, kind_of_answer
 from tasks.gates.subject_popularity import GraphPopularity, open_popularity
 from tasks.gates.uncertainty import answer_uncertainty
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.load import open_question_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, RunStage, run_plainly, silent
@@ -107,14 +109,19 @@ def calibrate_gates(
     calibrations: list[Calibration] = []
 
     def calibrate_all(work: Work) -> None:
-        encoder = open_question_encoder(choice.encoder, settings.engine, home, work.run.run_id)
-        store = VectorStore(home.journal, encoder, report)
+        @cache
+        def store_of(chosen: EncoderChoice) -> VectorStore:
+            encoder = open_question_encoder(chosen, settings.engine, home, work.run.run_id)
+            return VectorStore(home.journal, encoder, report)
+
         popularity: GraphPopularity | None = None
         if isinstance(gate, PopularityGate) and gate.popularity_of is not None:
             popularity = open_popularity(home.editions.current(), gate.popularity_of)
         for task, candidates in questions.items():
             drawn = draw_seeds(candidates, seeding)
             drawn = popularity.with_popularity(drawn) if popularity else drawn
+            by = choice.encoder.for_questions(question.question for question in drawn)
+            store = store_of(by)
             model = _model_of(drawn, seeding.model) if gate.needs & OF_A_MODEL else None
             seeds = seed_questions(drawn, store.encode([q.question for q in drawn]), model)
             if "uncertainty" in gate.needs:
@@ -123,7 +130,7 @@ def calibrate_gates(
                     prompts, settings.engine, home, work.run.run_id, report
                 )
                 seeds = replace(seeds, uncertainty=uncertainty)
-            calibrations.append(calibrate(task, choice, store.id, seeds))
+            calibrations.append(calibrate(task, replace(choice, encoder=by), store.id, seeds))
         home.journal.append(journal_rows(calibrations, work.run.run_id))
         work.run.counts["calibrate"] = {
             "seeds": sum(len(calibration.seeds) for calibration in calibrations),
@@ -202,28 +209,20 @@ def seed_questions(
     """Return seeds in columns, with the answers and gains of `model` if it has them for all."""
     popularity = [np.nan if q.popularity is None else q.popularity for q in drawn]
     outcomes = [{name: with_ - without for name, without, with_ in q.outcomes} for q in drawn]
-    answers = [dict(q.own_answers) for q in drawn]
+    own = [dict(q.own_answers) for q in drawn]
+    answers = gains = None
+    if model and all(model in answer for answer in own):
+        kinds = [kind_of_answer(a[model], q.choices) for a, q in zip(own, drawn, strict=True)]
+        answers = np.array(kinds, dtype=object)
+    if model and all(model in outcome for outcome in outcomes):
+        gains = np.array([outcome[model] for outcome in outcomes], float)
     return GateQuestions(
         [question.question for question in drawn],
         [question.label or DUMMY for question in drawn],
         vectors.astype(np.float64),
         popularity=None if np.isnan(popularity).all() else np.array(popularity),
-        answers=(
-            np.array(
-                [
-                    kind_of_answer(answer.get(model), question.choices)
-                    for answer, question in zip(answers, drawn, strict=True)
-                ],
-                dtype=object,
-            )
-            if model and all(model in answer for answer in answers)
-            else None
-        ),
-        gains=(
-            np.array([outcome[model] for outcome in outcomes], float)
-            if model and all(model in outcome for outcome in outcomes)
-            else None
-        ),
+        answers=answers,
+        gains=gains,
     )
 
 

@@ -112,9 +112,10 @@ def learn(
         learned.append(_learn_needs(home, _joined(benchmarks).questions, settings, report))
     if paths and graph is not None:
         known = training_questions(_joined(benchmarks))
-        _, policy = train_paths(home, known, settings, graph=graph, report=report)
+        walked, arms = questions_to_walk(known, settings)
+        _, policy = train_paths(home, walked, settings, graph=graph, report=report)
         learned.append({"learned": "policy", **policy})
-        learned.append(learn_arms(home, known, settings, graph=graph, report=report))
+        learned.append(learn_arms(home, known, settings, graph=graph, count=arms, report=report))
     if measured:
         about = [planner["graph"] for planner in planners]
         learned.append(_decide(home, joined, folds, settings, graph, about, report))
@@ -317,6 +318,25 @@ def _is_held_out(example: Example) -> bool:
     return blake2b(key, digest_size=1).digest()[0] % HELD_OUT == 0
 
 
+def questions_to_walk(
+    questions: Sequence[BenchmarkQuestion], settings: Settings, arms: int = 200
+) -> tuple[list[BenchmarkQuestion], int]:
+    """Return the questions for a policy, and how many of the others teach a bandit.
+
+    The latter are `arms` at most, and a fifth of all: the rewards of questions that the policy has
+    learned would say nothing of new ones.
+    """
+    count = min(arms, max(2, len(questions) // 5))
+    taken = {question.question for question in _teaching(questions, reader_name(settings))[:count]}
+    return [question for question in questions if question.question not in taken], count
+
+
+def _teaching(questions: Sequence[BenchmarkQuestion], model: str) -> list[BenchmarkQuestion]:
+    """Return the questions whose answers depend on the arm, in the order of `sample_apart`."""
+    apart = sample_apart(questions, len(questions))
+    return [question for question in apart if question.choices or model != NO_MODEL]
+
+
 def learn_arms(
     home: Home,
     questions: Sequence[BenchmarkQuestion],
@@ -331,17 +351,15 @@ def learn_arms(
 ) -> dict[str, Any]:
     """Have `count` questions answered, and return how often each arm was right.
 
-    They are not those that `train_paths` takes with a limit, as long as there are enough for both.
     The bandit of the graph and the answering model continues from its earlier state, unless its
-    arms, its rule or its costs have changed: tokens and seconds may count against an arm. Without a
-    language model, only questions with choices are answered, because other answers do not depend on
-    the arm; if there are too few, nothing is learned, and `skipped` says why. Raises UsageError if
-    there is no edition, no such graph, or only one question.
+    arms, its policy, its rule or its costs have changed: tokens and seconds may count against an
+    arm. Without a language model, only questions with choices are answered, because other answers
+    do not depend on the arm; if there are too few, nothing is learned, and `skipped` says why.
+    Raises UsageError if there is no edition, no such graph, or only one question.
     """
     edition = home.require_edition()
     model = reader_name(settings)
-    apart = sample_apart(questions, len(questions))
-    teaching = [question for question in apart if question.choices or model != NO_MODEL]
+    teaching = _teaching(questions, model)
     if len(teaching) < 2 <= len(questions):
         reason = (
             "The phrasing of paths was not learned: without a language model it matters only to "
@@ -359,7 +377,7 @@ def learn_arms(
         texts = [question.question for question in chosen]
         hints = [QuestionHints(choices=question.choices) for question in chosen]
         vectors, scores = paths.vectors.encode(texts), asker.gate_scores(texts, hints)
-        encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors, scores)
+        encoding = ContextEncoding.fit(paths.origin, vectors, scores)
         plan = BanditPlan(
             reader.arms, reader.usual_arm, RULES[rule], per_token=per_token, per_second=per_second
         )

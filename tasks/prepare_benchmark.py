@@ -21,10 +21,10 @@ def prepared(
     """Return the edition to ask, and the benchmark with the graphs of its questions.
 
     Graphs beside the questions are imported into an empty home. In any other home, `graph` names
-    the graph of all questions; without it, their own graphs must be there. Raises UsageError if a
-    graph is missing, AlmanacError if there is no edition.
+    the graph of all questions; without it, their own graphs must be there, or may be missing if
+    `graph` is empty. Raises UsageError if a graph is missing, AlmanacError if there is no edition.
     """
-    if graph is None and _holds_nothing_else(home, benchmark):
+    if not graph and _holds_nothing_else(home, benchmark):
         present = _graphs(home)
         for source in benchmark.graphs:
             if source.name not in present:
@@ -35,9 +35,13 @@ def prepared(
             f"There is no edition in {home.address} to ask. Make one with `almanac refresh SOURCE` "
             "or `almanac import-graph FILE --name NAME`."
         )
-    if graph is not None:
-        benchmark = _asked_of(benchmark, graph)
     names = _graphs(home) | {CORPUS}
+    if graph is not None:
+        named = {
+            q.graph: graph or (q.graph if q.graph in names else "") for q in benchmark.questions
+        }
+        asked = [replace(q, graph=named[q.graph]) for q in benchmark.questions]
+        benchmark = replace(benchmark, questions=asked)
     missing = {question.graph for question in benchmark.questions} - names - {""}
     if missing:
         raise UsageError(
@@ -57,10 +61,6 @@ def _holds_nothing_else(home: Home, benchmark: Benchmark) -> bool:
     edition = home.editions.current()
     own = {source.name for source in benchmark.graphs}
     return edition is None or (_graphs(home) <= own and edition.rows(Document) == 0)
-
-
-def _asked_of(benchmark: Benchmark, graph: str) -> Benchmark:
-    return replace(benchmark, questions=[replace(q, graph=graph) for q in benchmark.questions])
 
 
 def _import(home: Home, source: GraphSource, settings: Settings, report: Report) -> None:

@@ -44,7 +44,6 @@ def train_paths(
     settings: Settings,
     *,
     graph: str,
-    limit: int | None = None,
     encoder: str = "",
     plan: PolicyPlan | None = None,
     report: Report = silent,
@@ -53,10 +52,9 @@ def train_paths(
     """Train a policy on a graph of the current edition; return the run and the policy's summary.
 
     It learns to walk from the entities that questions name to their right answers; a tenth of the
-    questions is held out to measure it. `limit` takes that many questions of a seeded
-    shuffle. A training that was killed resumes when the same call is made again. Raises UsageError
-    if there is no such graph, or if no question that is not held out names a node of it and has an
-    answer there.
+    questions is held out to measure it. A training that was killed resumes when the same call is
+    made again. Raises UsageError if there is no such graph, or if no question that is not held out
+    names a node of it and has an answer there.
     """
     check_extra("paths")
     edition, before = home.require_edition(), RunReport(run_id="")
@@ -69,7 +67,7 @@ def train_paths(
             graph=graph,
             edition=edition.id,
             paths=open_path_graph(home, pinned, graph, encoder),
-            questions=sample(questions, limit or len(questions)),
+            questions=sample(questions, len(questions)),
             plan=plan or PolicyPlan(),
         )
         run_stages(work, TRAINING, run_stage)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from schemas.learning import Centroid, GateCalibration, GateSeed, TaskGate, Threshold
 from schemas.operations import Run
 from schemas.row import Row
@@ -18,14 +18,16 @@ from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate as work
 from tasks.ask import gatekeeper
 from tasks.ask.route import QuestionHints, QuestionState
-from tasks.calibrate_gate import Seeding, calibrate_gate, remove_gate
+from tasks.calibrate_gate import Seeding, calibrate_gate, calibrate_gates, remove_gate
 from tasks.gates.calibrate import GateChoice, calibrate, journal_rows
 from tasks.gates.calibrated import calibrated_gates
 from tasks.gates.crossfit import threshold
 from tasks.gates.gate import GATES, PopularityGate
 from tasks.gates.questions import GateQuestions
+from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
+from tasks.questions.question import BenchmarkQuestion
 from tasks.report.links import FolderLinks
 from tasks.report.records import record_page
 from tasks.run import RunReport
@@ -340,3 +342,40 @@ def test_commands_calibrate_list_and_remove(tmp_path, hashed, almanac):
     assert kept == [{"task": "years", "gate": "thrust", "seeds": 40}]
     assert almanac.json(place, "gates", "remove", "years")["outcome"] == "done"
     assert almanac.json(place, "gates") == []
+
+
+def test_chinese_questions_get_the_chinese_encoder(home, tmp_path, monkeypatch):
+    opened: list[str] = []
+
+    def opener(choice: EncoderChoice, *_: Any, **__: Any) -> Hashed:
+        opened.append(choice.name)
+        return Hashed()
+
+    monkeypatch.setattr(work, "open_question_encoder", opener)
+    chinese = [f"第{n}座桥建于哪一年？" for n in range(20)]
+    english = [f"In which year was bridge {n} built?" for n in range(20)]
+    tasks = {"zh": chinese, "en": english, "zh-too": chinese}
+    questions = {
+        task: [BenchmarkQuestion(f"{n}", text) for n, text in enumerate(texts)]
+        for task, texts in tasks.items()
+    }
+    calibrate_gates(home, questions, PLAIN)
+    assert opened == ["minilm-zh", "minilm"]
+    choices = {row["task"]: row["encoder_choice"] for row in rows(home, TaskGate)}
+    assert "minilm-zh" in choices["zh-too"] and "minilm-zh" not in choices["en"]
+
+
+def test_gates_are_listed_with_their_options(home, tmp_path, hashed, almanac):
+    choice = GateChoice("thrust", {"variant": "cosine"})
+    calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=choice)
+    code, out, _ = almanac(home.path, "gates", "list")
+    assert code == 0 and '"variant": "cosine"' in out
+
+
+def test_an_endpoint_without_probabilities_is_named_as_the_reason(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(work, "open_question_encoder", lambda *_, **__: Hashed())
+    unknown = lambda texts, *_, **__: np.full(len(texts), np.nan)  # noqa: E731
+    monkeypatch.setattr(work, "answer_uncertainty", unknown)
+    with pytest.raises(AlmanacError, match="logprobs"):
+        path = questions_file(tmp_path)
+        calibrate_gate(home, path, PLAIN, task="years", choice=GateChoice("entropy"))

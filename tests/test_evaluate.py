@@ -22,6 +22,7 @@ from tasks.models.call import RawReply
 from tasks.models.endpoint import Endpoint
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
+from tests.copied_home import copied_home
 from tests.current_edition import current
 from tests.mock_endpoint import running
 from warehouse.editions import Edition
@@ -104,6 +105,15 @@ def test_without_learning_all_questions_are_measured_on(towns, tmp_path):
     ids = [q.id for q in parrot.asked[-7:]]
     evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, some)
     assert [q.id for q in parrot.asked[-7:]] == ids
+
+
+def test_a_route_that_reads_no_graph_needs_none(small_home, towns, tmp_path, almanac):
+    home = copied_home(small_home, tmp_path / "home")
+    options = ("--format", "metaqa", "--limit", "3", "--route")
+    code, _, told = almanac(home, "evaluate", str(towns), *options, "programs")
+    assert code == 2 and "no graph metaqa" in told
+    found = almanac.json(home, "evaluate", str(towns), *options, "text")
+    assert found["items"] == 3 and found["stages"].keys() == {"answer"}
 
 
 def test_the_whole_query_is_set_beside_each_route_and_each_part(towns, tmp_path, almanac):

@@ -93,6 +93,16 @@ def test_sets_words_and_choices_are_scored_each_in_their_way():
     assert score(chinese, Prediction(["是长江吗"]))["contained"] == 1
 
 
+def test_of_a_text_what_follows_the_last_answer_is_counts():
+    oster = question(("Max Oster",), scoring="text")
+    said = "The answer is hard to find. So the answer is: Max Oster."
+    found = score(oster, Prediction([said]))
+    assert (found["em"], found["f1"], found["right"]) == (1, 1, 1)
+    assert score(question(("长江",), scoring="text"), Prediction(["答案是：长江。"]))["em"] == 1
+    wrong = score(oster, Prediction(["Max Oster? No, the answer is Ida Berg."]))
+    assert (wrong["em"], wrong["f1"]) == (0, 0)
+
+
 def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic():
     scores = [{"hits@1": float(n % 10 < 7)} for n in range(200)]
     apart = summarise(scores, [str(n) for n in range(200)])

@@ -95,7 +95,8 @@ def test_nlpcc_mh_makes_its_graph_of_its_paths(tmp_path: Path) -> None:
         read_benchmark(file, "nlpcc-mh")
 
 
-def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prefix", ["", "MidtermQA-"])
+def test_midtermqa_in_its_three_forms(prefix: str, tmp_path: Path) -> None:
     template = "Who won the {} in the 2022 U.S. midterm elections?"
     district = template.format("32nd congressional district of Texas")
     race = template.format("senate race of Iowa")
@@ -107,7 +108,7 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
     for number, (name, (question, answer, _)) in enumerate(forms.items(), 1):
         row = {"question": question, "answer": answer, "id": number}
         content = {"dataset": name, "demos": [row], "testset": [row]}
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+        (tmp_path / f"{prefix}{name}.json").write_text(json.dumps(content))
     benchmark = read_benchmark(tmp_path, "midtermqa")
     train, test = split(benchmark)
     assert len(train) == len(test) == 3

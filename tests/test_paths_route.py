@@ -29,7 +29,7 @@ from tasks.calibrate_gate import calibrate_gate
 from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
-from tasks.learn import learn_arms
+from tasks.learn import learn_arms, questions_to_walk
 from tasks.paths.bandit.bandit import BanditPlan, bandit_of, give_feedback, make_bandit
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
@@ -39,6 +39,7 @@ from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import UnsafePolicyError
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import sample_apart
 from tasks.refresh import refresh
 from tasks.text.question import Question, analyse
 from tasks.train_paths import train_paths
@@ -243,6 +244,37 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(home):
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
     assert bandit_of(home.live, "moons", NO_MODEL).learned.pulls.sum() == 8
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_policy_does_not_learn_from_what_teaches_the_bandit():
+    questions = [replace(DISCOVERERS[n % 5], question=f"Who found {n}?") for n in range(40)]
+    walked, arms = questions_to_walk(questions, SETTINGS)
+    assert (len(walked), arms) == (32, 8)
+    assert {q.question for q in walked}.isdisjoint(
+        q.question for q in sample_apart(questions, arms)
+    )
+    assert questions_to_walk(questions, SETTINGS, arms=0) == (questions, 0)
+    open_ones = [replace(q, choices=()) for q in questions]
+    assert questions_to_walk(open_ones, SETTINGS)[0] == open_ones
+
+
+def test_a_bandit_is_not_asked_about_another_policy(copied):
+    def asked() -> tuple[int, str]:
+        with Asker(copied, copied.require_edition(), SETTINGS, AskOptions("paths")) as asker:
+            arm = asker.answer(ASKED, CHOICES).evidence[0].path.arm
+        return copied.live.table(BanditDecision).num_rows, arm
+
+    learn_arms(copied, DISCOVERERS, SETTINGS, graph="moons", count=2)
+    first = bandit_of(copied.live, "moons", NO_MODEL).version
+    rows, arm = asked()
+    assert rows == 3 and arm == copied.live.table(BanditDecision).to_pylist()[-1]["arm"]
+    questions = read_benchmark(MOONS, "jsonl").questions
+    other = PLAN.model_copy(update={"seed": 1})
+    train_paths(copied, questions, SETTINGS, graph="moons", encoder="static", plan=other)
+    assert asked() == (3, "walks+sentences")
+    learn_arms(copied, DISCOVERERS, SETTINGS, graph="moons", count=2)
+    assert bandit_of(copied.live, "moons", NO_MODEL).version != first
+    assert asked()[0] == 6
 
 
 @pytest.mark.parametrize("rule", ["bound", "nonnegative"])

@@ -1,6 +1,7 @@
 """Whom a question is about, and how well known that is by a graph."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -262,7 +263,7 @@ def test_gates_are_measured_with_what_a_graph_tells(own_home, tmp_path):
         evaluate_gates(Home(own_home), file, "mirage", _no_encoder, how)
 
 
-def _no_encoder() -> Encoder:
+def _no_encoder(_: Sequence[str]) -> Encoder:
     raise AssertionError("popularity needs no vectors")
 
 

@@ -163,9 +163,9 @@ def _gates(run: Description, asking: Asking, path: Path, format: str) -> Iterato
     """Yield for each model and data set the accuracies at retrieval rates chosen by gates."""
     add_rivals()
     gates = dict.fromkeys(cell.partition(" ")[0] for cell in run["cells"])
-    opened = partial(open_question_encoder, EncoderChoice("minilm"), EngineSettings(), asking.home)
+    encoder = open_question_encoder(EncoderChoice("minilm"), EngineSettings(), asking.home)
     how = GateMeasurement(["thrust", *gates], Draws(budgets=False), asking.limit)
-    results = evaluate_gates(asking.home, path, format, opened, how, asking.report, say)
+    results = evaluate_gates(asking.home, path, format, lambda _: encoder, how, asking.report, say)
     for model, answering in enumerate(results.outcomes.models):
         for place, (dataset, items) in enumerate(results.curves["thrust"].items.items()):
             values = [_at(results.curves, cell, place, model) for cell in run["cells"]]

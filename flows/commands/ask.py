@@ -438,7 +438,8 @@ def _kind(evidence: Evidence) -> str:
     if evidence.expert is not None:
         return f"text of the expert {evidence.expert.expert}"
     if evidence.document_id is None:
-        return f"{evidence.kind} from the graph {evidence.graph}"
+        arm = f", by {evidence.path.arm}" if evidence.path and evidence.path.arm else ""
+        return f"{evidence.kind} from the graph {evidence.graph}{arm}"
     return (
         f"{evidence.kind} from {evidence.document_id}, characters {evidence.span_start} to "
         f"{evidence.span_end}"

@@ -67,8 +67,9 @@ class EvaluateAnswers(EvaluationJob):
         from tasks.evaluate.systems import system_for
 
         settings = self.chosen_settings
+        reads_graphs = self.expert is None and self.route not in ("text", "experts")
         measurement = Measurement(
-            graph=self.graph,
+            graph=self.graph if self.graph or reads_graphs else "",
             limit=self.limit,
             learn=self.learn,
             zero_shot=self.zero_shot,

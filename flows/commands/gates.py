@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from tasks.gates.live import PastDecision
     from warehouse.home import Home
 
-_SHOWN = ("task", "gate", "encoder", "seeds", "classes", "clusters")
+_SHOWN = ("task", "gate", "options", "encoder", "seeds", "classes", "clusters")
 MEASURED = {
     "share_of_perfect": "of perfect",
     "rate_at_99": "rate at 99 %",
@@ -95,13 +94,12 @@ class EvaluateGates(EncodedQuestions, EvaluationJob):
             popularity_of=self.popularity_of,
             study="ablations" if self.ablations else "gates",
         )
-        engine = self.chosen_settings.engine
-        encoder = partial(open_question_encoder, self.encoder_choice, engine, self.place)
+        engine, chosen = self.chosen_settings.engine, self.encoder_choice
         results = evaluate_gates(
             self.place,
             Path(self.questions),
             self.format,
-            encoder,
+            lambda texts: open_question_encoder(chosen.for_questions(texts), engine, self.place),
             measurement,
             runner.report,
             runner.warn,

@@ -29,11 +29,11 @@ class TrainPaths(PublishingJob):
     )
     plan: PolicyPlan = finer("How the policy is trained.", PolicyPlan())
     arms: int = finer(
-        "Questions that the answering model is asked, to learn how to phrase paths.", 200, ge=0
+        "Questions that teach how to phrase paths (a fifth at most), not the policy.", 200, ge=0
     )
     rule: Rule = finer(
         "How the bandit chooses: sampling, or the paper's confidence bound, perhaps "
-        "with nonnegative weights (bound, nonnegative).",
+        "with nonnegative weights (bound, nonnegative); all with a floor of .05.",
         "sampling",
     )
     per_token: float = finer("What a token takes from a reward of 1.", 0.0, ge=0)
@@ -41,31 +41,33 @@ class TrainPaths(PublishingJob):
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""
-        from tasks.learn import learn_arms
+        from tasks.learn import learn_arms, questions_to_walk
         from tasks.questions.formats import read_benchmark
+        from tasks.questions.splits import sample
         from tasks.train_paths import train_paths, training_questions
 
         settings = self.chosen_settings
-        questions = training_questions(read_benchmark(Path(self.questions), self.format))
+        known = training_questions(read_benchmark(Path(self.questions), self.format))
+        questions = sample(known, self.limit)
+        walked, arms = questions_to_walk(questions, settings, self.arms)
         run, policy = train_paths(
             self.place,
-            questions,
+            walked,
             settings,
             graph=self.graph,
-            limit=self.limit,
             encoder=self.encoder,
             plan=self.plan,
             report=runner.report,
             run_stage=runner.run_stage,
         )
         bandit = None
-        if self.arms:
+        if arms:
             bandit = learn_arms(
                 self.place,
                 questions,
                 settings,
                 graph=self.graph,
-                count=self.arms,
+                count=arms,
                 rule=self.rule,
                 per_token=self.per_token,
                 per_second=self.per_second,

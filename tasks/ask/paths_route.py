@@ -68,7 +68,7 @@ class PathsRoute(AnswerRoute):
         return RouteResult(
             "paths",
             [answer] if answer else [],
-            _evidence(name, reader, extracted, question.text),
+            _evidence(name, reader, extracted, question.text, arm),
             probability if answer else None,
         )
 
@@ -133,7 +133,7 @@ class PathsRoute(AnswerRoute):
             arm, _ = self._arm(name, reader, grounded, state)
             [extracted] = reader.extract(arm, [grounded])
             words = reader.phrase(arm, extracted).text
-            stated = _evidence(name, reader, extracted, question.text)
+            stated = _evidence(name, reader, extracted, question.text, arm)
         whole = Evidence(text=words, kind="path", graph=name, score=1.0)
         item = Item(words, whole, "paths", f"Paths in the graph {name}", stated_by=tuple(stated))
         return [item] if words and stated else []
@@ -155,13 +155,14 @@ class PathsRoute(AnswerRoute):
         """Return the arm that the bandit chooses; the usual one if its choice could not be played.
 
         The subgraph is returned too if the bandit had to see it. A bandit may have learned in an
-        edition with a policy that this one lacks.
+        edition with a policy that this one lacks, or does not have any more.
         """
         bandit = self._bandits[name]
         if bandit is None or "bandit" in self._resources.options.without:
             return reader.usual_arm, None
         bandit.refresh()
-        if not set(bandit.plan.arms) <= set(reader.arms):
+        learned_here = reader.paths.origin.startswith(bandit.encoding.encoder)
+        if not learned_here or not set(bandit.plan.arms) <= set(reader.arms):
             return reader.usual_arm, None
         score = state.gating.score if state.gating else None
         around = reader.around(grounded)
@@ -202,7 +203,9 @@ class PathsRoute(AnswerRoute):
         writer = None if model is None or model.client.is_small else model
         graphs = {name: open_path_graph(home, edition, name) for name in names}
         if (given := self._resources.policies) is not None:
-            graphs = {name: replace(g, policy=given.get(name)) for name, g in graphs.items()}
+            graphs = {
+                name: replace(g, policy=given.get(name), origin="") for name, g in graphs.items()
+            }
         return {name: PathReader(g, self._resources.encode, writer) for name, g in graphs.items()}
 
     @cached_property
@@ -225,7 +228,9 @@ def _named(grounded: GroundedQuestion) -> tuple[int, int]:
     return sum(len(nodes) > 0 for nodes in grounded.targets), len(grounded.sources)
 
 
-def _evidence(name: str, reader: PathReader, extracted: Extracted, question: str) -> list[Evidence]:
+def _evidence(
+    name: str, reader: PathReader, extracted: Extracted, question: str, arm: str | None = None
+) -> list[Evidence]:
     """Return the paths, best first; edges of a strategy that does not walk are paths of one edge.
 
     At most `MOST_EVIDENCE` are returned. Paths are scored by their relatedness or, without rewards,
@@ -253,6 +258,7 @@ def _evidence(name: str, reader: PathReader, extracted: Extracted, question: str
                 relatedness=path.rewards.relatedness if path.rewards else None,
                 conciseness=path.rewards.conciseness if path.rewards else None,
                 reward=path.rewards.total if path.rewards else None,
+                arm=arm,
             ),
         )
         for path, text, score in zip(paths, texts, scores, strict=True)

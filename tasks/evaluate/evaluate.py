@@ -38,6 +38,7 @@ COMPARED = 2000  # questions for the baselines, enough to know a share to about 
 class Measurement:
     """How a benchmark is measured.
 
+    Questions are asked of `graph`, else of their own graphs, which may be missing if it is empty.
     `limit` takes the first questions of a seeded shuffle. With `learn` the system learns from the
     training part, or from a seeded half; without it, all questions are test questions. `divide`
     returns the training and the test questions instead. `zero_shot` also measures the system before

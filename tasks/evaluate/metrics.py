@@ -1,5 +1,6 @@
 """Metrics of answers, per question and as means with bootstrap intervals."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ RESAMPLES = 1000
 DRAWS_AT_ONCE = 10_000  # for small samples, a call for each resample is what costs
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
 SEED = 7
+_ANSWER_IS = re.compile(r"(?i)\banswer is:?\s+|答案是[:：]?")  # CooK scores what follows the last
 
 Scores = dict[str, float]
 Form = Callable[[str], str]
@@ -35,13 +37,14 @@ def _answer_scores(question: BenchmarkQuestion, prediction: Prediction) -> Score
     if question.scoring == "choice":
         return _choice(question, answers) | _around(gold, prediction)
     over_answers = set_f1(answers, gold)
-    over_words = max((token_f1(answers[0], g) for g in gold), default=0.0) if answers else 0.0
+    first, patterns = answers[0] if answers else "", question.patterns
+    final = _ANSWER_IS.split(first)[-1] if question.scoring == "text" else first
+    over_words = max(token_f1(final, g) for g in gold) if final else 0.0
     scores: Scores = {"hits@1": _first_is_gold(answers, gold, same_name), "set_f1": over_answers}
     if question.scoring == "set":
         scores |= {"em": float(over_answers == 1.0), "f1": over_answers, "token_f1": over_words}
     else:
-        first, patterns = answers[0] if answers else "", question.patterns
-        exact = _first_is_gold(answers, gold, bare_words) or _matched(first, patterns, is_whole)
+        exact = _first_is_gold([final], gold, bare_words) or _matched(final, patterns, is_whole)
         whole = bool(answers) and any(contains(first, g) for g in gold)
         contained = exact or float(whole) or _matched(first, patterns, holds)
         scores |= {"em": exact, "f1": over_words, "contained": contained, "right": contained}

@@ -64,7 +64,8 @@ class AskAnswerer(BenchmarkAnswerer):
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
-        return [_prediction(*asked) for asked in self._asked(questions)]
+        programs = self._options.route in ("auto", "programs")
+        return [_prediction(*asked, programs) for asked in self._asked(questions)]
 
     def answers(self, questions: Sequence[BenchmarkQuestion]) -> list[Answer]:
         """Return the answers to questions, in order, as `ask` gives them."""
@@ -139,8 +140,9 @@ class _Asked(NamedTuple):
     reads: bool
 
 
-def _prediction(answer: Answer, paths: Paths | None, reads: bool) -> Prediction:
-    stages = {"program": bool(answer.program), "answer": answer.answerable}
+def _prediction(answer: Answer, paths: Paths | None, reads: bool, programs: bool) -> Prediction:
+    stages = {"program": bool(answer.program)} if programs else {}
+    stages |= {"answer": answer.answerable}
     return Prediction(
         answer.answers,
         stages | ({"model": is_by_model(answer)} if reads else {}),

@@ -76,8 +76,8 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
     scores = cross_fitted(make, seeds)
     if np.isnan(scores).all() and choice.gate != "always":
         raise AlmanacError(
-            f"The gate {choice.gate} could score none of the {len(seeds)} questions, because none "
-            f"has a known value of {', '.join(sorted(gate.needs))}."
+            f"The gate {choice.gate} could score none of the {len(seeds)} questions. It needs to "
+            f"know {', '.join(_NEEDED.get(name, name) for name in sorted(gate.needs))}."
         )
     return Calibration(
         task,
@@ -93,7 +93,8 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
 _NEEDED = {
     "popularity": "how well known the questions' subjects are (`popularity` in the questions file, "
     "or a graph to take it from: --set popularity_of=GRAPH)",
-    "uncertainty": "how sure a model is of its answers",
+    "uncertainty": "how sure a model is of its answers (an endpoint must answer with "
+    "probabilities, logprobs)",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
     "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
     "gains": "whether knowledge helps (`outcomes` in the questions file; "

@@ -34,6 +34,7 @@ class PathGraph:
     graph: Graph
     vectors: GraphVectors
     policy: TrainedPolicy | None = None
+    origin: str = ""  # what a bandit's rewards hold for: the encoder and the policy's version
 
     @cached_property
     def walks(self) -> PolicyWalks | None:
@@ -79,8 +80,9 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
             continue
         policy, manifest = load_policy(folder, row["sha256"])
         if manifest.encoder == vectors.space:
-            return PathGraph(graph, vectors, policy)
-    return PathGraph(graph, vectors)
+            origin = f"{vectors.encoder_name} {row['version']}"
+            return PathGraph(graph, vectors, policy, origin)
+    return PathGraph(graph, vectors, origin=vectors.encoder_name)
 
 
 def edition_graph(edition: Edition, name: str) -> Graph:

@@ -16,10 +16,7 @@ from tasks.evaluate.gates.candidates import (
     of_ablations,
     of_gates,
 )
-from tasks.evaluate.gates.figures import (
-    difference,
-    gate_figures,
-)
+from tasks.evaluate.gates.figures import difference, gate_figures
 from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
 from tasks.evaluate.gates.resampled import RESAMPLES, GateCurves, gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
@@ -70,7 +67,7 @@ def evaluate_gates(
     home: Home,
     path: Path,
     format: str,
-    open_encoder: Callable[[], Encoder],
+    open_encoder: Callable[[Sequence[str]], Encoder],
     measurement: GateMeasurement | None = None,
     report: Report = silent,
     warn: Warn = warnings.warn,
@@ -92,7 +89,7 @@ def evaluate_gates(
             home.editions.current(), measurement.popularity_of
         ).with_popularity(questions)
     outcomes = outcomes_of(questions, choices=measurement.choices)
-    encoder = open_encoder() if need_vectors(names) else None
+    encoder = open_encoder(outcomes.questions.texts) if need_vectors(names) else None
     if encoder:
         store = VectorStore(home.journal, encoder, report)
         outcomes = outcomes.with_vectors(store.encode(outcomes.questions.texts).astype(float))

@@ -1,10 +1,13 @@
 """The choice of a gate's encoder, in the form that an edition stores."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
 from schemas.errors import UsageError
+from schemas.settings import BESIDE
+from tasks.text.languages import language_of
 
 Pooling = Literal["mean", "last", "decoder_start_with_encoder", "first_token_official"]
 HIDDEN, ENDPOINT = "hidden:", "endpoint:"
@@ -14,9 +17,9 @@ HIDDEN, ENDPOINT = "hidden:", "endpoint:"
 class EncoderChoice:
     """An encoder; for hidden states also the layer, and how its states are pooled.
 
-    `name` is minilm, e5-small, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED (minilm, smollm2),
-    endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the embeddings, -1 the
-    last layer; in a model with a decoder, layers are the decoder's.
+    `name` is minilm, minilm-zh, e5-small, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED
+    (minilm, smollm2), endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the
+    embeddings, -1 the last layer; in a model with a decoder, layers are the decoder's.
     """
 
     name: str = "minilm"
@@ -39,6 +42,12 @@ class EncoderChoice:
                 f"Layer and pooling are for hidden states; {self.name} gives one vector per text. "
                 f"Write {HIDDEN}{self.name} if it is a transformers model."
             )
+
+    def for_questions(self, questions: Iterable[str]) -> "EncoderChoice":
+        """Return the encoder for questions: if most are Chinese, the Chinese one beside it."""
+        languages = list(map(language_of, questions))
+        is_chinese = 2 * languages.count("zh") > len(languages)
+        return replace(self, name=BESIDE.get(self.name, self.name)) if is_chinese else self
 
     def to_json(self) -> str:
         """Return the choice as one JSON object."""

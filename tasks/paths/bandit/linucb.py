@@ -3,7 +3,7 @@
 Each arm has a ridge regression of its rewards on the contexts in which it was played. The paper
 calls the second term of (6) Gaussian noise but gives the width of a confidence bound in (8), and
 calls the weights non-negative but fits them without that constraint in (7). The default follows (6)
-to (8) as printed; `posterior_sampling` and `nonnegative` follow the prose.
+to (8) as printed, but for `epsilon`; `posterior_sampling` and `nonnegative` follow the prose.
 """
 
 from math import log, sqrt

@@ -15,7 +15,7 @@ class PolicyPlan(BaseModel):
     seed: int = Field(0, ge=0, description="Decides first weights, order and what is left out.")
     steps: int = Field(3, ge=1, le=8, description="The longest walk, K.")
     width: int = Field(64, ge=1, le=4_096, description="The length of the vectors that it learns.")
-    reach: Weight = Field(1.0, description="The weight of reaching the target, λ1.")
+    reach: Weight = Field(1.0, description="λ1: the same for every path, as all reach a target.")
     relatedness: Weight = Field(0.5, description="The weight of relatedness to the question, λ2.")
     conciseness: Weight = Field(0.3, description="The weight of conciseness, λ3.")
     questions: int = Field(1_000, ge=1, description="The most questions that it learns from.")

@@ -18,11 +18,11 @@ _WRONG = {("Texas", "32"), ("Kentucky", "1"), ("California", "45"), ("Minnesota"
 
 
 def read_midtermqa(path: Path) -> Benchmark:
-    """Return the questions in openbook.json, binary.json and fourchoice.json.
+    """Return the questions in (MidtermQA-)openbook.json, binary.json and fourchoice.json.
 
     The demonstrations are the training part. `exact` is false for the four wrong labels.
     """
-    files = question_files(path, r"(^|/)(openbook|binary|fourchoice)\.json$")
+    files = question_files(path, r"(^|[/-])(openbook|binary|fourchoice)\.json$")
     questions = []
     for file in files:
         content = read_json(file)
@@ -36,7 +36,7 @@ def read_midtermqa(path: Path) -> Benchmark:
 
 
 def _question(file: Path, part: Part, row: Any) -> BenchmarkQuestion:
-    form = plain_name(file).removesuffix(".json")
+    form = plain_name(file).removesuffix(".json").rpartition("-")[2]
     try:
         question, _, offered = row["question"].partition("\n")
         letter_or_name, number = row["answer"].strip(), row["id"]
