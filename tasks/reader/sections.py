@@ -26,6 +26,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _APART = re.compile(  # headings, boxes, pictures, tags
     r"[ \t]*(?:#{1,6}[ \t]|:{3,}|!\[[^\]\n]*\]\([^)\n]*\)[ \t]*$|<[^>\n]+>[ \t]*$)", re.M
 )
+_HEADED = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|:{3,})", re.M)
 _ASKS = re.compile(r"[?？][*_\s]*\Z")
 _INTRODUCES = re.compile(r"[:：][*_\s]*\Z")
 _LISTS = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)、])[ \t]", re.M)
@@ -109,34 +110,33 @@ def likeliest(
 def section_around(text: str, start: int) -> Span:
     """Return the span of the section of a text that holds a character; of a long one its line.
 
-    Items belong to one list, a list, a table or code to the paragraph before it that ends with a
-    colon, code to any paragraph before it, and an answer to a question that stands alone.
+    Items belong to one list, a list and code to the paragraph before it, a table to one that ends
+    with a colon, and an answer to a question that stands alone.
     """
     section: Span | None = None
-    blocks: list[str] = []
+    before = ""
     for begin, end in _blocks(text):
         block = text[begin:end]
-        if section and _continues(block, blocks):
+        is_apart = section and _HEADED.search(text, section[1], begin)
+        if section and not is_apart and _continues(block, before):
             section = section[0], end
         elif section and section[0] <= start < section[1]:
             break
         else:
-            section, blocks = (begin, end), []
-        blocks.append(block)
+            section = begin, end
+        before = block
     if section and section[0] <= start < section[1] and section[1] - section[0] <= LONGEST:
         return section
     end = text.find("\n", start)
     return text.rfind("\n", 0, start) + 1, end if end >= 0 else len(text)
 
 
-def _continues(block: str, before: list[str]) -> bool:
-    """Return whether a block belongs to the section of the blocks before it."""
+def _continues(block: str, before: str) -> bool:
+    """Return whether a block belongs to the section of the block before it."""
     is_code, is_listed = bool(_FENCE.match(block)), is_item(block, 0) or block.startswith("  ")
-    if is_code or (is_listed and any(is_item(one, 0) for one in before)):
+    if is_code or is_listed or (_INTRODUCES.search(before) and block.startswith("|")):
         return True
-    if _INTRODUCES.search(before[-1]) and (is_listed or block.startswith("|")):
-        return True
-    return bool(_ASKS.search(before[-1]) and not _ASKS.search(block))
+    return bool(_ASKS.search(before) and not _ASKS.search(block))
 
 
 def _blocks(text: str) -> Iterator[Span]:
