@@ -285,3 +285,33 @@ def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
 )
 def test_words_that_run_together_are_no_head(title: str, text: str) -> None:
     assert triples(text, title) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("孟雪舟现居成都。", ["孟雪舟", "成都"]),
+        ("孟雪舟祖籍湖北黄冈。", ["孟雪舟", "湖北黄冈"]),
+        ("孟雪舟，旅居成都玉林路。", ["孟雪舟", "成都玉林路"]),
+        ("孟雪舟在中国科学院上海药物研究所工作。", ["孟雪舟", "中国科学院上海药物研究所"]),
+    ],
+)
+def test_a_person_and_the_place_said_of_them_are_two_names(text: str, names: list[str]) -> None:
+    assert [row["name"] for row in extract(text, "诗人录").names] == names
+
+
+def test_where_somebody_lives_is_said_of_the_subject_carried_on() -> None:
+    assert ("孟雪舟", "客居", "成都玉林路") in triples("孟雪舟是诗人，客居成都玉林路。", "孟雪舟")
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("梁砚任云水公司经理。", ("梁砚", "任", "云水公司经理")),
+        ("梁砚赴青岛。", ("梁砚", "赴", "青岛")),
+        ("梁砚著有《雪山》。", ("梁砚", "著有", "雪山")),
+        ("梁砚及宋檀是诗人。", ("梁砚", "是", "诗人")),
+    ],
+)
+def test_a_short_verb_after_a_name_is_no_part_of_it(text: str, fact: tuple[str, str, str]) -> None:
+    assert fact in triples(text, "报告")

@@ -58,3 +58,18 @@ def test_a_statement_says_when(text: str, time: str, predicate: str) -> None:
 def test_what_says_how_long_or_belongs_elsewhere_is_no_time(text: str) -> None:
     rows = extract(text, "史书").statements
     assert not rows or rows[0]["time"] == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1987年，周砚出版《白塔》。",
+        "1987年春，周砚出版《白塔》。",
+        "1987年4月2日，在上海，周砚出版《白塔》。",
+    ],
+)
+def test_what_says_when_lies_in_the_span_of_its_fact(text: str) -> None:
+    found = extract(text, "作家录")
+    facts = [*found.triples, *found.statements]
+    assert facts
+    assert {text[row["span_start"] : row["span_end"]][:5] for row in facts} == {"1987年"}

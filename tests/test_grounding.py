@@ -425,6 +425,18 @@ def test_passages_show_facts_by_names_and_numbers(text: str, language: str, show
     assert show_facts([{"text": text, "language": language}]) is shown
 
 
+def test_a_description_lies_where_all_of_its_sentences_do() -> None:
+    text = "Ketil Bru\n\nKetil Bru built boats. Nobody else did. He lived on Skar."
+    for where, stated in (
+        ("Ketil Bru Ketil Bru built boats.", "Ketil Bru\n\nKetil Bru built boats."),
+        ("built boats. Nobody else", "Ketil Bru built boats. Nobody else did."),
+        ("He lived on Skar.", "He lived on Skar."),
+    ):
+        entity = ["Ketil Bru", "person", "Ketil Bru built boats and lived on Skar", where]
+        [row] = ground(reply(entities=[entity]), [passage(text)]).extracted[0].descriptions
+        assert text[row["span_start"] : row["span_end"]] == stated
+
+
 def test_a_second_look_is_for_sentences_that_nothing_covers() -> None:
     found = grounded(*WORKED)
     [left] = uncovered([passage()], found.extracted)

@@ -17,11 +17,15 @@ from tasks.reader.comparison import are_same, find_comparison, same_of_each, win
 from tasks.reader.lists import items_after
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.whole import apart, whole_span
+from tasks.refresh import refresh
 from tasks.text.code_lines import sentences_and_lines
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
 from tasks.text.stems import stem, stems_of
+from tests.current_edition import SETTINGS, current
+from tests.documents import write_texts
 from tests.small_edition import indexed_edition
+from warehouse.home import Home
 
 LEXICAL = EngineSettings(encoder="none")
 exact = pytest.mark.skipif(
@@ -418,3 +422,19 @@ def test_words_of_one_family_are_one_word() -> None:
     places = {word: text[start:end] for start, end, word in stems_of(text)}
     assert places["北京大学"] == "北京大学"
     assert places["1898"] == "1898"
+
+
+def test_who_held_an_office_before_is_no_further_holder_of_it(tmp_path: Path) -> None:
+    harbour = {
+        "a.md": "The harbour master of Hollin is Bodil Krag.",
+        "b.md": "Rune Falk was the harbour master of Hollin from 1991 to 2007.",
+        "c.md": "Stig Lie is the harbour master of Hollin.",
+        "d.md": "Eva Moe was the harbour master of Hollin from 2007 to 2015.",
+    }
+    home = Home(tmp_path / "home")
+    refresh(home, [str(write_texts(tmp_path / "texts", harbour))], SETTINGS)
+    reader = PassageReader(current(home), LEXICAL)
+    now = reader.answer(analyse("Who is the harbour master of Hollin?")).answers
+    ever = reader.answer(analyse("Who were the harbour masters of Hollin?")).answers
+    assert sorted(now) == ["Bodil Krag", "Stig Lie"]
+    assert sorted(ever) == ["Bodil Krag", "Eva Moe", "Rune Falk", "Stig Lie"]

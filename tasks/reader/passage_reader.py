@@ -25,23 +25,27 @@ AROUND = 10_000  # characters before and after a place in which its list is soug
 _MARKS = "*_ "
 _LABELLED = re.compile(r"[^\W\d_][^:：]*[:：]\s*[^\s:：]")  # "Meeting point: the old gate"
 FOLLOWED = 2  # passages about a name that the first round led to
-_VALUES = """
+_VALUES = r"""
 with stating as (
-    select distinct t.head_id, t.head, t.relation, t.tail, t.tail_id
+    select distinct t.head, t.relation, t.tail, t.valid_from, t.valid_to
     from mentions m join asserted_triples t on t.triple_id = m.fact_id
     where m.fact_kind = 'triple' and t.graph = 'corpus' and m.document_id = $document
       and m.span_start >= $start and m.span_start < $end
 )
-select distinct t.tail, t.relation, t.document_id from stating s
-join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
-where contains($answer, lower(s.tail)) and s.tail <> ''
+select distinct if(t.head = s.head, t.tail, t.head),
+       -- Who holds an office no more is asked for by the time, beside one who does.
+       if(regexp_matches(t.relation, ' of$|\p{Han}')
+              and ((t.valid_to is null) <> (s.valid_to is null)
+                   or t.valid_to <= s.valid_from or s.valid_to <= t.valid_from),
+          concat_ws(' ', 'from', t.valid_from, 'to', t.valid_to), t.relation),
+       t.document_id
+from stating s join asserted_triples t
+  on t.graph = 'corpus' and t.relation = s.relation and (t.head = s.head or t.tail = s.tail)
+where contains($answer, nullif(lower(if(t.head = s.head, s.tail, s.head)), ''))
   -- Further values of these are rivals.
-  and s.relation not in (select relation from relations where single_valued and graph = 'corpus')
+  and (t.head <> s.head or not exists (
+      from relations r where r.relation = t.relation and r.single_valued and r.graph = 'corpus'))
   and ($all or t.document_id in $documents)
-union
-select distinct t.head, t.relation, t.document_id from stating s
-join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail
-where contains($answer, lower(s.head)) and s.head <> '' and ($all or t.document_id in $documents)
 order by all
 """
 
@@ -99,7 +103,10 @@ class PassageReader(Source):
         return texts
 
     def values_beside(self, part: TextPart, answer: str, since: str) -> list[tuple[str, str]]:
-        """Return all values of the relations by which a sentence states an answer, with each."""
+        """Return all values of the relations by which a sentence states an answer.
+
+        With each is the relation, or the time of an office that the answer has at another time.
+        """
         place = part.evidence
         span = {"document": place.document_id, "start": place.span_start, "end": place.span_end}
         values = {**span, "answer": answer.lower(), **self._within}

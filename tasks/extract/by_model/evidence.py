@@ -171,6 +171,12 @@ class Unit:
             yield self.span[0] + match.start(), word, _MEANS[word]
 
 
+def cited_part(units: list[Unit]) -> tuple[Evidence, Span]:
+    """Return the first cited passage, and from where to where it is cited."""
+    inside = [unit.sentence for unit in units if unit.passage is units[0].passage]
+    return units[0].passage, (min(inside)[0], max(end for _, end in inside))
+
+
 @dataclass(frozen=True, slots=True)
 class Stated:
     """What a fact says of one of its ends: the other, where that begins, and the fact's words."""

@@ -26,6 +26,7 @@ from tasks.extract.by_model.evidence import (
     Shown,
     Stated,
     Unit,
+    cited_part,
     content,
     shown,
 )
@@ -293,7 +294,7 @@ class _Grounder:
         elif share < LEAST_SHARE or not self.call.amounts.have_numbers(fact.description):
             self._reject(units, "description", "words_not_found", words)
         else:
-            passage, span = units[0].passage, units[0].sentence
+            passage, span = cited_part(units)
             row: Row = {"entity": fact.name, "kind": fact.kind, "text": fact.description}
             row |= passage.columns(span, NEAR if share == 1.0 else IN_WORDS)
             facts = passage.extracted.descriptions
@@ -309,9 +310,7 @@ class _Grounder:
             reason = "head_not_found" if fact.aspect else "no_aspect"
             self._reject(units, "aspect", reason, words)
         else:
-            passage = units[0].passage
-            inside = [unit.sentence for unit in units if unit.passage is passage]
-            span = min(a for a, _ in inside), max(b for _, b in inside)
+            passage, span = cited_part(units)
             text = passage.given.text[span[0] : span[1]]
             named = any(self.call.place_of(self.call.entity(fact.entity), unit) for unit in units)
             row = {

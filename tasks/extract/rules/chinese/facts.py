@@ -351,7 +351,8 @@ def _read_facts(
     understood = understood and not (thread.opens and clause.verb and standing == PLAIN)
     understood = understood and not is_hedged(clause.rest)
     if understood and not clause.negated and standing.modality in STATED:
-        span = (thread.sentence.start if leans else clause.start, clause.end)
+        start = min(token.start for token in (*clause.tokens, *clause.times))
+        span = (thread.sentence.start if leans else start, clause.end)
         statement = ResolvedClause(passage, clause, named, attribute, span)
         read_clause(statement)
     passage.verb = clause.verb

@@ -226,6 +226,10 @@ def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
         while end < len(tokens) and end - position < 6 and tokens[end].nominal:
             if tokens[end].tag in ("work", "nr", "name", "time", "number", "m"):
                 break
+            place_said = tokens[end].tag == "ns" and end > position + 1
+            place_said = place_said and tokens[end - 1].tag in ("n", "vn")
+            if place_said and kind_by_ending(text_of(tokens[position:end])) == "unknown":
+                break  # 鲁迅|祖籍|绍兴, but 科学院|上海|分院
             end += 1
             if is_name(tokens[position:end]):
                 best = end

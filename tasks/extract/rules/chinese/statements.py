@@ -119,7 +119,7 @@ def add_statement(
         "place": words(place.phrase) if place else "",
     }
     end = rest[-1].end if rest else clause.end
-    tokens = [*meant.words, *clause.tokens]
+    tokens = [*meant.words, *clause.tokens, *clause.times]
     begin = min(start, *(token.start for token in tokens))
     if not clause.subject and passage.sentence is not None:  # the subject stands earlier
         stands = passage.text.rfind(subject, passage.sentence.start, begin)

@@ -93,6 +93,7 @@ APPROVING = word_set("批准 备案 审批 审核 核准 审查 审定 审议 �
 LONGEST_PERSON = 5  # tokens of the name of an appointed person
 AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and similar words
 THINGS = frozenset("器机版图表库率性度型物者")  # final characters of nouns
+ACTS = frozenset("任有及赴著嫁")  # 周砚|任, 周砚|及, each of which the segmenter takes for a person
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该但而据")
 
 PERSON_TAGS = word_set("nr nrt nrfg")
@@ -243,7 +244,8 @@ def _split(word: str) -> list[str]:
     if len(word) > 1 and HAN_OR_ZERO.match(word):
         if word[0] in OPENERS:
             return [word[0], *_split(word[1:])]
-        if word[-1] in PARTICLES:
+        acts = word[-1] in ACTS and word[0] in SURNAMES and len(word) > 2
+        if word[-1] in PARTICLES or acts:
             return [*_split(word[:-1]), word[-1]]
     return [word]
 
