@@ -5,6 +5,7 @@ import pytest
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.refresh import refresh
+from tasks.text.relations.forms import form_of
 from tests.documents import write_texts
 from warehouse.home import Home
 
@@ -20,6 +21,8 @@ TEXTS = {
     "sales 2022.csv": SALES.format(400, 300),
     "水库.csv": "水库,所在市,库容（万立方米）,建成年份,管理单位\n青溪水库,安平市,820,1958,水利局\n"
     "大洼水库,安平市,1500,1971,供水公司\n石桥水库,临河市,640,1958,水利局\n",
+    "渡船.md": "# **渡船配置**\n\n| **渡船配置** | - | 座位 |\n| --- | --- | --- |\n| 白鹭号 | 甲 | 40 |\n"
+    "| 苍鹭号 | 乙 | 60 |\n",
     "notes.md": "# Harbours\n\nThe largest harbour of the coast is Port Ansel.\n",
 }
 
@@ -88,3 +91,11 @@ def test_the_rows_behind_an_answer_are_cited(asker: Asker) -> None:
     counted = asker.answer("How many lighthouses are on the North coast?").evidence
     assert counted[0].text == "2 of the 5 rows of Lighthouses"
     assert [row.text.split(" | ")[0] for row in counted[1:]] == ["| Skarn Point", "| Old Gull"]
+
+
+def test_marks_in_a_head_are_no_pattern(asker: Asker) -> None:
+    assert asker.answer("渡船配置里座位最多的是哪艘？").evidence
+
+
+def test_a_wording_that_is_a_mere_prefix_has_a_form() -> None:
+    assert form_of("Co-").words == ""
