@@ -21,7 +21,7 @@ from tasks.experts.knowledge import KnowledgeText
 ENOUGH_VOTES = 0.5  # share of yes votes; models overrate their knowledge
 
 WriteTexts = Callable[[str, str], list[str]]  # expert, question
-WriteWanted = Callable[[str, str, str | None, int], list[str]]  # expert, question, wanted, turn
+WriteTurn = Callable[[str, str, int], list[str]]  # expert, question, turn
 
 
 def bottom_up(
@@ -55,7 +55,7 @@ def top_down(
     descriptions: Mapping[str, str],
     parents: Mapping[str, str],
     decider: ModelDecider,
-    write: WriteWanted,
+    write: WriteTurn,
     filters: Filters,
     record: Record,
     *,
@@ -84,7 +84,6 @@ def top_down(
             break
         record(Decision("need", "yes", "votes", score=share))
         expert: str | None
-        wanted: str | None = None
         if mode == "explicit":
             choose = partial(decider.choose, question, known)
             way = down_the_hierarchy(descriptions, parents, choose)
@@ -98,7 +97,7 @@ def top_down(
             record(Decision("expert", expert, "nearest", expert, likeness))
         if expert is None:
             break
-        texts = [KnowledgeText(expert, text) for text in write(expert, question, wanted, turn)]
+        texts = [KnowledgeText(expert, text) for text in write(expert, question, turn)]
         filtered = filters.keep_best(question, texts, known)
         for text in filtered:
             record(text_decision(text))
