@@ -23,6 +23,8 @@ ROWS = [
     {"entity": "Q1", "name": "Ada Lovelace", "description": "A mathematician.", "aliases": ["Ada"]},
     {"entity": "Q2", "name": "London"},
     {"entity": "Q3", "name": "Byron Noel"},
+    {"head": "Titan", "relation": "orbits", "tail": "Saturn"},
+    {"head": "Yuri Titan", "relation": "wrestled at", "tail": "Baku Games"},
     *({"head": f"odd {n}", "relation": name, "tail": name} for n, name in enumerate(ODD)),
 ]
 
@@ -113,6 +115,14 @@ def test_the_corpus_tells_where_its_facts_stand(
     edition = Home(small_home).require_edition()
     known = {row["triple_id"] for row in edition.table(schemas.Triple).to_pylist()}
     assert {fact.fact_id for fact in facts} <= known
+
+
+def test_names_that_mean_different_nodes_give_them_all(graphs: dict[str, EditionGraph]) -> None:
+    found = graphs["people"].entity_linking("Where did Titan wrestle?", ["Titan", "Yuri Titan"])
+    assert {one.entity.name for one in found} >= {"Titan", "Yuri Titan"}
+    assert only(graphs["people"], "Titan").name == "Titan"
+    (found, *more) = graphs["people"].entity_linking("q", ["Ada", "Nobody", "Ada Lovelace"])
+    assert (found.entity.name, found.score, more) == ("Ada Lovelace", SURE, [])
 
 
 def test_nobody_is_found_by_no_name(graphs: dict[str, EditionGraph]) -> None:

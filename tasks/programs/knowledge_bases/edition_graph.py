@@ -84,11 +84,14 @@ class EditionGraph:
         self._withholds = open_only and self.personal
 
     def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
-        """Return the nodes that the aliases may mean, likeliest first."""
-        for alias in aliases:
-            nodes = self.arrays.bearers(alias)
-            if len(nodes) == 1 and self._may_show(int(nodes[0])):
-                return [self._candidate(int(nodes[0]), SURE)]
+        """Return the nodes that the aliases may mean, likeliest first.
+
+        It is one alone if it bears every alias that any node bears, and no other bears them all.
+        """
+        bearers = [set(nodes.tolist()) for a in aliases if len(nodes := self.arrays.bearers(a))]
+        common = set.intersection(*bearers) if bearers else set()
+        if len(common) == 1 and self._may_show(node := common.pop()):
+            return [self._candidate(node, SURE)]
         links = self._linker.link(query, aliases, MOST_CANDIDATES)
         return [
             self._candidate(link.node, link.score) for link in links if self._may_show(link.node)
