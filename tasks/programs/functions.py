@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.models.encoders.load import Encoder
 from tasks.programs.entities import Chooser, Entities
-from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase, Place
 from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.programs.limits import SandboxError
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
@@ -51,6 +51,7 @@ class FunctionCall:
     description: str = ""  # a text that the result was read from
     results: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    place: Place | None = None  # of the description in a document
 
     @property
     def found(self) -> bool:
@@ -271,6 +272,8 @@ class Functions:
         `words` describes the result; the text about an entity is already a whole message.
         """
         relations = (name for entity in entities for name in self._entities.relations(entity))
+        place_of = getattr(self._kb, "description_place", None) if description else None
+        places = map(place_of, entities[:MOST_DESCRIBED]) if place_of else ()
         self.calls.append(
             FunctionCall(
                 function,
@@ -281,6 +284,7 @@ class Functions:
                 description,
                 tuple(results),
                 tuple(arguments.get("entity_aliases", ())),
+                next(filter(None, places), None),
             )
         )
         described = function == "get_entity_info" and description

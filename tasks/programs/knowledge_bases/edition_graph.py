@@ -60,6 +60,11 @@ _DISAGREE = "select count(*) from conflicts where list_contains($facts, triple_i
 _DESCRIBED_OPENLY = """
 select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
 """
+_DESCRIBED_AT = """
+select document_id, d.uri, span_start, span_end
+from entities e join descriptions s on s.entity_id = e.entity_id and s.text = e.description
+left join documents d using (document_id) where e.entity_id = $entity
+"""
 
 
 class EditionGraph:
@@ -103,6 +108,12 @@ class EditionGraph:
             return ""
         described = self._linker.descriptions
         return (described.of(int(entity.key)) or "") if described else ""
+
+    def description_place(self, entity: EntityRef) -> Place | None:
+        """Return where the entity's description stands, None if that is in no document."""
+        entity_id = self.arrays.ids[int(entity.key)].as_py()
+        rows = self._read(_DESCRIBED_AT, entity=entity_id) if self.get_entity_info(entity) else []
+        return _place(*rows[0]) if rows else None
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
         """Return the facts around an entity: triples, then its aspects, then statements.
