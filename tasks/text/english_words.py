@@ -50,6 +50,11 @@ def is_never_noun(word: str) -> bool:
     return _dictionary().getAllLemmas(word).keys() == {"VERB"}
 
 
+def is_adjective(word: str) -> bool:
+    """Return whether a lower-case word may be an adjective and no noun (capable, not capital)."""
+    return "ADJ" in (kinds := _dictionary().getAllLemmas(word)) and "NOUN" not in kinds
+
+
 @lru_cache(maxsize=1 << 14)
 def verb_lemma(form: str, tag: str) -> str:
     """Return the base form, in lower case, of a verb with a Penn tag; an unknown verb unchanged."""
