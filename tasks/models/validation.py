@@ -4,7 +4,8 @@ A valid reply contains exactly one JSON object of the requested schema. White sp
 mark, one Markdown fence, a model's reasoning up to `</think>`, and prose may surround it, without
 braces if there is no fence. The example of the prompt after long prose is no reply, but a
 repetition of the prompt. NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
-are errors. Only in replies that state no facts, such as programs, is the typing mended.
+are errors. Only in replies with a thought, which are programs and decisions and state no facts, is
+the typing mended.
 """
 
 import ast
@@ -54,7 +55,7 @@ def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
     """Parse the reply to a prompt in a text; raise BadReply if it is invalid."""
     alone: str | None = getattr(reply, "alone", None)
     try:
-        value = parse_object(text, prompt, mended=getattr(reply, "mended", False))
+        value = parse_object(text, prompt, mended="thought" in reply.model_fields)
     except BadReply as bad:
         if alone is None or bad.outcome is not Outcome.INVALID or "{" in text:
             raise

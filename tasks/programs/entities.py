@@ -115,5 +115,4 @@ def _is_plain(aliases: list[str], offered: list[Candidate]) -> bool:
         return False
     names = {normalise_name(name) for name in (offered[0].entity.name, *offered[0].aliases)}
     given = set(map(normalise_name, aliases))
-    around = (alias for alias in given - names for name in given & names if name in alias)
-    return bool(given & names) and not any(around)
+    return bool(given & names) and not any(n in g for n in given & names for g in given - names)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
 from schemas.answers import Evidence
 from tasks.models.encoders.load import Encoder
@@ -17,7 +17,7 @@ from tasks.models.prompts.replies import AnswerReply, Program
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.functions import FunctionCall
-from tasks.programs.knowledge_bases.protocol import KnowledgeBase, Place
+from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
 from tasks.text.names import normalise_name
@@ -248,19 +248,20 @@ def _evidence(call: FunctionCall, graph: str, answers: set[str]) -> Iterator[tup
                 kind=fact.kind,
                 graph=graph,
                 score=min(1.0, call.similarity * fact.confidence),
-                **_stands(fact.place),
+                **(asdict(fact.place) if fact.place else {}),
             ),
         )
     if call.description:
-        text, stands = call.description[:LONGEST_EVIDENCE], _stands(call.place)
-        evidence = Evidence(
-            text=text, kind="description", graph=graph, score=call.similarity, **stands
+        yield (
+            bool(answers & set(call.results)),
+            Evidence(
+                text=call.description[:LONGEST_EVIDENCE],
+                kind="description",
+                graph=graph,
+                score=call.similarity,
+                **(asdict(call.place) if call.place else {}),
+            ),
         )
-        yield bool(answers & set(call.results)), evidence
-
-
-def _stands(place: Place | None) -> dict[str, Any]:
-    return asdict(place) if place else {}
 
 
 def answer_by_program(

@@ -76,13 +76,11 @@ def top_down(
     for turn in range(iterations):
         known = [text.words for text in kept]
         share = decider.needs_more(question, known)
-        if share is None:
-            record(Decision("need", "no", "no_reply"))
+        more = share is not None and share >= ENOUGH_VOTES
+        reason = "no_reply" if share is None else "votes"
+        record(Decision("need", "yes" if more else "no", reason, score=share))
+        if not more:
             break
-        if share < ENOUGH_VOTES:
-            record(Decision("need", "no", "votes", score=share))
-            break
-        record(Decision("need", "yes", "votes", score=share))
         expert: str | None
         if mode == "explicit":
             choose = partial(decider.choose, question, known)

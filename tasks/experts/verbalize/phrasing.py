@@ -17,13 +17,7 @@ from itertools import pairwise
 from typing import Literal
 
 from tasks.text.chinese_words import segmenter, tag_of
-from tasks.text.english_words import (
-    is_adjective,
-    is_past_form,
-    is_plural,
-    verb_forms,
-    verb_lemma,
-)
+from tasks.text.english_words import is_adjective, is_plural, verb_forms, verb_lemma
 from tasks.text.languages import is_chinese
 
 AnswerKind = Literal["person", "place", "time", "number", "thing"]
@@ -131,14 +125,14 @@ class Phrasings:
         if first in _lexicon("states") and with_preposition:
             return f"is {words}"
         lemma = verb_lemma(first, "VBN")
-        is_participle = first in verb_forms(lemma, "VBN") and (
-            lemma != first or (with_preposition and last != "of")  # "cut from", but "cast of"
-        )
-        if first.endswith("ed") or is_past_form(first) or is_participle:
-            passive = last == "by" or (len(parts) == 2 and first in self._passive_verbs)
-            if is_participle and lemma not in _lexicon("intransitive"):
-                is_short = len(parts) == 2 and with_preposition
-                passive = passive or is_short or first not in verb_forms(lemma, "VBD")
+        past, participle = (first in verb_forms(lemma, tag) for tag in ("VBD", "VBN"))
+        if lemma == first and (not with_preposition or last == "of"):  # "cast", but "cast in"
+            past = participle = False
+        if first.endswith("ed") or past or participle:
+            is_pair = len(parts) == 2
+            passive = participle and lemma not in _lexicon("intransitive")
+            passive = passive and (not past or (is_pair and with_preposition))
+            passive = passive or last == "by" or (is_pair and first in self._passive_verbs)
             return f"was {words}" if passive else words
         if not with_preposition:
             return None

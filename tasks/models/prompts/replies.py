@@ -57,7 +57,6 @@ class Reply(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True)
     alone: ClassVar[str | None] = None  # the field that a reply in plain words fills
-    mended: ClassVar[bool] = False  # whether typing errors may be mended: it states no facts
 
 
 # -- extraction --------------------------------------------------------------------------------
@@ -311,8 +310,6 @@ class Choice(Reply):
     In a personal knowledge base several may be one target: `[ENT 1] [ENT 3]`.
     """
 
-    mended = True
-
     thought: Lines = ""
     choice: Annotated[str, Field(pattern=_CHOICE)]
 
@@ -321,8 +318,6 @@ class Program(Reply):
     """A search program (KnowledGPT, its eleven requirements); no knowledge needs no program."""
 
     need_knowledge: YesOrNo
-    mended = True
-
     thought: Lines = ""
     code: Lines
     introspection: Lines = ""
@@ -333,8 +328,6 @@ class Program(Reply):
 
 class AnswerReply(Reply):
     """An answer from given knowledge; empty or omitted if the knowledge does not contain it."""
-
-    mended = True
 
     thought: Lines = ""
     answerable: YesOrNo

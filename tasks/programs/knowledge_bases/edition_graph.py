@@ -57,13 +57,11 @@ select unnest(inverse_wordings), relation, true from relations where graph = $gr
 order by all
 """
 _DISAGREE = "select count(*) from conflicts where list_contains($facts, triple_id)"
-_DESCRIBED_OPENLY = """
-select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
-"""
-_DESCRIBED_AT = """
-select document_id, d.uri, span_start, span_end
-from entities e join descriptions s on s.entity_id = e.entity_id and s.text = e.description
-left join documents d using (document_id) where e.entity_id = $entity
+_DESCRIBED = """
+select s.document_id, d.uri, s.span_start, s.span_end
+from entities e left join descriptions s on s.entity_id = e.entity_id and s.text = e.description
+left join documents d using (document_id)
+where e.entity_id = $entity and e.description is not null and ($all or e.sensitivity = 'normal')
 """
 
 
@@ -104,16 +102,14 @@ class EditionGraph:
 
     def get_entity_info(self, entity: EntityRef) -> str:
         """Return the entity's description, empty if there is none."""
-        if self._withholds and not self._described_openly(int(entity.key)):
+        if self._withholds and not self._described(int(entity.key)):
             return ""
         described = self._linker.descriptions
         return (described.of(int(entity.key)) or "") if described else ""
 
     def description_place(self, entity: EntityRef) -> Place | None:
         """Return where the entity's description stands, None if that is in no document."""
-        entity_id = self.arrays.ids[int(entity.key)].as_py()
-        rows = self._read(_DESCRIBED_AT, entity=entity_id) if self.get_entity_info(entity) else []
-        return _place(*rows[0]) if rows else None
+        return next((_place(*row) for row in self._described(int(entity.key))), None)
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
         """Return the facts around an entity: triples, then its aspects, then statements.
@@ -147,14 +143,14 @@ class EditionGraph:
 
     def _may_show(self, node: int) -> bool:
         """Tell whether a node has a description or a fact that is not withheld."""
-        if not self._withholds or self._described_openly(node):
+        if not self._withholds or self._described(node):
             return True
         return bool(self.get_entity_triples(self._ref(node)))
 
-    def _described_openly(self, node: int) -> bool:
-        entity_id = self.arrays.ids[node].as_py()
-        rows = self._read(_DESCRIBED_OPENLY, entity=entity_id) if entity_id is not None else []
-        return bool(rows) and bool(rows[0][0])
+    def _described(self, node: int) -> list[tuple[Any, ...]]:
+        """Return the row of where the description stands; none if there is none, or to be shown."""
+        entity_id = self.arrays.ids[node].as_py()  # a value without one has no row either
+        return self._read(_DESCRIBED, entity=entity_id, all=not self._withholds)
 
     def _walked(self, entity: EntityRef) -> list[Fact]:
         """Return an entity's facts from the arrays: as head, then as tail."""
