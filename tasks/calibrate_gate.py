@@ -200,30 +200,18 @@ def seed_questions(
     drawn: Sequence[BenchmarkQuestion], vectors: np.ndarray, model: str | None
 ) -> GateQuestions:
     """Return seeds in columns, with the answers and gains of `model` if it has them for all."""
-    popularity = [np.nan if q.popularity is None else q.popularity for q in drawn]
+    popularity = np.array([np.nan if q.popularity is None else q.popularity for q in drawn])
     outcomes = [{name: with_ - without for name, without, with_ in q.outcomes} for q in drawn]
-    answers = [dict(q.own_answers) for q in drawn]
+    gains = [gain[model] for gain in outcomes if model in gain]
+    own = [(dict(question.own_answers), question.choices) for question in drawn]
+    kinds = [kind_of_answer(answer[model], choices) for answer, choices in own if model in answer]
     return GateQuestions(
         [question.question for question in drawn],
         [question.label or DUMMY for question in drawn],
         vectors.astype(np.float64),
-        popularity=None if np.isnan(popularity).all() else np.array(popularity),
-        answers=(
-            np.array(
-                [
-                    kind_of_answer(answer.get(model), question.choices)
-                    for answer, question in zip(answers, drawn, strict=True)
-                ],
-                dtype=object,
-            )
-            if model and all(model in answer for answer in answers)
-            else None
-        ),
-        gains=(
-            np.array([outcome[model] for outcome in outcomes], float)
-            if model and all(model in outcome for outcome in outcomes)
-            else None
-        ),
+        popularity=None if np.isnan(popularity).all() else popularity,
+        answers=np.array(kinds, object) if model and len(kinds) == len(drawn) else None,
+        gains=np.array(gains, float) if model and len(gains) == len(drawn) else None,
     )
 
 

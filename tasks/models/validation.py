@@ -53,13 +53,9 @@ class BadReply(Exception):  # noqa: N818 - it describes a reply, not a failure o
 
 def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
     """Parse the reply to a prompt in a text; raise BadReply if it is invalid."""
-    alone: str | None = getattr(reply, "alone", None)
-    try:
-        value = parse_object(text, prompt, mended="thought" in reply.model_fields)
-    except BadReply as bad:
-        if alone is None or bad.outcome is not Outcome.INVALID or "{" in text:
-            raise
-        value = {alone: _THOUGHTS.sub("", text.strip(_BLANK))}
+    if (alone := getattr(reply, "alone", None)) and "{" not in text:
+        text = json.dumps({alone: _THOUGHTS.sub("", text.strip(_BLANK))})
+    value = parse_object(text, prompt, mended="thought" in reply.model_fields)
     try:
         return reply.model_validate(value)
     except ValidationError as error:

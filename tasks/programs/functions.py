@@ -141,11 +141,9 @@ class Functions:
         first = self._read(entity1_aliases, "entity1_aliases")
         second = self._read(entity2_aliases, "entity2_aliases")
         arguments = {"entity1_aliases": first, "entity2_aliases": second}
-        tried: list[EntityRef] = []
         described: list[tuple[EntityRef, list[str]]] = []
         for here, there in ((first, second), (second, first)):
             entities = self._entities.link(here)
-            tried += entities
             described += [(entity, there) for entity in entities[:MOST_DESCRIBED]]
             facts, likeness = self._leading_to(entities, there)
             if facts:
@@ -159,6 +157,7 @@ class Functions:
             if text:
                 words = one_line(text)
                 return [text], self._record(call, arguments, words, [entity], (), 0.5, text, [text])
+        tried = [entity for entity, _ in described]
         return None, self._record(call, arguments, "no relation is known", tried)
 
     def _read(self, given: Any, name: str) -> list[str]:
