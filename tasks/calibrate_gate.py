@@ -141,13 +141,7 @@ def calibrate_gates(
     return run, list(map(_summary, calibrations))
 
 
-def remove_gate(
-    home: Home,
-    task: str,
-    settings: Settings,
-    *,
-    report: Report = silent,
-) -> RunReport:
+def remove_gate(home: Home, task: str, settings: Settings, *, report: Report = silent) -> RunReport:
     """Publish an edition without the gate of a task; raises UsageError if the task has none."""
     with publishing_run(home, "calibrate_gate", settings) as run:
         last = {row["task"]: row for row in home.journal.table(GateCalibration).to_pylist()}

@@ -16,10 +16,7 @@ from tasks.evaluate.gates.candidates import (
     of_ablations,
     of_gates,
 )
-from tasks.evaluate.gates.figures import (
-    difference,
-    gate_figures,
-)
+from tasks.evaluate.gates.figures import difference, gate_figures
 from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
 from tasks.evaluate.gates.resampled import RESAMPLES, GateCurves, gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored

@@ -25,11 +25,7 @@ WriteTurn = Callable[[str, str, int], list[str]]  # expert, question, turn
 
 
 def bottom_up(
-    question: str,
-    experts: Sequence[str],
-    write: WriteTexts,
-    filters: Filters,
-    record: Record,
+    question: str, experts: Sequence[str], write: WriteTexts, filters: Filters, record: Record
 ) -> list[KnowledgeText]:
     """Return the texts that are kept, the best first (CooK, Algorithm 1).
 

@@ -16,11 +16,7 @@ from schemas.knowledge import CORPUS
 from tasks.graphs.graph import FOLDER, NAMES, Graph, Nodes, graph_folders, open_graph
 from tasks.graphs.linking.link import Linker
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
-from tasks.programs.knowledge_bases.statements import (
-    STATEMENT,
-    Stated,
-    statements_around,
-)
+from tasks.programs.knowledge_bases.statements import STATEMENT, Stated, statements_around
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 20_000  # around one entity
@@ -69,12 +65,7 @@ class EditionGraph:
     """The knowledge base of one graph."""
 
     def __init__(
-        self,
-        graph: Graph,
-        folder: Path,
-        con: duckdb.DuckDBPyConnection,
-        *,
-        open_only: bool = False,
+        self, graph: Graph, folder: Path, con: duckdb.DuckDBPyConnection, *, open_only: bool = False
     ) -> None:
         """Use the graph's arrays, and the edition's database for everything else.
 
