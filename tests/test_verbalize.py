@@ -83,6 +83,7 @@ def texts_of(home: Home, **options: Any) -> list[Text]:
         ("put on", "Ada was put on Bo."),
         ("taught at", "Ada taught at Bo."),
         ("rode for", "Ada rode for Bo."),
+        ("acted in", "Ada acted in Bo."),
         ("cast of", "Ada is a cast of Bo."),
         ("fond of", "Ada is fond of Bo."),
         ("similar to", "Ada is similar to Bo."),
