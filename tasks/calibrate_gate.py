@@ -95,8 +95,6 @@ def calibrate_gates(
     Raises as `calibrate_gate`.
     """
     choice, seeding = choice or GateChoice(), seeding or Seeding()
-    asked = [question.question for some in questions.values() for question in some]
-    choice = replace(choice, encoder=choice.encoder.fitting(asked))
     for task in questions:
         check_task(task)
     gate = make_gate(choice.gate, **choice.options)

@@ -24,8 +24,6 @@ from tasks.gates.calibrated import calibrated_gates
 from tasks.gates.crossfit import threshold
 from tasks.gates.gate import GATES, PopularityGate
 from tasks.gates.questions import GateQuestions
-from tasks.models.encoders.choice import EncoderChoice
-from tasks.models.encoders.load import open_question_encoder
 from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
 from tasks.report.links import FolderLinks
@@ -342,14 +340,3 @@ def test_commands_calibrate_list_and_remove(tmp_path, hashed, almanac):
     assert kept == [{"task": "years", "gate": "thrust", "seeds": 40}]
     assert almanac.json(place, "gates", "remove", "years")["outcome"] == "done"
     assert almanac.json(place, "gates") == []
-
-
-def test_chinese_questions_get_the_encoder_that_reads_chinese():
-    chinese = ["鄱阳湖在哪个省？", "谁写了《雷雨》？", "What is Poyang Lake?"]
-    assert EncoderChoice().fitting(chinese).name == "minilm-zh"
-    assert EncoderChoice().fitting(chinese[1:]).name == "minilm"
-    assert EncoderChoice("hidden:minilm", 1).fitting(chinese) == EncoderChoice("hidden:minilm", 1)
-    vectors = open_question_encoder(EncoderChoice(), EngineSettings(), questions=chinese).encode(
-        ["黄河有多长？", "长江有多长？", "谁写了《家》？"]
-    )
-    assert np.unique(vectors.round(4), axis=0).shape[0] == 3

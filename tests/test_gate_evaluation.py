@@ -278,7 +278,7 @@ def test_measurement_is_recorded_and_vectors_are_kept(tmp_path):
             out.write(json.dumps(row) + "\n")
     home, encoder = Home(tmp_path / "home"), Lengths()
     how = GateMeasurement(gates=("thrust", "own_answer"), draws=Draws(20, 2), resamples=20)
-    found = evaluate_gates(home, file, "mirage", lambda questions: encoder, how).report
+    found = evaluate_gates(home, file, "mirage", lambda: encoder, how).report
     assert found["encoder"] == "lengths"
     assert found["items"] == 30
     assert found["seeds"] == {"medqa": 20}
@@ -287,5 +287,5 @@ def test_measurement_is_recorded_and_vectors_are_kept(tmp_path):
     figures = {r["metric"]: r["value"] for r in written if r["system"] == "thrust"}
     assert figures["area_over_random"] == found["metrics"]["area_over_random"]
     assert encoder.encoded == 50
-    evaluate_gates(home, file, "mirage", lambda questions: encoder, how)
+    evaluate_gates(home, file, "mirage", lambda: encoder, how)
     assert encoder.encoded == 50

@@ -16,8 +16,7 @@ class EncodedQuestions(Configured):
     """What gates see of questions, and how Thrust counts, to calibrate or to measure gates."""
 
     encoder: str = finer(
-        "minilm (minilm-zh if most questions are Chinese), e5-small, hidden:FOLDER-OR-HUB-NAME, "
-        "endpoint:MODEL or a sentence-transformers name.",
+        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
         "minilm",
     )
     layer: int = finer("The layer of hidden states; the last by default.", -1)

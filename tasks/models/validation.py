@@ -5,7 +5,7 @@ mark, one Markdown fence, a model's reasoning up to `</think>`, and prose may su
 braces if there is no fence. The example of the prompt after long prose is no reply, but a
 repetition of the prompt. NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
 are errors. Only in replies with a thought, which are programs and decisions and state no facts, is
-the typing mended: Python, curly quotes, open line breaks, a missing comma at the end of a line.
+the typing mended.
 """
 
 import ast
@@ -65,7 +65,11 @@ def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
 
 
 def parse_object(text: str, prompt: str = "", *, mended: bool = False) -> dict[str, Any]:
-    """Return the only JSON object in a text; raise BadReply if it has none or several."""
+    """Return the only JSON object in a text; raise BadReply if it has none or several.
+
+    With `mended`, one that is typed as Python, or with curly quotes, open line breaks or a missing
+    comma at the end of a line, is taken as well.
+    """
     stripped = _THOUGHTS.sub("", text.strip(_BLANK)).strip(_BLANK)
     if not stripped:
         raise BadReply(Outcome.EMPTY, "it is empty")

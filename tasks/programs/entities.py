@@ -107,7 +107,10 @@ class Entities:
 
 
 def _is_plain(aliases: list[str], offered: list[Candidate]) -> bool:
-    """Return whether the only candidate bears one of the names, and none has that within it."""
+    """Return whether there is one candidate and it bears one of the names, so that none chooses.
+
+    A longer name around that one may mean something else: "Freddie Mercury" is no planet.
+    """
     if len(offered) != 1:
         return False
     names = {normalise_name(name) for name in (offered[0].entity.name, *offered[0].aliases)}

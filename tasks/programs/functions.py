@@ -80,8 +80,11 @@ class Functions:
 
     def callables(self) -> dict[str, Callable[..., Any]]:
         """Return the functions by the names that programs call them by."""
-        functions = (self.get_entity_info, self.find_entity_or_value, self.find_relationship)
-        return {function.__name__: function for function in functions}
+        return {
+            "get_entity_info": self.get_entity_info,
+            "find_entity_or_value": self.find_entity_or_value,
+            "find_relationship": self.find_relationship,
+        }
 
     def get_entity_info(self, entity_aliases: list[str]) -> tuple[str | None, str]:
         """Return an entity's description with its attributes, and the message."""
@@ -281,7 +284,7 @@ class Functions:
                 tuple(results),
                 tuple(arguments.get("entity_aliases", ())),
                 next(filter(None, places), None),
-            )  # fmt: skip
+            )
         )
         described = function == "get_entity_info" and description
         message = words if described else call_message(self._kb.name, function, arguments, words)

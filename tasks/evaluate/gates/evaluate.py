@@ -67,7 +67,7 @@ def evaluate_gates(
     home: Home,
     path: Path,
     format: str,
-    open_encoder: Callable[..., Encoder],
+    open_encoder: Callable[[], Encoder],
     measurement: GateMeasurement | None = None,
     report: Report = silent,
     warn: Warn = warnings.warn,
@@ -75,8 +75,8 @@ def evaluate_gates(
     """Measure gates on the questions of a file or folder; the figures become live records.
 
     `warn` is called if the disk refuses them. Vectors are kept in the home, so that each is
-    computed once, by what `open_encoder` opens for the `questions`. Raises UsageError if these have
-    no outcomes or the first gate cannot be measured on them.
+    computed once. Raises UsageError if the questions have no outcomes or the first gate cannot be
+    measured on them.
     """
     measurement = measurement or GateMeasurement()
     names = check_gates(
@@ -89,11 +89,10 @@ def evaluate_gates(
             home.editions.current(), measurement.popularity_of
         ).with_popularity(questions)
     outcomes = outcomes_of(questions, choices=measurement.choices)
-    texts = outcomes.questions.texts
-    encoder = open_encoder(questions=texts) if need_vectors(names) else None
+    encoder = open_encoder() if need_vectors(names) else None
     if encoder:
         store = VectorStore(home.journal, encoder, report)
-        outcomes = outcomes.with_vectors(store.encode(texts).astype(float))
+        outcomes = outcomes.with_vectors(store.encode(outcomes.questions.texts).astype(float))
     started = time.perf_counter()
     left_out: dict[str, str] = {}
     if measurement.study == "ablations":

@@ -1,14 +1,10 @@
 """The choice of a gate's encoder, in the form that an edition stores."""
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from schemas.errors import UsageError
-from schemas.settings import BESIDE
-from tasks.text.languages import is_chinese
 
 Pooling = Literal["mean", "last", "decoder_start_with_encoder", "first_token_official"]
 HIDDEN, ENDPOINT = "hidden:", "endpoint:"
@@ -18,9 +14,9 @@ HIDDEN, ENDPOINT = "hidden:", "endpoint:"
 class EncoderChoice:
     """An encoder; for hidden states also the layer, and how its states are pooled.
 
-    `name` is minilm, minilm-zh, e5-small, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED
-    (minilm, smollm2), endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the
-    embeddings, -1 the last layer; in a model with a decoder, layers are the decoder's.
+    `name` is minilm, e5-small, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED (minilm, smollm2),
+    endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the embeddings, -1 the
+    last layer; in a model with a decoder, layers are the decoder's.
     """
 
     name: str = "minilm"
@@ -44,11 +40,6 @@ class EncoderChoice:
                 f"Write {HIDDEN}{self.name} if it is a transformers model."
             )
 
-    def fitting(self, questions: Sequence[str]) -> "EncoderChoice":
-        """Return the encoder for questions: if most are Chinese, the one beside MiniLM."""
-        is_chinese_task = 2 * sum(map(is_chinese, questions)) > len(questions)
-        return replace(self, name=BESIDE.get(self.name, self.name)) if is_chinese_task else self
-
     def to_json(self) -> str:
         """Return the choice as one JSON object."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
@@ -56,8 +47,10 @@ class EncoderChoice:
     @classmethod
     def from_json(cls, text: str) -> "EncoderChoice":
         """Return the choice in a JSON object; raise UsageError if it has none."""
-        with suppress(KeyError, TypeError, ValueError):
+        try:
             value = json.loads(text)
             if isinstance(value["name"], str) and isinstance(value.get("layer", -1), int):
                 return cls(**value)
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"This is no choice of an encoder: {text[:200]}") from error
         raise UsageError(f"This is no choice of an encoder: {text[:200]}")

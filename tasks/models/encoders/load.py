@@ -1,7 +1,6 @@
 """The encoder that a setting or a choice names: a packaged one, any model's, or an endpoint's."""
 
 import hashlib
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,20 +46,21 @@ def load_encoder(name: str) -> Encoder | None:
     """
     if name == "none":
         return None
-    packaged = {"minilm": MiniLM, "minilm-zh": ChineseMiniLM, E5_SMALL: E5}
-    return packaged[name]() if name in packaged else SentenceTransformerEncoder(name)
+    if name == "minilm":
+        return MiniLM()
+    if name == E5_SMALL:
+        return E5()
+    return ChineseMiniLM() if name == "minilm-zh" else SentenceTransformerEncoder(name)
 
 
 def open_question_encoder(
-    choice: EncoderChoice, settings: EngineSettings, home: Home | None = None, run_id: str = "",
-    questions: Sequence[str] = (),
-) -> Encoder:  # fmt: skip
-    """Return the encoder of a choice that fits questions; raise UsageError if there is none.
+    choice: EncoderChoice, settings: EngineSettings, home: Home | None = None, run_id: str = ""
+) -> Encoder:
+    """Return the encoder of a choice; raise UsageError if it is not available.
 
     An endpoint is the one under [engine.model], with the choice's model; its calls are recorded in
     the home's `model_calls`.
     """
-    choice = choice.fitting(questions)
     if choice.name.startswith(HIDDEN):
         from tasks.models.encoders.hidden_states import HiddenStates
 
