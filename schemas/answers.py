@@ -24,6 +24,7 @@ class ExpertText(_Reply):
 
     expert: str = Field(description="The expert.")
     written: str = Field(description="The text before it was pruned.")
+    agreement: float | None = Field(None, description="Share of its expert's texts equal to it.")
     relevance: float | None = Field(None, description="Cosine with the question.")
     summary: float | None = Field(None, description="How well it supports its pruned form.")
     support: float | None = Field(None, description="Probability that evidence supports it.")

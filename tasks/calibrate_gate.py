@@ -146,13 +146,7 @@ def calibrate_gates(
     return run, list(map(_summary, calibrations))
 
 
-def remove_gate(
-    home: Home,
-    task: str,
-    settings: Settings,
-    *,
-    report: Report = silent,
-) -> RunReport:
+def remove_gate(home: Home, task: str, settings: Settings, *, report: Report = silent) -> RunReport:
     """Publish an edition without the gate of a task; raises UsageError if the task has none."""
     with publishing_run(home, "calibrate_gate", settings) as run:
         last = {row["task"]: row for row in home.journal.table(GateCalibration).to_pylist()}
@@ -207,7 +201,7 @@ def seed_questions(
     drawn: Sequence[BenchmarkQuestion], vectors: np.ndarray, model: str | None
 ) -> GateQuestions:
     """Return seeds in columns, with the answers and gains of `model` if it has them for all."""
-    popularity = [np.nan if q.popularity is None else q.popularity for q in drawn]
+    popularity = np.array([np.nan if q.popularity is None else q.popularity for q in drawn])
     outcomes = [{name: with_ - without for name, without, with_ in q.outcomes} for q in drawn]
     own = [dict(q.own_answers) for q in drawn]
     answers = gains = None

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 import schemas
+from schemas.answers import Evidence
+from schemas.knowledge import Description
 from schemas.settings import EngineSettings, Settings
 from tasks.import_graph import import_graph
 from tasks.programs.knowledge_bases.edition_graph import SURE, EditionGraph, edition_graphs
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact
+from tasks.programs.program_run import run_program
+from tasks.programs.search_program import Searched
 from tests.copied_home import copied_home
 from warehouse.home import Home
 
@@ -23,6 +27,8 @@ ROWS = [
     {"entity": "Q1", "name": "Ada Lovelace", "description": "A mathematician.", "aliases": ["Ada"]},
     {"entity": "Q2", "name": "London"},
     {"entity": "Q3", "name": "Byron Noel"},
+    {"head": "Titan", "relation": "orbits", "tail": "Saturn"},
+    {"head": "Yuri Titan", "relation": "wrestled at", "tail": "Baku Games"},
     *({"head": f"odd {n}", "relation": name, "tail": name} for n, name in enumerate(ODD)),
 ]
 
@@ -113,6 +119,32 @@ def test_the_corpus_tells_where_its_facts_stand(
     edition = Home(small_home).require_edition()
     known = {row["triple_id"] for row in edition.table(schemas.Triple).to_pylist()}
     assert {fact.fact_id for fact in facts} <= known
+
+
+def shown_of(graph: EditionGraph, name: str) -> Evidence:
+    code = f"def search():\n    return get_entity_info(['{name}'])[1]"
+    run = run_program(code, graph, "q")
+    [evidence] = Searched(runs=[run]).evidence
+    return evidence
+
+
+def test_a_description_is_cited_from_the_document_that_states_it(
+    graphs: dict[str, EditionGraph], small_home: Path
+) -> None:
+    shown = shown_of(graphs["corpus"], "Charles Babbage")
+    table = Home(small_home).require_edition().table(Description).to_pylist()
+    [document_id] = [row["document_id"] for row in table if row["text"] in shown.text]
+    assert (shown.kind, shown.document_id) == ("description", document_id)
+    assert shown.uri and shown.span_start is not None
+    assert shown_of(graphs["people"], "Ada").document_id is None
+
+
+def test_names_that_mean_different_nodes_give_them_all(graphs: dict[str, EditionGraph]) -> None:
+    found = graphs["people"].entity_linking("Where did Titan wrestle?", ["Titan", "Yuri Titan"])
+    assert {one.entity.name for one in found} >= {"Titan", "Yuri Titan"}
+    assert only(graphs["people"], "Titan").name == "Titan"
+    (found, *more) = graphs["people"].entity_linking("q", ["Ada", "Nobody", "Ada Lovelace"])
+    assert (found.entity.name, found.score, more) == ("Ada Lovelace", SURE, [])
 
 
 def test_nobody_is_found_by_no_name(graphs: dict[str, EditionGraph]) -> None:

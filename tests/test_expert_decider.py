@@ -30,11 +30,15 @@ class Model:
 
 
 @pytest.mark.parametrize(
-    "reply", ["Yes, I need to know more", "another", "now", "cannot", "No.", "YES", ""]
-)
-def test_a_reply_is_yes_or_no_and_nothing_that_holds_these_letters(reply):
+    ("reply", "share"),
+    [
+        ("Yes, I need to know more", 1.0), ("YES", 1.0), ("No.", 0.0),
+        ("another", None), ("now", None), ("cannot", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_reply_is_yes_or_no_and_nothing_that_holds_these_letters(reply, share):
     model = Model({"more": reply})
-    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) is None
+    assert ModelDecider(model, "en", 1).needs_more(QUESTION, []) == share
     assert NeedsMore.model_json_schema()["properties"]["more"]["enum"] == ["yes", "no"]
 
 

@@ -8,16 +8,20 @@ from typing import Any
 import pytest
 
 from flows.__main__ import main
+from flows.commands.ask import expert_words
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord, ExpertDecision
 from schemas.settings import EngineSettings, ExpertSettings, ModelSettings, Settings
+from tasks.ask.answer import _decision_row
 from tasks.ask.asker import Asker
 from tasks.ask.keep_answers import record_answers
 from tasks.ask.parts import load_learned_query
 from tasks.ask.route import AskOptions, QuestionHints
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
+from tasks.experts.integrate.decisions import text_decision
+from tasks.experts.knowledge import KnowledgeText
 from tasks.import_graph import import_graph
 from tasks.train_experts import add_expert, change_expert
 from tests.copied_home import copied_home
@@ -154,6 +158,13 @@ def test_decisions_are_rows_beside_the_answer(home):
     assert [decision["step"] for decision in decisions] == list(range(len(decisions)))
     assert decisions[0]["text"] == "Who keeps the clock of Lund: Berta"
     assert decisions[0]["mode"] == "bottom_up" and decisions[0]["score"] is not None
+
+
+def test_how_far_an_experts_texts_agree_is_kept_and_explained():
+    text = KnowledgeText("clocks", "Berta", agreement=0.5, score=0.9)
+    row = _decision_row("q", "bottom_up", 0, text_decision(text))
+    assert row.agreement == 0.5
+    assert expert_words(row).endswith("“Berta”, score 0.90, agreement 0.50")
 
 
 def test_errors_are_in_plain_words(home, small_home):

@@ -114,6 +114,23 @@ def test_a_model_chooses_or_says_none(home: Home, choice: str, keys: list[str]) 
     ]
 
 
+def test_candidates_are_shown_with_their_facts(home: Home) -> None:
+    reply = {"thought": "", "choice": "[ENT 2]"}
+    with conversing(home, link=reply) as (conversation, transport):
+        run = run_program(NAMESAKE, films(), "q", chooser=conversation.choose)
+    shown = transport.sent[0].messages[1]["content"]
+    assert "[ENT 1] Alien: Alien is a science fiction film of 1979. It was shot" in shown
+    assert "[ENT 2] Aliens: Attributes: directed_by -> James Cameron, release year" in shown
+    assert "James Cameron" in run.messages[0]
+
+
+def test_a_model_decides_whether_a_longer_name_means_the_only_candidate(home: Home) -> None:
+    code = "find_entity_or_value(['Everest', 'Everest Hotel'], ['height'])"
+    with conversing(home, link={"thought": "", "choice": "[NONE]"}) as (conversation, transport):
+        run = run_program(code, films(), "How high is it?", chooser=conversation.choose)
+    assert len(transport.sent) == 1 and "is not known" in run.messages[0]
+
+
 def test_none_chosen_is_not_known(home: Home) -> None:
     with conversing(home, link={"thought": "", "choice": "[NONE]"}) as (conversation, _):
         run = run_program(NAMESAKE, films(), "q", chooser=conversation.choose)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from tasks.models.call import Outcome
+from tasks.models.prompts.replies import NeedsMore, Program, TripleExtraction
 from tasks.models.validation import LONGEST, BadReply, parse_object, parse_reply
 
 VALUE = st.recursive(
@@ -184,3 +185,46 @@ def test_only_the_first_errors_are_told():
     with pytest.raises(BadReply) as bad:
         parse_reply(json.dumps({"name": 1, "numbers": ["x"] * 500}), Shape)
     assert len(bad.value.words) < 600 and "more)" in bad.value.words
+
+
+CODE = 'def search():\n    return get_entity_info(["Lake Ohrid"])[1]'
+TYPED = json.dumps({"need_knowledge": "Yes", "thought": "t", "code": CODE, "ok": "yes"}, indent=1)
+TYPINGS = {
+    "line breaks": TYPED.replace("\\n", "\n"),
+    "triple quotes": f'{{"need_knowledge": "yes", "code": """{CODE}"""}}',
+    "Python": repr(json.loads(TYPED)),
+    "a trailing comma": f"{TYPED.rstrip()[:-1]},}}",
+    "no comma": TYPED.replace('"t",', '"t"'),
+    "curly quotes": "{“need_knowledge”: “yes”, “code”: “" + CODE.replace('"', "'") + "”}",
+}
+
+
+@pytest.mark.parametrize("typed", TYPINGS.values(), ids=TYPINGS)
+def test_a_program_is_taken_however_it_is_typed_and_facts_are_not(typed: str) -> None:
+    reply = parse_reply(typed, Program)
+    assert reply.need_knowledge == "yes" and reply.code.replace("'", '"') == CODE
+    with pytest.raises(BadReply):
+        parse_reply(typed.replace("code", "triples"), TripleExtraction)
+    hostile = ("{" * 50_000, "{" + "-" * 500_000 + "1}", '{"a": 1, "a": 2}')
+    for text in hostile:
+        with pytest.raises(BadReply):
+            parse_object(text, mended=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ('{"more": "Yes"}', "yes"),
+        ("Yes, I need to know more.", "yes"),
+        ('{"more": "No, another is not needed"}', "no"),
+        ("**No**", "no"),
+        ("是", "yes"),
+        ("I cannot know", None),
+    ],
+)
+def test_yes_and_no_are_read_from_the_first_word_alone(text: str, more: str | None) -> None:
+    if more:
+        assert parse_reply(text, NeedsMore).more == more
+        return
+    with pytest.raises(BadReply):
+        parse_reply(text, NeedsMore)

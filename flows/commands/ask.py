@@ -431,6 +431,7 @@ def expert_words(decision: ExpertDecision) -> str:
         return f"asked: {decision.decision} ({decision.reason}{score})"
     why = f" ({decision.reason})" if decision.reason else ""
     words = terminal.quoted(decision.text or "", QUOTED_CHARS)
+    score += f", agreement {decision.agreement:.2f}" if decision.agreement is not None else ""
     return f"{decision.decision}{why}: {decision.expert} wrote “{words}”{score}"
 
 

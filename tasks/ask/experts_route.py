@@ -154,7 +154,7 @@ class ExpertsRoute(AnswerRoute):
             self._asked(question),
             self._parents,
             self._decider(question, conversation),
-            lambda expert, _, wanted, turn: write(expert, question.text, wanted, turn),
+            lambda expert, _, turn: write(expert, question.text, turn),
             self._filters,
             record,
             mode=settings.mode,

@@ -79,7 +79,7 @@ class KnowledgeText:
     @property
     def measures(self) -> dict[str, float | None]:
         """What the filters measured, by name."""
-        names = ("relevance", "summary", "support", "refute", "unknown")
+        names = ("agreement", "relevance", "summary", "support", "refute", "unknown")
         return {name: getattr(self, name) for name in names}
 
     def drop(self, reason: Reason) -> "KnowledgeText":

@@ -3,14 +3,18 @@
 A valid reply contains exactly one JSON object of the requested schema. White space, a byte-order
 mark, one Markdown fence, a model's reasoning up to `</think>`, and prose may surround it, without
 braces if there is no fence. The example of the prompt after long prose is no reply, but a
-repetition of the prompt. The object is never repaired: NaN, a repeated key, a lone surrogate, a
-trailing comma or single quotes are errors.
+repetition of the prompt. NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
+are errors. Only in replies with a thought, which are programs and decisions and state no facts, is
+the typing mended.
 """
 
+import ast
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -27,6 +31,9 @@ LONG_PROSE = 300  # characters around the object
 SHOWN_ERRORS = 3
 # Some servers keep the opening tag, which is a part of the prompt, to themselves.
 _THOUGHTS = re.compile(r"\A(?![`{]).*?</think>\s*", re.DOTALL)
+_CURLY_KEY = re.compile(r"\{\s*[“”]")
+_STRAIGHT = str.maketrans("“”", '""')
+_NO_COMMA = re.compile(r"""(["'}\]])(\s*\n\s*["'])""")
 _BLANK = "\ufeff \t\r\n"
 _FENCE = re.compile(r"^```|```\Z", re.MULTILINE)  # no string in JSON has a line break
 _REFUSAL = re.compile(
@@ -46,7 +53,9 @@ class BadReply(Exception):  # noqa: N818 - it describes a reply, not a failure o
 
 def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
     """Parse the reply to a prompt in a text; raise BadReply if it is invalid."""
-    value = parse_object(text, prompt)
+    if (alone := getattr(reply, "alone", None)) and "{" not in text:
+        text = json.dumps({alone: _THOUGHTS.sub("", text.strip(_BLANK))})
+    value = parse_object(text, prompt, mended="thought" in reply.model_fields)
     try:
         return reply.model_validate(value)
     except ValidationError as error:
@@ -55,8 +64,12 @@ def parse_reply(text: str, reply: type[Reply], prompt: str = "") -> Reply:
         raise BadReply(Outcome.INVALID, "it is nested too deeply") from None
 
 
-def parse_object(text: str, prompt: str = "") -> dict[str, Any]:
-    """Return the only JSON object in a text; raise BadReply if it has none or several."""
+def parse_object(text: str, prompt: str = "", *, mended: bool = False) -> dict[str, Any]:
+    """Return the only JSON object in a text; raise BadReply if it has none or several.
+
+    With `mended`, one that is typed as Python, or with curly quotes, open line breaks or a missing
+    comma at the end of a line, is taken as well.
+    """
     stripped = _THOUGHTS.sub("", text.strip(_BLANK)).strip(_BLANK)
     if not stripped:
         raise BadReply(Outcome.EMPTY, "it is empty")
@@ -76,7 +89,20 @@ def parse_object(text: str, prompt: str = "") -> dict[str, Any]:
         raise BadReply(Outcome.INVALID, "it must be one JSON object, not a list")
     if before.rpartition("\n")[2].strip() == "data:":
         raise BadReply(Outcome.INVALID, "it is an event of a stream")
-    return _strictly(written)
+    return _strictly(_mended(written) if mended else written)
+
+
+def _mended(text: str) -> str:
+    """Return an object that is JSON but for its typing as JSON; any other text as it is."""
+    with suppress(ValueError):
+        orjson.loads(text)
+        return text
+    plain = text.translate(_STRAIGHT) if _CURLY_KEY.match(text) else text
+    for written in (plain, _NO_COMMA.sub(r"\1,\2", plain)):
+        for read in (partial(json.loads, strict=False), ast.literal_eval):
+            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                return json.dumps(read(written))
+    return text
 
 
 def _strictly(text: str) -> dict[str, Any]:

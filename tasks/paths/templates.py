@@ -31,7 +31,6 @@ TEMPLATES: tuple[Template, ...] = ("triples", "sentences", "description")
 LONGEST_NAME = 160  # characters of a name in a prompt
 MOST_DESCRIBED = 40  # edges that a model is asked to describe at once
 _DELIMITERS = re.compile(r'[(),"]')
-_LATIN = re.compile("[A-Za-z]{2}")
 _NAMELESS, _RELATED = "?", "related to"
 
 Triple = tuple[str, str, str]
@@ -107,9 +106,7 @@ class Templates:
 
     def _phrasing(self, triple: Triple) -> Phrasing:
         head, relation, tail = triple
-        phrasing = self._phrasings.of(relation, language_of(head + tail))
-        # An English relation between Chinese names that has no Chinese wording is English.
-        return self._phrasings.of(relation, "en") if _LATIN.search(phrasing.one) else phrasing
+        return self._phrasings.of(relation, language_of(head + tail))
 
     # -- sentences ---------------------------------------------------------------------------
 
@@ -122,9 +119,7 @@ class Templates:
         for triple in triples:
             grouped.setdefault(triple[:2], []).append(triple)
         return [
-            self._phrasing(group[0]).sentence(
-                head, [tail for _, _, tail in group], language_of("".join(t for *_, t in group))
-            )
+            self._phrasing(group[0]).sentence(head, [tail for _, _, tail in group])
             for (head, _), group in grouped.items()
         ]
 

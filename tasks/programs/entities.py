@@ -1,8 +1,10 @@
 """Links the texts in a program to entities, and remembers them from call to call."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, KnowledgeBase
+from tasks.programs.messages import entity_words, one_line
 from tasks.programs.relation_matching import INVERSE_OF
 from tasks.text.names import normalise_name
 
@@ -89,15 +91,28 @@ class Entities:
         is_name = any(len(alias) <= LONGEST_CHOSEN for alias in aliases)
         if self._chooser is not None and self._choices < MOST_CHOICES and is_name:
             self._choices += 1
-            chosen = self._chooser(self._question, aliases, offered)
+            told = list(map(self._told, offered))
+            chosen = self._chooser(self._question, aliases, told)
             most = len(chosen) if self._kb.personal else 1  # names there were not aligned
             return [candidate.entity for candidate in chosen[:most]]
         return list(dict.fromkeys(candidate.entity for candidate in near))[:MOST_ENTITIES]
 
+    def _told(self, candidate: Candidate) -> Candidate:
+        """Return a candidate with its facts behind its description."""
+        entity, description = candidate.entity, candidate.description
+        if description and hasattr(self._kb, "troubles"):  # a remote one: facts are a request
+            return candidate
+        words = entity_words(entity.name, description, self.around(entity))
+        return replace(candidate, description=words.removeprefix(f"{one_line(entity.name)}: "))
+
 
 def _is_plain(aliases: list[str], offered: list[Candidate]) -> bool:
-    """Return whether there is one candidate and it bears one of the names, so that none chooses."""
+    """Return whether there is one candidate and it bears one of the names, so that none chooses.
+
+    A longer name around that one may mean something else: "Freddie Mercury" is no planet.
+    """
     if len(offered) != 1:
         return False
     names = {normalise_name(name) for name in (offered[0].entity.name, *offered[0].aliases)}
-    return any(normalise_name(alias) in names for alias in aliases)
+    given = set(map(normalise_name, aliases))
+    return bool(given & names) and not any(n in g for n in given & names for g in given - names)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.models.encoders.load import Encoder
 from tasks.programs.entities import Chooser, Entities
-from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase, Place
 from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.programs.limits import SandboxError
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
@@ -51,6 +51,7 @@ class FunctionCall:
     description: str = ""  # a text that the result was read from
     results: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    place: Place | None = None  # of the description in a document
 
     @property
     def found(self) -> bool:
@@ -140,11 +141,9 @@ class Functions:
         first = self._read(entity1_aliases, "entity1_aliases")
         second = self._read(entity2_aliases, "entity2_aliases")
         arguments = {"entity1_aliases": first, "entity2_aliases": second}
-        tried: list[EntityRef] = []
         described: list[tuple[EntityRef, list[str]]] = []
         for here, there in ((first, second), (second, first)):
             entities = self._entities.link(here)
-            tried += entities
             described += [(entity, there) for entity in entities[:MOST_DESCRIBED]]
             facts, likeness = self._leading_to(entities, there)
             if facts:
@@ -158,6 +157,7 @@ class Functions:
             if text:
                 words = one_line(text)
                 return [text], self._record(call, arguments, words, [entity], (), 0.5, text, [text])
+        tried = [entity for entity, _ in described]
         return None, self._record(call, arguments, "no relation is known", tried)
 
     def _read(self, given: Any, name: str) -> list[str]:
@@ -271,6 +271,8 @@ class Functions:
         `words` describes the result; the text about an entity is already a whole message.
         """
         relations = (name for entity in entities for name in self._entities.relations(entity))
+        place_of = getattr(self._kb, "description_place", None) if description else None
+        places = map(place_of, entities[:MOST_DESCRIBED]) if place_of else ()
         self.calls.append(
             FunctionCall(
                 function,
@@ -281,6 +283,7 @@ class Functions:
                 description,
                 tuple(results),
                 tuple(arguments.get("entity_aliases", ())),
+                next(filter(None, places), None),
             )
         )
         described = function == "get_entity_info" and description

@@ -17,7 +17,7 @@ from tasks.models.prompts.replies import AnswerReply, Program
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.functions import FunctionCall
-from tasks.programs.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.knowledge_bases.protocol import KnowledgeBase, Place
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
 from tasks.text.names import normalise_name
@@ -161,12 +161,7 @@ class ProgramSearch:
 
         def run_over(kb: KnowledgeBase) -> ProgramRun:
             return run_program(
-                code,
-                kb,
-                question.text,
-                self._limits,
-                chooser=self._chooser,
-                encoder=self._encoder,
+                code, kb, question.text, self._limits, chooser=self._chooser, encoder=self._encoder
             )
 
         if len(self._kbs) == 1:
@@ -237,24 +232,20 @@ def _shown(messages: list[str]) -> tuple[str, ...]:
 
 def _evidence(call: FunctionCall, graph: str, answers: set[str]) -> Iterator[tuple[bool, Evidence]]:
     """Yield the evidence of a call, each with whether it led to an answer."""
+
+    def evidence(text: str, kind: str, score: float, place: Place | None) -> Evidence:
+        where = asdict(place) if place else {}
+        return Evidence(text=text[:LONGEST_EVIDENCE], kind=kind, graph=graph, score=score, **where)
+
     for fact in call.facts[: 4 * MOST_EVIDENCE]:
-        head, tail = fact.entity.name, fact.text
-        if fact.inverse:
-            head, tail = tail, head
-        yield (
-            fact.text in answers,
-            Evidence(
-                text=(fact.words or f"{head}, {fact.relation}: {tail}")[:LONGEST_EVIDENCE],
-                kind=fact.kind,
-                graph=graph,
-                score=min(1.0, call.similarity * fact.confidence),
-                **(asdict(fact.place) if fact.place else {}),
-            ),
-        )
+        ends = (fact.entity.name, fact.text)
+        head, tail = ends[::-1] if fact.inverse else ends
+        text = fact.words or f"{head}, {fact.relation}: {tail}"
+        score = min(1.0, call.similarity * fact.confidence)
+        yield fact.text in answers, evidence(text, fact.kind, score, fact.place)
     if call.description:
-        text = call.description[:LONGEST_EVIDENCE]
-        evidence = Evidence(text=text, kind="description", graph=graph, score=call.similarity)
-        yield bool(answers & set(call.results)), evidence
+        leads = bool(answers & set(call.results))
+        yield leads, evidence(call.description, "description", call.similarity, call.place)
 
 
 def answer_by_program(

@@ -34,20 +34,24 @@ def is_word(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def is_base_verb(word: str) -> bool:
     """Return whether a lower-case word is a verb's base form, with which instructions begin."""
-    return word in _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
+    return word in _lemmas(word)
 
 
 @lru_cache(maxsize=1 << 14)
 def is_inflected_verb(word: str) -> bool:
     """Return whether a lower-case word is a verb form other than the base (designing, supports)."""
-    lemmas = _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
-    return bool(lemmas) and word not in lemmas
+    return bool(_lemmas(word)) and word not in _lemmas(word)
 
 
 @lru_cache(maxsize=1 << 14)
 def is_never_noun(word: str) -> bool:
     """Return whether a lower-case word can only be a verb form (apply, not visit)."""
     return _dictionary().getAllLemmas(word).keys() == {"VERB"}
+
+
+def is_adjective(word: str) -> bool:
+    """Return whether a lower-case word may be an adjective and no noun (capable, not capital)."""
+    return "ADJ" in (kinds := _dictionary().getAllLemmas(word)) and "NOUN" not in kinds
 
 
 @lru_cache(maxsize=1 << 14)

@@ -21,15 +21,11 @@ from tasks.experts.knowledge import KnowledgeText
 ENOUGH_VOTES = 0.5  # share of yes votes; models overrate their knowledge
 
 WriteTexts = Callable[[str, str], list[str]]  # expert, question
-WriteWanted = Callable[[str, str, str | None, int], list[str]]  # expert, question, wanted, turn
+WriteTurn = Callable[[str, str, int], list[str]]  # expert, question, turn
 
 
 def bottom_up(
-    question: str,
-    experts: Sequence[str],
-    write: WriteTexts,
-    filters: Filters,
-    record: Record,
+    question: str, experts: Sequence[str], write: WriteTexts, filters: Filters, record: Record
 ) -> list[KnowledgeText]:
     """Return the texts that are kept, the best first (CooK, Algorithm 1).
 
@@ -55,7 +51,7 @@ def top_down(
     descriptions: Mapping[str, str],
     parents: Mapping[str, str],
     decider: ModelDecider,
-    write: WriteWanted,
+    write: WriteTurn,
     filters: Filters,
     record: Record,
     *,
@@ -76,15 +72,12 @@ def top_down(
     for turn in range(iterations):
         known = [text.words for text in kept]
         share = decider.needs_more(question, known)
-        if share is None:
-            record(Decision("need", "no", "no_reply"))
+        more = share is not None and share >= ENOUGH_VOTES
+        reason = "no_reply" if share is None else "votes"
+        record(Decision("need", "yes" if more else "no", reason, score=share))
+        if not more:
             break
-        if share < ENOUGH_VOTES:
-            record(Decision("need", "no", "votes", score=share))
-            break
-        record(Decision("need", "yes", "votes", score=share))
         expert: str | None
-        wanted: str | None = None
         if mode == "explicit":
             choose = partial(decider.choose, question, known)
             way = down_the_hierarchy(descriptions, parents, choose)
@@ -98,7 +91,7 @@ def top_down(
             record(Decision("expert", expert, "nearest", expert, likeness))
         if expert is None:
             break
-        texts = [KnowledgeText(expert, text) for text in write(expert, question, wanted, turn)]
+        texts = [KnowledgeText(expert, text) for text in write(expert, question, turn)]
         filtered = filters.keep_best(question, texts, known)
         for text in filtered:
             record(text_decision(text))

@@ -45,23 +45,18 @@ class TextWriter:
         with self._lock:
             self._written.clear()
 
-    def knowledge(
-        self, expert: str, question: str, wanted: str | None = None, turn: int = 0
-    ) -> list[str]:
-        """Return an expert's n1 texts about a question, or about the information wanted.
+    def knowledge(self, expert: str, question: str, turn: int = 0) -> list[str]:
+        """Return an expert's n1 texts about a question.
 
         Depending on the setting `prompts`, texts answer the question in the form of the training
-        texts and are returned together with it, or they continue the wanted information or the
-        question itself, or there are some of both. Each `turn` uses another seed.
+        texts and are returned together with it, or they continue it, or there are some of both.
+        Each `turn` uses another seed.
         """
         texts: list[str] = []
         for prompt_of, count in self._prompts:
-            if prompt_of is as_question:
-                (written,) = self._write(expert, [as_question(question)], count, turn)
-                texts += [statement(question, text) for text in written]
-            else:
-                (written,) = self._write(expert, [wanted or question], count, turn)
-                texts += written
+            (written,) = self._write(expert, [prompt_of(question)], count, turn)
+            is_answer = prompt_of is as_question
+            texts += [statement(question, text) for text in written] if is_answer else written
         return texts
 
     def answers(self, expert: str, question: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 A name that is a verb phrase ("discovered", "is located in") becomes the predicate of a sentence;
 any other counts as a noun phrase ("date of birth"): "The date of birth of Ada is 1815-12-10."
-Whether "opened in" is passive depends on the other relations of the graph: it is if one of them is
-"opened by". Relations whose names are not explicit enough, such as those of ConceptNet, have their
-own sentences in `phrasings.toml`.
+"built in" is passive, as most verbs take an object. Whether "opened in" is depends on the other
+relations of the graph: it is if one of them is "opened by". Relations whose names are not explicit
+enough, such as those of ConceptNet, have their own sentences in `phrasings.toml`.
 """
 
 import re
@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Literal
 
 from tasks.text.chinese_words import segmenter, tag_of
-from tasks.text.english_words import is_past_form, is_plural, verb_lemma
+from tasks.text.english_words import is_adjective, is_plural, verb_forms, verb_lemma
 from tasks.text.languages import is_chinese
 
 AnswerKind = Literal["person", "place", "time", "number", "thing"]
@@ -36,6 +36,7 @@ _ANYTHING = {"en": "what", "zh": "什么"}
 _WITH_PREPOSITION = re.compile(r"\{w\} ((?:is|was|does|did) \{h\} .+) (?:in|on|at)\?")
 _ADVERBS = {"place": "Where", "time": "When"}
 _YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}(?: BCE?)?|\d{4}s")
+_WORD = re.compile("[a-z]{2}")  # no abbreviation, such as ISBN
 _VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
 
 
@@ -52,22 +53,26 @@ class Phrasing:
     inverse: str
     question: str
 
-    def sentence(self, head: str, tails: Sequence[str], language: str) -> str:
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        """The language of the patterns."""
+        return "zh" if is_chinese(self.one) else "en"
+
+    def sentence(self, head: str, tails: Sequence[str]) -> str:
         """Return the sentence for a head and its tails."""
         pattern = self.one if len(tails) == 1 else self.many
-        return _filled(pattern, head, listed(tails, language))
+        return _filled(pattern, head, listed(tails, self.language))
 
     def inverse_sentence(self, head: str, tail: str) -> str:
         """Return the sentence that begins with the tail."""
         return _filled(self.inverse, head, tail)
 
-    def ask(self, head: str, *, kind: AnswerKind, language: str) -> str:
+    def ask(self, head: str, *, kind: AnswerKind) -> str:
         """Return the question for the tails of a head, which are of this kind."""
-        tongue = "zh" if language == "zh" else "en"
         asked = _WITH_PREPOSITION.fullmatch(self.question)
         if asked and kind in _ADVERBS:
             return f"{_ADVERBS[kind]} {asked[1]}?".replace("{h}", head)
-        interrogative = _INTERROGATIVES[tongue].get(kind, _ANYTHING[tongue])
+        interrogative = _INTERROGATIVES[self.language].get(kind, _ANYTHING[self.language])
         question = _SLOT.sub(lambda slot: head if slot[1] == "h" else interrogative, self.question)
         if self.question.startswith("{h}"):
             return question
@@ -86,14 +91,18 @@ class Phrasings:
         }
 
     def of(self, relation: str, language: str) -> Phrasing:
-        """Return the phrasing of a relation in a language, which is English unless Chinese."""
-        language = "zh" if language == "zh" or is_chinese(relation) else "en"
+        """Return the phrasing of a relation in a language, which is English unless Chinese.
+
+        Between Chinese names, words of another language that have no Chinese wording stay English.
+        """
         made = self._made.get((relation, language))
         if made is None:
-            is_identifier = " " not in relation
-            made = (is_identifier and _written_down(language).get(_key(relation))) or (
-                _chinese(relation) if language == "zh" else self._english(relation_words(relation))
-            )
+            key = "" if " " in relation else _key(relation)  # of an identifier
+            fits_chinese = key in _written_down("zh") or not _WORD.search(relation)
+            if is_chinese(relation) or (language == "zh" and fits_chinese):
+                made = _written_down("zh").get(key) or _chinese(relation)
+            else:
+                made = _written_down("en").get(key) or self._english(relation_words(relation))
             self._made[relation, language] = made
         return made
 
@@ -115,13 +124,20 @@ class Phrasings:
         with_preposition = len(parts) > 1 and last in _lexicon("prepositions")
         if first in _lexicon("states") and with_preposition:
             return f"is {words}"
-        is_participle = first in _lexicon("participles")
-        if first.endswith("ed") or is_past_form(first) or is_participle:
-            passive = last == "by" or is_participle
-            passive = passive or (len(parts) == 2 and first in self._passive_verbs)
+        lemma = verb_lemma(first, "VBN")
+        past, participle = (first in verb_forms(lemma, tag) for tag in ("VBD", "VBN"))
+        if lemma == first and (not with_preposition or last == "of"):  # "cast", but "cast in"
+            past = participle = False
+        if first.endswith("ed") or past or participle:
+            is_pair = len(parts) == 2
+            passive = participle and lemma not in _lexicon("intransitive")
+            passive = passive and (not past or (is_pair and with_preposition))
+            passive = passive or last == "by" or (is_pair and first in self._passive_verbs)
             return f"was {words}" if passive else words
         if not with_preposition:
             return None
+        if is_adjective(first):  # "capable of"
+            return f"is {words}"
         if last == "of" and len(parts) == 2 and not is_plural(first):  # "member of"
             return f"is {'an' if _VOWEL.match(words) else 'a'} {words}"
         return words  # "belongs to", "consists of"

@@ -199,9 +199,7 @@ class Verbalizer:
                         sentences, stated = [], []
                     language = some[0]["language"]
                     tails = list(dict.fromkeys(row["tail"] for row in some))
-                    sentences.append(
-                        self._phrasings.of(relation, language).sentence(head, tails, language)
-                    )
+                    sentences.append(self._phrasings.of(relation, language).sentence(head, tails))
                     stated += some
             yield self._text("entity_wiki", head_id, sentences, stated)
 
@@ -216,7 +214,7 @@ class Verbalizer:
             if _share(row["triple_id"], "inverse", options.seed) < 0.5:
                 sentence = phrasing.inverse_sentence(head, tail)
             else:
-                sentence = phrasing.sentence(head, [tail], row["language"])
+                sentence = phrasing.sentence(head, [tail])
             sentences = [sentence, row["evidence"]] if row["evidence"] else [sentence]
             yield self._text("evidence", row["head_id"], sentences, [row])
 
@@ -263,9 +261,7 @@ class Verbalizer:
                 continue  # sensitive, or both training and held-out entities
             language = language_of(whole[0]["head"])
             sentences = [
-                self._phrasings.of(row["relation"], language).sentence(
-                    row["head"], [row["tail"]], language
-                )
+                self._phrasings.of(row["relation"], language).sentence(row["head"], [row["tail"]])
                 for row in whole
             ]
             yield self._text("knowledge_walk", whole[0]["head_id"], sentences, whole)
@@ -283,7 +279,7 @@ class Verbalizer:
             phrasing = self._phrasings.of(relation, language)
             tails = list(dict.fromkeys(row["tail"] for row in some))
             kind = kind_of_answers(relation, tails, [row["kind"] for row in some], language)
-            prompt = question_prompt(phrasing.ask(head, kind=kind, language=language), language)
+            prompt = question_prompt(phrasing.ask(head, kind=kind), phrasing.language)
             answer = listed(tails, language)
             exact = self._text("question", head_id, [prompt, answer], some) | {"subject": head}
             yield exact

@@ -74,7 +74,11 @@ def _chinese(words: list[str], *, kind: AnswerKind, rng: random.Random) -> str:
     interrogative = rng.choice(_ASKED["zh", kind]) if rng.random() < _ASKS else ""
     place = rng.choice((len(words), len(words), rng.randint(0, len(words))))
     parts = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
-    return "".join(parts) + ("？" if rng.random() < _MARKED else "")
+    question = parts[0]
+    for part in filter(None, parts[1:]):  # "born in" keeps its space
+        is_latin = (question[-1:] + part[0]).isascii() and question[-1:].isalnum()
+        question += f" {part}" if is_latin and part[0].isalnum() else part
+    return question + ("？" if rng.random() < _MARKED else "")
 
 
 def name_forms(name: str) -> list[str]:

@@ -56,6 +56,7 @@ class Reply(BaseModel):
     """A reply of any purpose."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
+    alone: ClassVar[str | None] = None  # the field that a reply in plain words fills
 
 
 # -- extraction --------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def _without(field: str, decided: str, needless: str) -> Callable[[object], obje
     """Return a function that fills in a text which a reply omits, as no decision needs it."""
 
     def filled(reply: object) -> object:
-        if not isinstance(reply, dict) or reply.get(field) != decided:
+        if not isinstance(reply, dict) or _as_word(reply.get(field)) != decided:
             return reply
         return {needless: "", **reply}
 
@@ -278,13 +279,16 @@ def _as_number(number: object) -> object:
     return digits[0] if digits else str(number)
 
 
-_IN_FULL = {True: "yes", "true": "yes", False: "no", "false": "no", "partial": "partly"}
+_IN_FULL = {"true": "yes", "是": "yes", "false": "no", "否": "no", "partial": "partly"}
 
 
 def _as_word(word: object) -> object:
-    """Return "yes", "partly" or "no", which models also write as true, "Yes" or "partial"."""
-    word = word.strip().lower() if isinstance(word, str) else word
-    return _IN_FULL.get(word, word) if isinstance(word, str | bool) else word
+    """Return "yes", "partly" or "no", also of true, "partial" or "Yes, it is"."""
+    first = re.match(r"\W*([a-z]+|[是否])", str(word).lower())
+    return _IN_FULL.get(first[1], first[1]) if first and isinstance(word, str | bool) else word
+
+
+YesOrNo = Annotated[Literal["yes", "no"], BeforeValidator(_as_word)]
 
 
 def _as_list(texts: object) -> object:
@@ -313,11 +317,11 @@ class Choice(Reply):
 class Program(Reply):
     """A search program (KnowledGPT, its eleven requirements); no knowledge needs no program."""
 
-    need_knowledge: Literal["yes", "no"]
+    need_knowledge: YesOrNo
     thought: Lines = ""
     code: Lines
     introspection: Lines = ""
-    ok: Literal["yes", "no"] = "yes"
+    ok: YesOrNo = "yes"
 
     _no_code = model_validator(mode="before")(_without("need_knowledge", "no", "code"))
 
@@ -326,7 +330,7 @@ class AnswerReply(Reply):
     """An answer from given knowledge; empty or omitted if the knowledge does not contain it."""
 
     thought: Lines = ""
-    answerable: Literal["yes", "no"]
+    answerable: YesOrNo
     answer: Lines
 
     _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
@@ -368,7 +372,7 @@ class CitedAnswer(Reply):
     answer: Lines = ""
     values: Listed = []
     search: Listed = []
-    compute: Annotated[Literal["yes", "no"], BeforeValidator(_as_word)] = "no"
+    compute: YesOrNo = "no"
 
     @model_validator(mode="after")
     def _says_its_values(self) -> "CitedAnswer":
@@ -396,7 +400,9 @@ class Source(Reply):
 class NeedsMore(Reply):
     """Whether a question needs more information than is given (CooK, top-down)."""
 
-    more: Literal["yes", "no"]
+    alone = "more"
+
+    more: YesOrNo
 
 
 class Information(Reply):

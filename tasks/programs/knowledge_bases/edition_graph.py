@@ -16,11 +16,7 @@ from schemas.knowledge import CORPUS
 from tasks.graphs.graph import FOLDER, NAMES, Graph, Nodes, graph_folders, open_graph
 from tasks.graphs.linking.link import Linker
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
-from tasks.programs.knowledge_bases.statements import (
-    STATEMENT,
-    Stated,
-    statements_around,
-)
+from tasks.programs.knowledge_bases.statements import STATEMENT, Stated, statements_around
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 20_000  # around one entity
@@ -57,8 +53,11 @@ select unnest(inverse_wordings), relation, true from relations where graph = $gr
 order by all
 """
 _DISAGREE = "select count(*) from conflicts where list_contains($facts, triple_id)"
-_DESCRIBED_OPENLY = """
-select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
+_DESCRIBED = """
+select s.document_id, d.uri, s.span_start, s.span_end
+from entities e left join descriptions s on s.entity_id = e.entity_id and s.text = e.description
+left join documents d using (document_id)
+where e.entity_id = $entity and e.description is not null and ($all or e.sensitivity = 'normal')
 """
 
 
@@ -66,12 +65,7 @@ class EditionGraph:
     """The knowledge base of one graph."""
 
     def __init__(
-        self,
-        graph: Graph,
-        folder: Path,
-        con: duckdb.DuckDBPyConnection,
-        *,
-        open_only: bool = False,
+        self, graph: Graph, folder: Path, con: duckdb.DuckDBPyConnection, *, open_only: bool = False
     ) -> None:
         """Use the graph's arrays, and the edition's database for everything else.
 
@@ -84,11 +78,14 @@ class EditionGraph:
         self._withholds = open_only and self.personal
 
     def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
-        """Return the nodes that the aliases may mean, likeliest first."""
-        for alias in aliases:
-            nodes = self.arrays.bearers(alias)
-            if len(nodes) == 1 and self._may_show(int(nodes[0])):
-                return [self._candidate(int(nodes[0]), SURE)]
+        """Return the nodes that the aliases may mean, likeliest first.
+
+        It is one alone if it bears every alias that any node bears, and no other bears them all.
+        """
+        bearers = [set(nodes.tolist()) for a in aliases if len(nodes := self.arrays.bearers(a))]
+        common = set.intersection(*bearers) if bearers else set()
+        if len(common) == 1 and self._may_show(node := common.pop()):
+            return [self._candidate(node, SURE)]
         links = self._linker.link(query, aliases, MOST_CANDIDATES)
         return [
             self._candidate(link.node, link.score) for link in links if self._may_show(link.node)
@@ -96,10 +93,14 @@ class EditionGraph:
 
     def get_entity_info(self, entity: EntityRef) -> str:
         """Return the entity's description, empty if there is none."""
-        if self._withholds and not self._described_openly(int(entity.key)):
+        if self._withholds and not self._described(int(entity.key)):
             return ""
         described = self._linker.descriptions
         return (described.of(int(entity.key)) or "") if described else ""
+
+    def description_place(self, entity: EntityRef) -> Place | None:
+        """Return where the entity's description stands, None if that is in no document."""
+        return next((_place(*row) for row in self._described(int(entity.key))), None)
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
         """Return the facts around an entity: triples, then its aspects, then statements.
@@ -133,14 +134,14 @@ class EditionGraph:
 
     def _may_show(self, node: int) -> bool:
         """Tell whether a node has a description or a fact that is not withheld."""
-        if not self._withholds or self._described_openly(node):
+        if not self._withholds or self._described(node):
             return True
         return bool(self.get_entity_triples(self._ref(node)))
 
-    def _described_openly(self, node: int) -> bool:
-        entity_id = self.arrays.ids[node].as_py()
-        rows = self._read(_DESCRIBED_OPENLY, entity=entity_id) if entity_id is not None else []
-        return bool(rows) and bool(rows[0][0])
+    def _described(self, node: int) -> list[tuple[Any, ...]]:
+        """Return the row of where the description stands; none if there is none, or to be shown."""
+        entity_id = self.arrays.ids[node].as_py()  # a value without one has no row either
+        return self._read(_DESCRIBED, entity=entity_id, all=not self._withholds)
 
     def _walked(self, entity: EntityRef) -> list[Fact]:
         """Return an entity's facts from the arrays: as head, then as tail."""
