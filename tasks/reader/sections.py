@@ -67,9 +67,9 @@ def find_sections(
         around, at = source.around(stated)
         start, end = section_around(around, at)
         first = stated.span_start - at + start
-        place = {"text": around[start:end], "span_start": first, "span_end": first + end - start}
+        located = {"text": around[start:end], "span_start": first, "span_end": first + end - start}
         key = stated.document_id, first
-        found.setdefault(key, (text, stated.model_copy(update=place)))
+        found.setdefault(key, (text, stated.model_copy(update=located)))
         sentences = margins.setdefault(key, {})
         known = sentences.get(stated.span_start, row.span.sentence_margin)
         sentences[stated.span_start] = max(known, row.span.sentence_margin)
