@@ -190,5 +190,8 @@ class Change(Row, table="changes", key=("edition", "fact_kind", "fact_id", "kind
     fact_kind: str = Field(description="document, entity, relation, triple, description or aspect.")
     fact_id: str = Field(description="Its id.")
     text: str = Field(description="The fact in words.")
-    cause: str = Field(description="document, code or override (a correction or an audit).")
+    cause: str = Field(
+        description="document; code (a new version or other settings); override (a correction or "
+        "an audit)."
+    )
     document_id: str | None = Field(None, description="The document behind it, if any.")

@@ -1,5 +1,13 @@
 -- What differs from the parent edition, and why.
 -- A document under a new uri is moved; under the old one its row says nothing more.
+-- Without being read again, a document changes by corrections or by another program or settings.
+create table other_cause as
+select case when overrides_changed then 'override' when code_changed then 'code' else 'document' end as cause
+from build_settings;
+
+create table recently_read as
+select distinct source, uri from j_reads where commit > (select parent_position from build_settings);
+
 create table changed_documents as
 with renamed as (
     select * from moved_documents
@@ -8,6 +16,8 @@ with renamed as (
       and earlier_document_id not in (select document_id from documents)
 )
 select coalesce(a.document_id, b.document_id) as document_id, coalesce(a.uri, b.uri) as uri,
+       if((coalesce(a.source, b.source), coalesce(a.uri, b.uri)) in (select (source, uri) from recently_read),
+          'document', (select cause from other_cause)) as cause,
        case when b.document_id is null
             then if(a.document_id in (select document_id from renamed), 'moved', 'added')
             when a.document_id is not null then 'changed'
@@ -63,20 +73,15 @@ differing as (
     select 'gone', g.* from gone g anti join added a using (fact_kind, text)
 )
 select s.edition, s.parent, d.kind, d.fact_kind, d.fact_id, d.text,
-       case when d.document_id in (select document_id from changed_documents) then 'document'
-            when s.overrides_changed then 'override'
-            when s.code_changed then 'code'
-            else 'document' end as cause,
-       d.document_id
-from differing d, build_settings s
+       coalesce(c.cause, o.cause) as cause, d.document_id
+from build_settings s, other_cause o, differing d left join changed_documents c using (document_id)
 where s.parent is not null
 union all
-select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, 'document', c.document_id
+select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, c.cause, c.document_id
 from changed_documents c, build_settings s
 where s.parent is not null and c.kind is not null
 union all
-select distinct s.edition, s.parent, r.kind, 'relation', r.wording, r.wording || ' = ' || r.relation,
-       case when s.overrides_changed then 'override' when s.code_changed then 'code' else 'document' end,
-       null
-from changed_relations r, build_settings s
-where s.parent is not null;
+select any_value(s.edition), any_value(s.parent), r.kind, 'relation', r.wording,
+       r.wording || ' = ' || string_agg(distinct r.relation, ', ' order by r.relation), any_value(o.cause), null
+from changed_relations r, build_settings s, other_cause o
+where s.parent is not null group by r.kind, r.wording;
