@@ -6,7 +6,7 @@ select * from (
 )
 where action = 'make' and is_readable(graph);
 
-create table current_texts as
+create view current_texts as
 from j_verbalized_texts
 where verbalization_id in (select verbalization_id from current_verbalizations);
 
