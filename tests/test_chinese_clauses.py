@@ -285,11 +285,3 @@ def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
 )
 def test_words_that_run_together_are_no_head(title: str, text: str) -> None:
     assert triples(text, title) == set()
-
-
-@pytest.mark.parametrize("word", ["现居", "旅居", "祖籍", "国籍", "客籍", "逃至"])
-def test_a_name_ends_before_what_relates_it_to_the_next(word: str) -> None:
-    assert {row["name"] for row in extract(f"沈若云{word}法国。", "沈若云").names} == {
-        "沈若云",
-        "法国",
-    }

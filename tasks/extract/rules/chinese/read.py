@@ -212,7 +212,6 @@ def _reads_as_name(name: str, tokens: list[Token]) -> bool:
 # x, padding, textStyle.rich, backgroundColor, v5, /etc/hosts: not written like Latin names.
 LATIN_CODE = re.compile(r"[a-z/~.][\w./~-]*(?: [\w./~-]+)*|\S*[._]\S*|[A-Za-z]\d*|\d+[A-Z]|\S+\(\)")
 RUN_TAGS = NAME_TAGS | WRITTEN - {"quote"}
-LEAST_ACTING = 0.3  # probability from which a word before a name is no part of it: 旅居|巴黎
 
 
 def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
@@ -225,8 +224,7 @@ def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
         end = position + 1
         best = end
         while end < len(tokens) and end - position < 6 and tokens[end].nominal:
-            acted = tokens[end - 1].leads >= LEAST_ACTING and tokens[end].tag in RUN_TAGS
-            if acted or tokens[end].tag in ("work", "nr", "name", "time", "number", "m"):
+            if tokens[end].tag in ("work", "nr", "name", "time", "number", "m"):
                 break
             end += 1
             if is_name(tokens[position:end]):
