@@ -15,10 +15,10 @@ class Document(Row, table="documents", key=("document_id",)):
     document_id: str = Field(description="Stable over versions: made from source and uri.")
     source: str = Field(description="The source from which it was read.")
     uri: str = Field(description="Its location; `#` introduces the record inside a file.")
-    title: str = Field(description="The title found in the text, else made from the uri.")
+    title: str = Field(description="The title in the text, else from the uri; empty for a note.")
     language: str = Field(description="ISO 639-1 code detected from the text, `und` if unclear.")
     text: str = Field(description="The cleaned text; all spans count its characters.")
-    sha256: str = Field(description="SHA-256 of the bytes read.")
+    sha256: str = Field(description="SHA-256 of the bytes read; of a streamed table, of its text.")
     version: str = Field(
         description="The version that the source gave, else the start of `sha256`."
     )

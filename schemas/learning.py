@@ -35,8 +35,8 @@ class TrainingText(Row, table="training_texts", key=("text_id",)):
         None, description="What a question is about, as it is named there; null for other texts."
     )
     rewritten: bool = Field(False, description="Whether a language model rewrote it.")
-    document_id: str | None = Field(None, description="The document of a passage.")
-    passage_id: str | None = Field(None, description="The passage.")
+    document_id: str | None = Field(None, description="The document that it quotes, if any.")
+    passage_id: str | None = Field(None, description="The passage that it quotes.")
 
 
 class Expert(Row, table="experts", key=("expert",)):

@@ -132,7 +132,8 @@ class AnswerRecord(Row, table="answers", key=("question_id",)):
     edition: str = Field(description="The edition that was read.")
     tokens: int = Field(description="Tokens of model calls.")
     seconds: float = Field(description="Seconds from question to answer.")
-    feedback: str | None = Field(None, description="The asker's comment on it.")
+    feedback: str | None = Field(None, description="How right it was, 0 to 1, and any comment.")
+    judged_at: datetime | None = Field(None, description="When the asker said so (UTC).")
     asked_at: datetime = Field(description="When (UTC).")
 
 
@@ -191,5 +192,5 @@ class Change(Row, table="changes", key=("edition", "fact_kind", "fact_id", "kind
     fact_kind: str = Field(description="document, entity, relation, triple, description or aspect.")
     fact_id: str = Field(description="Its id.")
     text: str = Field(description="The fact in words.")
-    cause: str = Field(description="document, code or override (a correction or an audit).")
+    cause: str = Field(description="document, code (or settings), or override (also an audit).")
     document_id: str | None = Field(None, description="The document behind it, if any.")

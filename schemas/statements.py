@@ -33,7 +33,7 @@ class Statement(Row, table="statements", key=("statement_id",)):
     """A clause with one subject, in the words of its sentence; one row per place in a document.
 
     Those are here that serve a reader who sees them alone; all are in `clauses`.
-    Passages that a language model read have none.
+    In a passage that a language model read, every triple is one.
     """
 
     statement_id: str = Field(description="Made from its words, its document and its place there.")

@@ -259,6 +259,20 @@ def test_changes_name_their_cause(home):
     ]
 
 
+def test_without_being_read_again_a_document_changes_by_people_or_settings(home):
+    state(home, "one", born("Ada Lovelace", "London", confidence=0.4))
+    state(home, "two", born("George Boole", "Lincoln", confidence=0.9))
+    first = built(home)
+    surer = built(home, replace(RECIPE, min_confidence=0.5)).table(schemas.Change).to_pylist()
+    assert {(c["fact_kind"], c["cause"]) for c in surer} == {("triple", "code"), ("entity", "code")}
+    two = next(t["document_id"] for t in triples(first) if t["tail"] == "Lincoln")
+    row = {"override_id": "o", "action": "exclude", "subject": two, "made_at": NOW}
+    home.journal.append({Override: Override.to_table([row])})
+    without = built(home, replace(RECIPE, min_confidence=0.5)).table(schemas.Change).to_pylist()
+    assert {"document", "triple"} <= {change["fact_kind"] for change in without}
+    assert {change["cause"] for change in without} == {"override"}
+
+
 def test_inputs_that_gave_the_same_tables_are_not_built_again(home):
     state(home, "one", born("Ada Lovelace", "London"))
     built(home)

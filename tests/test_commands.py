@@ -139,6 +139,10 @@ def test_shells_complete_the_options_of_actions(capsys: pytest.CaptureFixture[st
         (["zzz"], "there is no command 'zzz'; `almanac --help` lists them"),
         (["refresh", "x", "--max-delete", "3"], "argument --max-delete cannot be '3'"),
         (["feedback", "id", "so-so"], "'so-so' is not right, wrong, or a share from 0 to 1"),
+        (
+            ["ask", "Who?", "--rounds", "9"],
+            "argument --rounds: Input should be less than or equal to 4",
+        ),
         (["export", "--format", "nt", "--out", "-"], "argument --out: nothing is written to"),
     ],
 )

@@ -321,3 +321,16 @@ def test_answer_writes_an_object_a_line(own_home, tmp_path, almanac):
     out.unlink()
     assert almanac(own_home, *call)[0] == 1
     assert not list(tmp_path.glob("*answers*"))
+
+
+@pytest.mark.parametrize("command", ["answer", "evaluate"])
+def test_answers_never_replace_the_questions(own_home, tmp_path, almanac, command):
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    questions, line = folder / "q.jsonl", json.dumps({"question": "Who?", "answers": ["Ada"]})
+    questions.write_text(line)
+    form = ["--format", "jsonl"] if command == "evaluate" else []
+    for asked, out in ((questions, questions), (folder, questions), (questions, folder)):
+        code, _, said = almanac(own_home, command, str(asked), *form, "--out", str(out))
+        assert code == 2 and "for the answers" in said
+    assert questions.read_text() == line

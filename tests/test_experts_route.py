@@ -177,6 +177,8 @@ def test_errors_are_in_plain_words(home, small_home):
     change_expert(home, "clocks", "quarantine", PLAIN, reason="it lies")
     with pytest.raises(UsageError, match="quarantine"):
         ask(home, "Who?", settings(), expert="clocks")
+    with pytest.raises(UsageError, match="All experts are in quarantine"):
+        ask(home, "Who?", settings())
 
 
 def test_an_expert_that_was_changed_is_not_asked(home):

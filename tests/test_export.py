@@ -110,6 +110,7 @@ def test_rdf_is_silent_on_what_is_unknown(tmp_path):
     edition = make_edition(tmp_path / "1-a", {"a": "Ada Zorb"}, entities, facts)
     with duckdb.connect(str(edition.database)) as con:
         con.execute("update triples set modality = 'reported', polarity = null")
+        con.execute("update documents set title = ''")
     export(edition, "nt", tmp_path / "out.nt", spill=tmp_path / "spill")
     text = (tmp_path / "out.nt").read_text(encoding="utf-8")
     assert re.findall(r"<urn:almanac:kind:(.*)>", text) == ["person"]

@@ -452,3 +452,8 @@ def test_programs_look_names_up_and_sources_are_chosen_by_words():
 def test_a_port_that_is_not_available_is_explained(tmp_path, almanac):
     code, _, refusal = almanac(tmp_path, "mock-endpoint", "--port", "99999")
     assert code == 2 and "Port 99999 is not available" in refusal
+
+
+def test_a_share_of_faults_needs_faults(tmp_path, almanac):
+    code, _, refusal = almanac(tmp_path, "mock-endpoint", "--set", "fault_share=0.5")
+    assert code == 2 and "--faults" in refusal

@@ -324,6 +324,10 @@ def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(home, alm
     assert outcomes == ["counted", "repeated"]
     [row] = [r for r in latest(home.live, AnswerRecord).to_pylist() if r["feedback"]]
     assert row["question_id"] == question and row["feedback"] == "1: well found"
+    for verdict, kept in (("wrong", "0"), ("right", "1"), ("wrong", "0"), ("right", "1")):
+        almanac.shown(home.path, "feedback", question, verdict)
+        query = "select distinct feedback from answers where feedback is not null"
+        assert almanac.rows(home.path, query) == [{"feedback": kept}]
     for wrong in (["nobody", "0.5"], [question, "nearly"]):
         assert almanac(home.path, "feedback", *wrong)[0] == 2
 

@@ -12,7 +12,7 @@ import pytest
 from schemas.settings import ReadSettings
 from tasks.extract.rules.layout import lay_out
 from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
-from tests.documents import read_all, texts
+from tests.documents import read_all, read_one, texts
 
 DAM = "The dam, near Lunby, is old."
 # What a file holds, and the texts that are read; the others are refused.
@@ -134,6 +134,7 @@ TABLES = {
 def test_records_without_texts_are_one_table(tmp_path: Path, name: str, table: str) -> None:
     (tmp_path / name).write_text(table)
     assert texts(tmp_path) == {name: PLANTS}
+    assert len(read_one(tmp_path).sha256) == 64
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,24 @@ def test_one_relation_for_both_voices_and_a_correction_with_its_cause(
     assert "native to" in {fact.relation for fact in ask.calls[-1].facts}
 
 
+def test_a_correction_that_is_withdrawn_leaves_nothing_behind(
+    films: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = Path(films[1]).parent / "texts"
+    (texts / "stage.md").write_text("Una Pell plastered the Globe.\n", encoding="utf-8")
+    again(films)
+    capsys.readouterr()
+    assert main(["override", "relation", "plastered", "--as", "decked out", "--json", *films]) == 0
+    correction = json.loads(capsys.readouterr().out)["override_id"]
+    named = "select distinct relation from triples where head = 'Una Pell'"
+    again(films)
+    assert rows(films, named, capsys) == [{"relation": "decked out"}]
+    assert main(["override", "withdraw", correction, *films]) == 0
+    (texts / "other.md").write_text("Una Pell plastered the Swan.\n", encoding="utf-8")
+    again(films)
+    assert rows(films, named, capsys) == [{"relation": "plastered"}]
+
+
 def test_what_was_rejected_stays_so_when_its_relation_is_renamed(
     films: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -418,6 +418,29 @@ def test_texts_are_published_and_replaced(rivers, almanac):
     assert {row["method"] for row in rows} == {"entity_wiki"}
 
 
+def test_texts_go_with_the_document_that_they_were_made_from(tmp_path, almanac):
+    mills = {
+        "Ashby": "Ashby Mill is a mill in Dorset. Ashby Mill was built by Tom Reed.",
+        "Corfe": "Corfe Mill was built by Una Pell.",
+        "Tom Reed": "Tom Reed is a miller who slept in the loft.",
+    }
+    (tmp_path / "mills").mkdir()
+    for name, text in mills.items():
+        (tmp_path / "mills" / f"{name}.md").write_text(f"# {name}\n\n{text}\n", encoding="utf-8")
+    home = tmp_path / "home"
+    almanac.shown(home, "refresh", str(tmp_path / "mills"))
+    almanac.shown(home, "verbalize")
+    told = "select distinct method from training_texts where regexp_matches(text, 'Corfe|loft')"
+    assert len(almanac.rows(home, told)) == len(METHODS)
+    (tmp_path / "mills" / "Corfe.md").unlink()
+    documents = almanac.rows(home, "select document_id from documents where uri like 'Tom%'")
+    almanac.shown(home, "override", "exclude", documents[0]["document_id"])
+    almanac.shown(home, "refresh", str(tmp_path / "mills"))
+    assert not almanac.rows(home, told)
+    left = almanac.rows(home, "select distinct method from training_texts where text like '%Reed%'")
+    assert {"passage", "entity_wiki", "question"} <= {row["method"] for row in left}
+
+
 def test_wrong_calls_are_refused_before_anything_is_done(rivers, tmp_path):
     for call, words in (
         ({"graph": "lakes"}, "no graph 'lakes'. The graphs: rivers"),
@@ -438,7 +461,7 @@ def test_sensitive_rows_stay_out(tmp_path):
         [("Open", "Alma", "founded", "Berle"), ("Secret", "Corve", "founded", "Nym")],
     )
     secret = {schemas.Triple: ("head", "Corve"), schemas.Passage: ("document_id", "d1")}
-    for row in (schemas.Triple, schemas.Passage, schemas.Entity):
+    for row in (schemas.Triple, schemas.Passage, schemas.Entity, schemas.Description):
         path = edition.path / f"{row.table}.parquet"
         rows = pq.read_table(path).to_pylist()
         column, value = secret.get(row, ("name", None))

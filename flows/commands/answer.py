@@ -23,18 +23,19 @@ class AnswerQuestions(Asking, Job):
         """Answer, keep a record of each answer, and return how many there are."""
         from flows.home import edition_of
         from tasks.ask.asker import Asker
-        from tasks.ask.keep_answers import answer_file
+        from tasks.ask.keep_answers import answer_file, check_answers_file
         from tasks.questions.formats import read_benchmark
 
-        questions = read_benchmark(Path(self.questions), "jsonl").questions
-        home = self.place
+        home, asked, out = self.place, Path(self.questions), Path(self.out)
+        check_answers_file(out, asked)
+        questions = read_benchmark(asked, "jsonl").questions
         home.ledger.required = False
         with (
             edition_of(home, self.edition, self.as_of).pinned() as edition,
             Asker(home, edition, self.chosen_settings, self.ask_options) as asker,
         ):
             recorded = partial(keep_answers, home)
-            answered = answer_file(asker, questions, Path(self.out), recorded, runner.report)
+            answered = answer_file(asker, questions, out, recorded, runner.report)
             warnings = asker.warnings
         for warning in warnings:
             runner.warn(warning)

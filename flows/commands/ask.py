@@ -67,6 +67,7 @@ class Asking(Configured):
         "programs).",
         None,
         ge=1,
+        le=4,
     )
     style: Literal["short", "full"] = option(
         None, "How a model answers: in one sentence, or in a few.", "full"

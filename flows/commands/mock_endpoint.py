@@ -10,6 +10,7 @@ from pydantic import model_validator
 
 from flows import terminal
 from flows.jobs import Call, Command, Shortcut
+from schemas.errors import UsageError
 from tasks.mock_endpoint.options import EndpointOptions
 
 
@@ -32,6 +33,8 @@ class ServeMockEndpoint(Command, EndpointOptions):
 
     def run(self, call: Call) -> int:
         """Serve until stopped; the first line of output is the URL."""
+        if self.faults is None and self.model_fields_set & {"fault_share", "fault_first"}:
+            raise UsageError("Without faults there is nothing to share: name a file by --faults.")
         from tasks.mock_endpoint.server import MockEndpoint, serve
 
         asyncio.run(serve(MockEndpoint(self), partial(announce, as_json=call.json)))

@@ -457,6 +457,8 @@ def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:
     from tasks.ask.experts_route import chosen_experts
 
     if not chosen_experts(home, edition, options.expert):
+        if edition.rows(Expert):
+            raise UsageError("All experts are in quarantine; `almanac experts` says why.")
         raise UsageError(
             "There are no experts. Train one with `almanac train-experts NAME --graph GRAPH`, or "
             "add one with `almanac experts add`."

@@ -48,6 +48,15 @@ def _row(answer: Answer) -> AnswerRecord:
     )
 
 
+def check_answers_file(out: Path, questions: Path) -> None:
+    """Raise UsageError unless answers may be written to `out`, which holds no asked questions."""
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {out.absolute().parent} for the answers.")
+    asked = out.exists() and questions.resolve() in (out.resolve(), *out.resolve().parents)
+    if asked or out.is_dir():
+        raise UsageError(f"{out} holds questions or is a folder; name a file for the answers.")
+
+
 def answer_file(
     asker: "Asker",
     questions: Sequence[BenchmarkQuestion],
@@ -60,8 +69,6 @@ def answer_file(
     The file is written completely or, if the work ends early, not at all; `keep` receives answers
     as they come. Returns how many questions have an answer.
     """
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder {out.absolute().parent} for the answers.")
     aside = out.with_name(f".{out.name}.part")
     answered, done = 0, 0
     try:
@@ -101,5 +108,6 @@ def note_feedback(home: Home, question_id: str, correct: float, words: str | Non
         )
     outcome = give_feedback(home.live, question_id, correct)
     comment = f"{correct:g}" if words is None else f"{correct:g}: {words}"
-    record(home.live, AnswerRecord(**{**rows[-1], "feedback": comment}))
+    judged = {"feedback": comment, "judged_at": datetime.now(UTC)}
+    record(home.live, AnswerRecord(**{**rows[-1], **judged}))
     return outcome

@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.settings import Settings, changed_settings
+from tasks.ask.keep_answers import check_answers_file
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System, without_gold
 from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
@@ -76,7 +77,9 @@ def evaluate(
     UsageError for invalid arguments, AlmanacError if there are no questions to ask.
     """
     how = how or Measurement()
-    _check(how, settings)
+    check_baselines(how.baselines, settings.engine)
+    if how.answers:
+        check_answers_file(how.answers, path)
     benchmark = read_benchmark(path, format)
     if any(question.context for question in benchmark.questions):
         _check_without_prompts(how)
@@ -116,12 +119,6 @@ def _warn_of_the_unread(measured: Sequence[Measured], warn: Warn) -> None:
                 f"{counted(len(system.predictions), 'question')} instead of the model (its calls: "
                 "the table model_calls)."
             )
-
-
-def _check(how: Measurement, settings: Settings) -> None:
-    check_baselines(how.baselines, settings.engine)
-    if how.answers and not how.answers.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder {how.answers.absolute().parent} for the answers.")
 
 
 def _check_without_prompts(how: Measurement) -> None:

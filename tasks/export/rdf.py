@@ -27,7 +27,8 @@ SAYS = """create temp macro says(subject, prefix, name, object) as case when obj
 MOMENT = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"  # xsd:dateTime
 QUERIES = (
     """select concat(
-        says(address('document', document_id), 'dcterms', 'title', in_language(title, language)),
+        says(address('document', document_id), 'dcterms', 'title',
+            in_language(nullif(title, ''), language)),
         says(address('document', document_id), 'dcterms', 'identifier', literal(uri)))
     from documents""",
     """select concat(

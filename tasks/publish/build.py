@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.imports import IMPORTED
 from schemas.learning import CALIBRATED, EXPERT_ROWS, PolicyTraining
@@ -204,7 +206,7 @@ def derive(
             recipe.ontology and recipe.ontology.mode != "open" and recipe.ontology.gazetteer
         ),
         overrides_changed=bool(parent and parent.manifest["overrides"] != corrections),
-        code_changed=bool(parent and parent.manifest.get("derivation") != DERIVATION_VERSION),
+        code_changed=bool(parent and not recipe.facts().items() <= parent.manifest.items()),
     )
     derivation.step("inputs")
     derivation.hand_over("near_duplicates", _near_duplicates(derivation))
@@ -238,13 +240,16 @@ def derive(
     derivation.hand_over("single_valued", _single_valued(recipe.ontology))
     derivation.step("relations")
     known = _decided(home, RelationName, open_to_all)
-    names = name_relations(
+    # Editions of earlier versions kept corrected names, too.
+    corrected = pc.is_in(known["relation"], home.journal.table(Override)["object"].combine_chunks())
+    named = partial(
+        name_relations,
         derivation.table("stated_relations"),
-        known,
-        derivation.table("overrides"),
-        recipe.ontology or Ontology(),
-        derivation.table("labels_beside")["labels"].to_pylist(),
+        known.filter(pc.invert(corrected)),
+        labels_beside=derivation.table("labels_beside")["labels"].to_pylist(),
     )
+    overrides = derivation.table("overrides")
+    names = named(overrides, recipe.ontology or Ontology())
     derivation.hand_over("relation_names", names)
     derivation.compare_with(parent)
     report("build", 2, 4)
@@ -253,7 +258,9 @@ def derive(
     for step in ("yields", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
     derivation.hand_over("theme_facts", find_themes(derivation))
-    return Decisions(resolution, new_names(names, known, building.edition_id))
+    # Corrections and the ontology may be taken back, so later editions keep to names without them.
+    lasting = named(overrides[:0], Ontology()) if len(overrides) or recipe.ontology else names
+    return Decisions(resolution, new_names(lasting, known, building.edition_id))
 
 
 def _decided(home: Home, row: type[Row], open_to_all: bool) -> pa.Table:

@@ -1,5 +1,13 @@
 -- What differs from the parent edition, and why.
 -- A document under a new uri is moved; under the old one its row says nothing more.
+-- Without being read again, a document changes by corrections or by another program or settings.
+create table other_cause as
+select case when overrides_changed then 'override' when code_changed then 'code' else 'document' end as cause
+from build_settings;
+
+create table recently_read as
+select distinct source, uri from j_reads where commit > (select parent_position from build_settings);
+
 create table changed_documents as
 with renamed as (
     select * from moved_documents
@@ -8,6 +16,8 @@ with renamed as (
       and earlier_document_id not in (select document_id from documents)
 )
 select coalesce(a.document_id, b.document_id) as document_id, coalesce(a.uri, b.uri) as uri,
+       if((coalesce(a.source, b.source), coalesce(a.uri, b.uri)) in (select (source, uri) from recently_read),
+          'document', (select cause from other_cause)) as cause,
        case when b.document_id is null
             then if(a.document_id in (select document_id from renamed), 'moved', 'added')
             when a.document_id is not null then 'changed'
@@ -31,29 +41,19 @@ union all
 select 'gone', b.wording, b.relation from (from before anti join now using (wording, relation)) b
 where b.wording in (select wording from now);
 
+create macro told(entities, triples, descriptions, aspects) as table
+select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
+from query_table(entities)
+union all
+select 'triple', triple_id, head || ' | ' || relation || ' | ' || tail, document_id from query_table(triples)
+union all
+select 'description', description_id, text, document_id from query_table(descriptions)
+union all
+select 'aspect', aspect_id, text, document_id from query_table(aspects);
+
 create table change_facts as
-with now as (
-    select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
-    from entity_facts
-    union all
-    select 'triple', triple_id, head || ' | ' || relation || ' | ' || tail, document_id
-    from triple_facts
-    union all
-    select 'description', description_id, text, document_id from description_facts
-    union all
-    select 'aspect', aspect_id, text, document_id from aspect_facts
-),
-before as (
-    select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
-    from parent_entities
-    union all
-    select 'triple', triple_id, head || ' | ' || relation || ' | ' || tail, document_id
-    from parent_triples
-    union all
-    select 'description', description_id, text, document_id from parent_descriptions
-    union all
-    select 'aspect', aspect_id, text, document_id from parent_aspects
-),
+with now as (from told('entity_facts', 'triple_facts', 'description_facts', 'aspect_facts')),
+before as (from told('parent_entities', 'parent_triples', 'parent_descriptions', 'parent_aspects')),
 added as (from now anti join before using (fact_kind, fact_id)),
 gone as (from before anti join now using (fact_kind, fact_id)),
 differing as (
@@ -63,20 +63,15 @@ differing as (
     select 'gone', g.* from gone g anti join added a using (fact_kind, text)
 )
 select s.edition, s.parent, d.kind, d.fact_kind, d.fact_id, d.text,
-       case when d.document_id in (select document_id from changed_documents) then 'document'
-            when s.overrides_changed then 'override'
-            when s.code_changed then 'code'
-            else 'document' end as cause,
-       d.document_id
-from differing d, build_settings s
+       coalesce(c.cause, o.cause) as cause, d.document_id
+from build_settings s, other_cause o, differing d left join changed_documents c using (document_id)
 where s.parent is not null
 union all
-select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, 'document', c.document_id
+select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, c.cause, c.document_id
 from changed_documents c, build_settings s
 where s.parent is not null and c.kind is not null
 union all
-select distinct s.edition, s.parent, r.kind, 'relation', r.wording, r.wording || ' = ' || r.relation,
-       case when s.overrides_changed then 'override' when s.code_changed then 'code' else 'document' end,
-       null
-from changed_relations r, build_settings s
-where s.parent is not null;
+select any_value(s.edition), any_value(s.parent), r.kind, 'relation', r.wording,
+       r.wording || ' = ' || string_agg(distinct r.relation, ', ' order by r.relation), any_value(o.cause), null
+from changed_relations r, build_settings s, other_cause o
+where s.parent is not null group by r.kind, r.wording;

@@ -6,9 +6,19 @@ select * from (
 )
 where action = 'make' and is_readable(graph);
 
-create table training_text_facts as
+create view current_texts as
 from j_verbalized_texts
 where verbalization_id in (select verbalization_id from current_verbalizations);
+
+-- A text goes with what it was made from: it must not tell of a document that was taken away.
+create table training_text_facts as
+from current_texts
+where graph <> 'corpus'
+   or text_id not in (
+          select text_id from (select text_id, unnest(triple_ids) as triple_id from current_texts where graph = 'corpus')
+          anti join triple_facts using (triple_id)
+      )
+      and (passage_id is null or (document_id, passage_id) in (select (document_id, passage_id) from passages));
 
 -- Current verbalizations whose graph has changed since. The sum does not depend on the order of
 -- rows; it is Verbalizer.source_sha's.

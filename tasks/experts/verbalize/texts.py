@@ -39,6 +39,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 ROWS_AT_ONCE = 20_000  # rows read, and texts made, at a time
 LOOSE_TAILS = 3  # longer lists are asked for once, or they would dominate the training
 SHORTEST_DESCRIPTION = 10  # characters; FactKB's
+_NOWHERE = {"document_id": None, "passage_id": None}
 _COMMON_WORDS = slice(1996, 6000)  # of the tokeniser, whose commonest come first, after signs
 
 Text = dict[str, Any]
@@ -87,7 +88,9 @@ order by t.head_id, t.relation, t.tail, t.triple_id
 _EVIDENCE = f"""
 {_COLUMNS},
     coalesce(d.description, substr(p.text, t.span_start - p.span_start + 1,
-        t.span_end - t.span_start)) as evidence
+        t.span_end - t.span_start)) as evidence,
+    if(d.description is null, t.document_id, s.document_id) as document_id,
+    if(d.description is null, t.passage_id, s.passage_id) as passage_id
 from (
     select * from asserted_triples where graph = $graph and sensitivity is distinct from 'sensitive'
     order by md5(triple_id || $seed) limit $evidence
@@ -95,6 +98,7 @@ from (
 join entities e on e.entity_id = t.head_id
 left join entities d on d.entity_id = t.tail_id and d.sensitivity is distinct from 'sensitive'
     and length(d.description) >= $shortest
+left join descriptions s on s.entity_id = d.entity_id and s.text = d.description
 left join passages p on p.document_id = t.document_id and p.passage_id = t.passage_id
     and p.sensitivity is distinct from 'sensitive'
     and t.span_start between p.span_start and p.span_end
@@ -149,7 +153,7 @@ class Verbalizer:
         self._graph, self._expert, self._options = graph, expert, options
         self._edition = edition
         self._con = duckdb.connect(":memory:", config={"memory_limit": "1GB", "threads": "2"})
-        for row in (schemas.Triple, schemas.Entity, schemas.Passage):
+        for row in (schemas.Triple, schemas.Entity, schemas.Passage, schemas.Description):
             self._con.read_parquet(str(edition.parquet(row))).create_view(row.table)
         create_asserted_view(self._con, schemas.Triple.table)
 
@@ -216,7 +220,7 @@ class Verbalizer:
             else:
                 sentence = phrasing.sentence(head, [tail])
             sentences = [sentence, row["evidence"]] if row["evidence"] else [sentence]
-            yield self._text("evidence", row["head_id"], sentences, [row])
+            yield self._text("evidence", row["head_id"], sentences, [row], row)
 
     def _knowledge_walks(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield random walks from distinct, randomly chosen nodes with outgoing edges."""
@@ -313,8 +317,7 @@ class Verbalizer:
             return
         total = self._value("select count(*) from passages")
         for row in self._rows(_PASSAGES, report, total):
-            made = self._text("passage", row["document_id"], [row["text"]], [])
-            yield made | {"document_id": row["document_id"], "passage_id": row["passage_id"]}
+            yield self._text("passage", row["document_id"], [row["text"]], [], row)
 
     # -- shared -----------------------------------------------------------------------------------
 
@@ -324,6 +327,7 @@ class Verbalizer:
         subject: str,
         sentences: Sequence[str],
         triples: Sequence[Mapping[str, Any]],
+        place: Mapping[str, Any] = _NOWHERE,
     ) -> Text:
         """Return a row of TrainingText; `subject` decides whether it is held out."""
         joiner = "" if sentences[0].endswith("。") else " "
@@ -340,8 +344,7 @@ class Verbalizer:
             "split": "validation" if self._is_held_out(subject) else "train",
             "subject": None,
             "rewritten": False,
-            "document_id": None,
-            "passage_id": None,
+            **{column: place[column] for column in _NOWHERE},
         }
 
     def _is_held_out(self, subject: str) -> bool:

@@ -241,7 +241,7 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title = title_of_text(text)
     return ReadText(
         uri=uri,
-        sha256=parsed.sha256,
+        sha256=parsed.sha256 or hashlib.sha256(text.encode()).hexdigest(),
         version=parsed.version,
         title=title or title_of_name(uri),
         text=text,
