@@ -49,7 +49,7 @@ from tasks.text.values import Value, parse_value
 
 # Raise it whenever other facts of some reply are stored; passages are then extracted again, from
 # the recorded replies. `tests/test_versions.py` notices a change.
-GROUNDING_VERSION = 6
+GROUNDING_VERSION = 7
 # The confidence of a grounded fact, by how closely it matches the text. The values are not
 # calibrated, for lack of a labelled sample of model extractions; the verdicts of a home's audits
 # correct them (`tasks/publish/recalibrate.py`).
