@@ -58,9 +58,12 @@ def find_sections(
 
     At most one of them answers it (a conditional logit, McFadden 1974).
     """
-    margins: dict[tuple[str, int], dict[int, float]] = {}
+    sentences: dict[tuple[int, int], CandidateAnswer] = {}
+    for row in sorted(rows, key=lambda row: row.span.sentence_margin):
+        sentences[row.span.text, row.part.start] = row
+    margins: dict[tuple[str, int], list[float]] = {}
     found: dict[tuple[str, int], tuple[Text, Evidence]] = {}
-    for row in rows:
+    for row in sentences.values():
         text, stated = texts[row.span.text], row.part.evidence
         if stated.document_id is None or stated.span_start is None:
             continue
@@ -70,9 +73,7 @@ def find_sections(
         located = {"text": around[start:end], "span_start": first, "span_end": first + end - start}
         key = stated.document_id, first
         found.setdefault(key, (text, stated.model_copy(update=located)))
-        sentences = margins.setdefault(key, {})
-        known = sentences.get(stated.span_start, row.span.sentence_margin)
-        sentences[stated.span_start] = max(known, row.span.sentence_margin)
+        margins.setdefault(key, []).append(row.span.sentence_margin)
     coverage = Coverage(question, source)
     form = replace(question.expected_answer, kinds=frozenset())
     steps, several = asks_for_steps(question.text), asks_for_several(question.text)
@@ -81,7 +82,7 @@ def find_sections(
         if _ASKS.search(place.text) or not fits(place.text, form, lambda _: ()):
             continue
         measures = (
-            float(np.logaddexp.reduce([*margins[key].values()])),
+            float(np.logaddexp.reduce(margins[key])),
             coverage.share(f"{text.subject} {place.text}"),
             coverage.share(text.subject),
             text.cosine,
