@@ -87,7 +87,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
         ("What is the Danube?", "The Danube is 2,850 kilometres long and flows through Vienna."),
         ("Where are tickets for the ferry sold?",
-         "Tickets for the ferry are sold at these places: the harbour office; the kiosk"),
+         "Tickets for the ferry are sold at these places:\n- the harbour office\n- the kiosk"),
         ("没有执照的泊位合同有效吗？",
          "第九条 没有执照的船舶，泊位合同无效。但在出航前取得执照的，应当认定有效。"),
         ("What does bell quarter do?", "strike the quarter of an hour"),

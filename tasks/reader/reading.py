@@ -39,7 +39,7 @@ from tasks.reader.lists import (
     list_place,
 )
 from tasks.reader.nested import Nested, find_nested
-from tasks.reader.sections import find_sections, likeliest, worded
+from tasks.reader.sections import Section, find_sections, likeliest, worded
 from tasks.reader.texts import ReaderAnswer, Source, Text, TextPart
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.languages import is_chinese
@@ -155,36 +155,56 @@ class Reading:
         return known.evidence.text == found.evidence[0].text and says_little
 
     def _read(self, question: Question, comparison: Comparison | None) -> ReaderAnswer:
+        """Return words or a sentence, else a section; of steps and lists rather the section.
+
+        An answer that is not sure, and that the first round read outside the likeliest section, is
+        given up. A list's items that were found are given as such if that section holds them.
+        """
+        found, first, read = self._read_sentences(question, comparison)
+        chooses = comparison is not None and bool(comparison.options)
+        if chooses or (found.probability or 0.0) >= SURE:
+            return found
+        sections = find_sections(question, first.texts, first.rows, self._source, self._reader)
+        within = bool(sections and found.answers) and _is_within(found, sections[0])
+        within |= bool(found.answers) and read is not first
+        best = likeliest(question, sections, self._source, self._least)
+        listed = asks_for_steps(question.text) or asks_for_several(question.text)
+        if best and not (within and (found.answers[1:] or not listed)):
+            return _of_section(best)
+        return found if within or not sections else _nothing(first)
+
+    def _read_sentences(
+        self, question: Question, comparison: Comparison | None
+    ) -> tuple[ReaderAnswer, Read, Read]:
+        """Return the words or the sentence that answer, the first round, and the one of these."""
         options, least = comparison.options if comparison else (), self._least
         yes_or_no = question.expected_answer.form == "yes"  # the model never learned to say either
         whole = yes_or_no or not options
         sure = max(SURE, least)
         for first in self._readings(question, self._source.near(question), options):
             if not yes_or_no and _is_sure(first.answers, sure):
-                return self._given(question, first)
+                return self._given(question, first), first, first
             if whole and _is_sure(first.sentences, sure):
                 break
         if yes_or_no:
             is_sure = _is_sure(first.sentences, least)
-            return self._sentence(question, first) if is_sure else self._section(question, first)
-        if asks_for_steps(question.text) and (section := self._section(question, first)).answers:
-            return section
+            return self._sentence(question, first) if is_sure else _nothing(first), first, first
         beyond = texts_beyond(question, first.texts, self._source)
         *_, second = self._readings(question, beyond, options, READ_NEXT, first)
         if _is_sure(second.answers, sure):
-            return self._given(question, second)
+            return self._given(question, second), first, second
         if whole and _is_sure(first.sentences, least):
             likelier = max((first, second), key=_sentence_probability)
             suffices = max(least, NEARLY * _sentence_probability(likelier))
             if _is_sure(likelier.answers, suffices):
-                return self._given(question, likelier)
-            return self._sentence(question, likelier)
+                return self._given(question, likelier), first, likelier
+            return self._sentence(question, likelier), first, likelier
         for read in (first, second):
             if _is_sure(read.answers, least):
-                return self._given(question, read)
+                return self._given(question, read), first, read
         if whole and _is_sure(second.sentences, least):
-            return self._sentence(question, second)
-        return self._section(question, first) if whole else _nothing(first)
+            return self._sentence(question, second), first, second
+        return _nothing(first), first, first
 
     def _readings(
         self,
@@ -253,16 +273,6 @@ class Reading:
         """
         best = read.sentences[0]
         return self._of_list(question, read, best) or self._whole_sentence(question, read, best)
-
-    def _section(self, question: Question, read: Read) -> ReaderAnswer:
-        """Return the likeliest section, else the nearest texts, where no sentence is sure."""
-        sections = find_sections(question, read.texts, read.rows, self._source, self._reader)
-        best = likeliest(question, sections, self._source, self._least)
-        if best is None:
-            return _nothing(read)
-        place = best.place.model_copy(update={"score": round(best.probability, 4)})
-        stated = f"{best.within.subject} {place.text}"
-        return ReaderAnswer([worded(place.text)], [place], None, best.probability, stated)
 
     def _whole_sentence(self, question: Question, read: Read, answer: FoundAnswer) -> ReaderAnswer:
         """Return an answer's sentence, with the list or "but" after it; of a label its value."""
@@ -387,6 +397,20 @@ class Reading:
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
     return bool(answers) and answers[0].probability >= least and not answers[0].outdated
+
+
+def _of_section(section: Section) -> ReaderAnswer:
+    place = section.place.model_copy(update={"score": round(section.probability, 4)})
+    stated = f"{section.within.subject} {place.text}"
+    return ReaderAnswer([worded(place.text)], [place], None, section.probability, stated)
+
+
+def _is_within(found: ReaderAnswer, section: Section) -> bool:
+    """Return whether what states an answer overlaps with a section."""
+    one, other = found.evidence[0], section.place
+    start, first = one.span_start or 0, other.span_start or 0
+    overlaps = start < first + len(other.text) and first < start + len(one.text)
+    return overlaps and one.document_id == other.document_id
 
 
 def _sentence_probability(read: Read) -> float:

@@ -65,7 +65,7 @@ def find_sections(
     found: dict[tuple[str, int], tuple[Text, Evidence]] = {}
     for row in sentences.values():
         text, stated = texts[row.span.text], row.part.evidence
-        if stated.document_id is None or stated.span_start is None:
+        if stated.kind != "passage" or stated.document_id is None or stated.span_start is None:
             continue
         around, at = source.around(stated)
         start, end = section_around(around, at)
