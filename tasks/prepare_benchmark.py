@@ -40,8 +40,8 @@ def prepared(
         named = {
             q.graph: graph or (q.graph if q.graph in names else "") for q in benchmark.questions
         }
-        asked = [replace(q, graph=named[q.graph]) for q in benchmark.questions]
-        benchmark = replace(benchmark, questions=asked)
+        questions = [replace(q, graph=named[q.graph]) for q in benchmark.questions]
+        benchmark = replace(benchmark, questions=questions)
     missing = {question.graph for question in benchmark.questions} - names - {""}
     if missing:
         raise UsageError(

@@ -110,8 +110,8 @@ def test_without_learning_all_questions_are_measured_on(towns, tmp_path):
 def test_a_route_that_reads_no_graph_needs_none(small_home, towns, tmp_path, almanac):
     home = copied_home(small_home, tmp_path / "home")
     options = ("--format", "metaqa", "--limit", "3", "--route")
-    code, _, told = almanac(home, "evaluate", str(towns), *options, "programs")
-    assert code == 2 and "no graph metaqa" in told
+    code, _, message = almanac(home, "evaluate", str(towns), *options, "programs")
+    assert code == 2 and "no graph metaqa" in message
     found = almanac.json(home, "evaluate", str(towns), *options, "text")
     assert found["items"] == 3 and found["stages"].keys() == {"answer"}
 

@@ -26,9 +26,9 @@ class AnswerQuestions(Asking, Job):
         from tasks.ask.keep_answers import answer_file, check_answers_file
         from tasks.questions.formats import read_benchmark
 
-        home, asked, out = self.place, Path(self.questions), Path(self.out)
-        check_answers_file(out, asked)
-        questions = read_benchmark(asked, "jsonl").questions
+        home, file, out = self.place, Path(self.questions), Path(self.out)
+        check_answers_file(out, file)
+        questions = read_benchmark(file, "jsonl").questions
         home.ledger.required = False
         with (
             edition_of(home, self.edition, self.as_of).pinned() as edition,

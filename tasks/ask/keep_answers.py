@@ -52,8 +52,8 @@ def check_answers_file(out: Path, questions: Path) -> None:
     """Raise UsageError unless answers may be written to `out`, which holds no asked questions."""
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.absolute().parent} for the answers.")
-    asked = out.exists() and questions.resolve() in (out.resolve(), *out.resolve().parents)
-    if asked or out.is_dir():
+    replaces = out.exists() and questions.resolve() in (out.resolve(), *out.resolve().parents)
+    if replaces or out.is_dir():
         raise UsageError(f"{out} holds questions or is a folder; name a file for the answers.")
 
 

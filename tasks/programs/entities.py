@@ -91,13 +91,13 @@ class Entities:
         is_name = any(len(alias) <= LONGEST_CHOSEN for alias in aliases)
         if self._chooser is not None and self._choices < MOST_CHOICES and is_name:
             self._choices += 1
-            told = list(map(self._told, offered))
-            chosen = self._chooser(self._question, aliases, told)
+            described = list(map(self._described, offered))
+            chosen = self._chooser(self._question, aliases, described)
             most = len(chosen) if self._kb.personal else 1  # names there were not aligned
             return [candidate.entity for candidate in chosen[:most]]
         return list(dict.fromkeys(candidate.entity for candidate in near))[:MOST_ENTITIES]
 
-    def _told(self, candidate: Candidate) -> Candidate:
+    def _described(self, candidate: Candidate) -> Candidate:
         """Return a candidate with its facts behind its description."""
         entity, description = candidate.entity, candidate.description
         if description and hasattr(self._kb, "troubles"):  # a remote one: facts are a request

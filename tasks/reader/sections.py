@@ -29,9 +29,7 @@ _APART = re.compile(  # headings, boxes, pictures, tags
 _HEADED = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|:{3,})", re.M)
 _ASKS = re.compile(r"[?？][*_\s]*\Z")
 _INTRODUCES = re.compile(r"[:：][*_\s]*\Z")
-_LISTS = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)、])[ \t]", re.M)
-_CODE = re.compile(_FENCE.pattern, re.M)
-_MARKER = re.compile(r"[ \t]*(?:[-*+•·]|\d{1,3}[.)、])[ \t]+")
+_MARKER = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)、])[ \t]+", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +85,8 @@ def find_sections(
             coverage.share(text.subject),
             text.cosine,
             texts.index(text) / 10,
-            float((steps or several) and _LISTS.search(place.text) is not None),
-            float(steps and _CODE.search(place.text) is not None),
+            float((steps or several) and _MARKER.search(place.text) is not None),
+            float(steps and _FENCE.search(place.text) is not None),
         )
         sections.append(Section(text, place, measures))
     shares = reader.shares_of_sections([section.measures for section in sections])

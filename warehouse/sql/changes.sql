@@ -41,7 +41,7 @@ union all
 select 'gone', b.wording, b.relation from (from before anti join now using (wording, relation)) b
 where b.wording in (select wording from now);
 
-create macro told(entities, triples, descriptions, aspects) as table
+create macro facts_of(entities, triples, descriptions, aspects) as table
 select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
 from query_table(entities)
 union all
@@ -52,8 +52,8 @@ union all
 select 'aspect', aspect_id, text, document_id from query_table(aspects);
 
 create table change_facts as
-with now as (from told('entity_facts', 'triple_facts', 'description_facts', 'aspect_facts')),
-before as (from told('parent_entities', 'parent_triples', 'parent_descriptions', 'parent_aspects')),
+with now as (from facts_of('entity_facts', 'triple_facts', 'description_facts', 'aspect_facts')),
+before as (from facts_of('parent_entities', 'parent_triples', 'parent_descriptions', 'parent_aspects')),
 added as (from now anti join before using (fact_kind, fact_id)),
 gone as (from before anti join now using (fact_kind, fact_id)),
 differing as (
