@@ -330,7 +330,7 @@ def test_answers_never_replace_the_questions(own_home, tmp_path, almanac, comman
     questions, line = folder / "q.jsonl", json.dumps({"question": "Who?", "answers": ["Ada"]})
     questions.write_text(line)
     form = ["--format", "jsonl"] if command == "evaluate" else []
-    for asked, out in ((questions, questions), (folder, questions), (questions, folder)):
-        code, _, said = almanac(own_home, command, str(asked), *form, "--out", str(out))
-        assert code == 2 and "for the answers" in said
+    for source, out in ((questions, questions), (folder, questions), (questions, folder)):
+        code, _, message = almanac(own_home, command, str(source), *form, "--out", str(out))
+        assert code == 2 and "for the answers" in message
     assert questions.read_text() == line

@@ -95,8 +95,8 @@ def test_sets_words_and_choices_are_scored_each_in_their_way():
 
 def test_of_a_text_what_follows_the_last_answer_is_counts():
     oster = question(("Max Oster",), scoring="text")
-    said = "The answer is hard to find. So the answer is: Max Oster."
-    found = score(oster, Prediction([said]))
+    reply = "The answer is hard to find. So the answer is: Max Oster."
+    found = score(oster, Prediction([reply]))
     assert (found["em"], found["f1"], found["right"]) == (1, 1, 1)
     assert score(question(("长江",), scoring="text"), Prediction(["答案是：长江。"]))["em"] == 1
     wrong = score(oster, Prediction(["Max Oster? No, the answer is Ida Berg."]))

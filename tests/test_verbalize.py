@@ -232,8 +232,7 @@ def test_the_graphs_own_kinds_come_first():
 )
 def test_a_question_says_who_when_and_where(relation, kind, question):
     language = "en" if relation.isascii() else "zh"
-    asked = Phrasings([relation]).of(relation, language).ask("Ada", kind=kind)
-    assert asked == question
+    assert Phrasings([relation]).of(relation, language).ask("Ada", kind=kind) == question
 
 
 def test_chinese_questions_are_asked_in_looser_words_too():
@@ -263,7 +262,9 @@ def test_a_question_says_its_relation_unless_who_says_it(tmp_path):
             (text["facts"][0][1], set(re.findall(r"\w+", prompt_of(text["text"]).lower())))
             for text in texts
         ]
-        assert {told for told, words in questions if not words & {*told.split()} - {"of"}} == silent
+        assert {
+            relation for relation, words in questions if not words & {*relation.split()} - {"of"}
+        } == silent
         assert not any(words & {"bo", "choir", "eva"} for _, words in questions)
 
 
@@ -430,13 +431,13 @@ def test_texts_go_with_the_document_that_they_were_made_from(tmp_path, almanac):
     home = tmp_path / "home"
     almanac.shown(home, "refresh", str(tmp_path / "mills"))
     almanac.shown(home, "verbalize")
-    told = "select distinct method from training_texts where regexp_matches(text, 'Corfe|loft')"
-    assert len(almanac.rows(home, told)) == len(METHODS)
+    methods = "select distinct method from training_texts where regexp_matches(text, 'Corfe|loft')"
+    assert len(almanac.rows(home, methods)) == len(METHODS)
     (tmp_path / "mills" / "Corfe.md").unlink()
     documents = almanac.rows(home, "select document_id from documents where uri like 'Tom%'")
     almanac.shown(home, "override", "exclude", documents[0]["document_id"])
     almanac.shown(home, "refresh", str(tmp_path / "mills"))
-    assert not almanac.rows(home, told)
+    assert not almanac.rows(home, methods)
     left = almanac.rows(home, "select distinct method from training_texts where text like '%Reed%'")
     assert {"passage", "entity_wiki", "question"} <= {row["method"] for row in left}
 
