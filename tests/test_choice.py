@@ -64,6 +64,12 @@ def test_the_order_of_a_list_and_what_it_has_more_are_no_disagreement():
     assert len(agreeing([first, said("programs", "Janus", "Pan")])) == 2
 
 
+def test_a_text_that_holds_one_of_several_answers_does_not_give_them():
+    text = said("text", "Anna Berg saw two moons, Janus and Epimetheus")
+    assert len(agreeing([text, said("paths", "Anna Berg", "Otto Lund")])) == 2
+    assert len(agreeing([text, said("paths", "Epimetheus", "Janus")])) == 1
+
+
 def test_a_single_route_keeps_its_own_probability():
     alone = said("text", "Bergen", probability=0.7)
     assert choose([said("programs"), alone], {})[-1].probability == 0.7

@@ -112,12 +112,18 @@ def agreeing(results: Sequence[RouteResult]) -> list[list[RouteResult]]:
 
 
 def _agree(one: RouteResult, other: RouteResult) -> bool:
-    """Return whether one route gives all answers of another, in whatever order and form."""
+    """Return whether one route gives all answers of another, in whatever order and form.
+
+    A text that holds one of several answers does not give them; it must hold all.
+    """
     few, many = sorted(
         ([f" {normalise_name(answer)} " for answer in result.answers] for result in (one, other)),
         key=len,
     )
-    return all(any(_mean_the_same(first, second) for second in many) for first in few)
+    matched = all(any(_mean_the_same(first, second) for second in many) for first in few)
+    if all(any(first in second for second in many) for first in few):
+        return matched
+    return matched and all(any(_mean_the_same(one, two) for one in few) for two in many)
 
 
 def _mean_the_same(one: str, other: str) -> bool:
