@@ -257,12 +257,20 @@ def test_the_records_of_calls_are_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert "characters in all" in str(run.error) and kept <= 2_000_000
 
 
-def test_a_forked_process_is_told_that_it_cannot_run_programs() -> None:
+def forked() -> None:
+    """Check it in a process of its own: a fork of one that runs tests has half of their threads."""
     assert run_program("1 + 1", films(), "q").result == 2
     with multiprocessing.get_context("fork").Pool(1) as pool:
         error = pool.apply_async(error_of, ("1 + 1",)).get(20)
     assert "forked" in error
     assert run_program("1 + 2", films(), "q").result == 3
+
+
+def test_a_forked_process_is_told_that_it_cannot_run_programs() -> None:
+    process = multiprocessing.get_context("spawn").Process(target=forked)
+    process.start()
+    process.join(120)
+    assert process.exitcode == 0
 
 
 def test_runs_do_not_see_each_other() -> None:
